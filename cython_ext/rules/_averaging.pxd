@@ -1,16 +1,16 @@
-"""The mean of w_1, ..., w_T, the weights that made the predictions, for weights that shrink while nobody looks.
+"""The mean of w_1, ..., w_T, the weights that made the predictions, for weights with lazy shrinkage.
 
 Langford, Li, Zhang. Sparse Online Learning via Truncated Gradient. JMLR 10, 2009; theorem 3.2.
 
-What is summed up is a size max(u - A_t, 0): A is a number of all features that never falls, u one of the feature that
-stays as it is while the feature is untouched. With C_t = A_0 + ... + A_{t-1}, the examples r + 1, ..., t add
+The summed quantity is a size max(u - A_t, 0): A is shared by all features and never decreases, u belongs to the feature
+and does not change while the feature is untouched. With C_t = A_0 + ... + A_{t-1}, the examples r + 1, ..., t add
 
     (t - r) u - (C_t - C_r)
 
-as long as u > A. When A comes to u is known to nobody at that moment; so A and C are remembered for as many examples as
-the table has slots. Then one sweep over the table closes the sums of all the weights that became zero, and the history
-begins anew. A weight that is touched before looks up in the history when it became zero. So an example costs
-what its features do, and on average one slot of a sweep; and what a sum is does not depend on when it is closed.
+as long as u > A. The moment when A reaches u is not detected; so A and C are stored for as many examples as
+the table has slots. Then one scan of the table closes the sums of all weights that became zero, and the history
+restarts. A weight that is touched earlier is looked up in the history to find when it became zero. So an example costs
+O(its features), plus on average one slot of a scan; the value of a sum does not depend on when it is closed.
 """
 
 from libc.stdlib cimport free
@@ -18,7 +18,7 @@ from libc.stdlib cimport free
 from vwlite.core.base.buffers cimport ample, resize
 
 
-# What a slot keeps beside its state. One that is closed holds `sum` and zeros.
+# The fields of a slot beside its state. A closed one holds `sum` and zeros.
 cdef struct RunningSum:
     double sum          # of the weights of the examples 1, ..., since
     double since
@@ -46,7 +46,7 @@ cdef inline int append(History* h, double shift, double area) noexcept nogil:
 
 
 cdef inline int reset(History* h, double t, double shift, double area) noexcept nogil:
-    """Begin anew after example t, when the sum of no zero is open; -1: no memory."""
+    """Restart after example t, when no sum of a zero weight is open; -1: no memory."""
     h.size, h.begin = 0, t
     return append(h, shift, area)
 
@@ -57,7 +57,7 @@ cdef inline void free_history(History* h) noexcept nogil:
 
 
 cdef inline size_t when_zero(const History* h, double size, double at) noexcept nogil:
-    """Where in the history a size that was `size` at the shift `at` is zero for the first time; it is, at its end."""
+    """The position in the history where a size that was `size` at the shift `at` is zero for the first time."""
     cdef size_t low = 0, high = h.size - 1, middle
     while low < high:
         middle = (low + high) // 2
@@ -69,12 +69,12 @@ cdef inline size_t when_zero(const History* h, double size, double at) noexcept 
 
 
 cdef inline void bring_up(RunningSum* r, double pending, double t, double area) noexcept nogil:
-    """Add what the examples up to t have added since the last touch."""
+    """Add the contribution of the examples up to t since the last touch."""
     r.sum, r.since, r.area = r.sum + pending, t, area
 
 
 cdef inline void close(RunningSum* r, double pending) noexcept nogil:
-    """The same for a weight that has become zero: nothing more comes."""
+    """The same for a weight that has become zero: later contributions are 0."""
     bring_up(r, pending, 0, 0)
 
 
@@ -85,7 +85,8 @@ cdef inline double mean(const RunningSum* r, double pending, double t) noexcept 
 
 cdef inline double shrinking(const History* h, const RunningSum* r, double size, double at, double shift, double t,
                              double area) noexcept nogil:
-    """What the examples after `since` add to the sum of a size that was `size` at the shift `at`; t, shift, area: now."""
+    """The contribution of the examples after `since` to the sum of a size that was `size` at the shift `at`; t, shift,
+    area: current values."""
     cdef size_t i
     if shift - at >= size:
         i = when_zero(h, size, at)

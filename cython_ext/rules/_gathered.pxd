@@ -1,11 +1,11 @@
-"""Features that stand twice in an example, or share a key: one coordinate, whose value is the sum.
+"""Features that occur twice in an example, or share a key: one coordinate, whose value is the sum.
 
-A rule whose update is not linear in the values needs them so. Slots begin as `Met` does. There are two ways:
+A rule whose update is not linear in the values needs this. Slots begin as `Met` does. There are two ways:
 
-- a list of the features, each once (`gather`);
-- for rules that note the state of an example's features side by side, a place for each, compute there and write it
-  back: what stands twice gets the sum in all its places (`add_up`), so that each of them computes the same and writing
-  it twice does no harm. Most examples have no such feature (`met`): then nothing is to be done.
+- a list of the distinct features (`gather`);
+- for rules that copy the state of an example's features into arrays, compute there and write it back: all
+  occurrences of a feature get the sum (`add_up`), so that each of them computes the same and writing
+  it twice is harmless. Most examples have no such feature (`met`): then nothing has to be done.
 """
 
 from libc.stdint cimport uint32_t
@@ -15,13 +15,13 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, next_piece, sweep
 
 
-# Of an example's features: the values themselves, or the sums when some stand twice.
+# The values of an example's features: as they are, or the sums if some occur twice.
 ctypedef fused Value:
     float
     double
 
 
-cdef struct Weighed:      # Met, and a weight that needs no catching up
+cdef struct Weighed:      # Met, and a weight without lazy updates
     uint32_t mark
     uint32_t at
     double w
@@ -29,11 +29,11 @@ cdef struct Weighed:      # Met, and a weight that needs no catching up
 
 cdef struct Met:
     uint32_t mark
-    uint32_t at           # of the last example with the feature: a number, the last place there, or that in the list
+    uint32_t at           # of the last example with the feature: a number, the last position there, or that in the list
 
 
 cdef inline bint met(void* slot, uint32_t number) noexcept nogil:
-    """Note that the example of this number has the feature; whether it was noted already."""
+    """Record that the example of this number has the feature; returns whether it was recorded already."""
     cdef Met* s = <Met*>slot
     cdef bint before = s.at == number
     s.at = number
@@ -41,7 +41,7 @@ cdef inline bint met(void* slot, uint32_t number) noexcept nogil:
 
 
 cdef inline void add_up(char** slots, const float* x, size_t n, double* sums) noexcept nogil:
-    """Give every place of a feature the sum of its values; `at` is its last place then."""
+    """Set every occurrence of a feature to the sum of its values; `at` is its last position then."""
     cdef size_t i
     for i in range(n):
         (<Met*>slots[i]).at = <uint32_t>i
@@ -55,17 +55,17 @@ cdef inline void add_up(char** slots, const float* x, size_t n, double* sums) no
 # --- a list of the features, each once
 
 cdef enum:
-    CHUNK = 1 << 14       # features of an example in pieces that are learned at a time
+    CHUNK = 1 << 14       # features of an oversized example that are learned at a time
 
 
 cdef struct SummedFeature:
     char* slot
     double x              # the sum
-    size_t last           # the last place where the feature stands
+    size_t last           # the last position of the feature
 
 
 cdef struct Gathering:
-    SummedFeature* features    # owned, by the first place where they stand
+    SummedFeature* features    # owned, by first position
     size_t size, capacity
     char** slots          # owned, [CHUNK]; of those that are learned at a time
 
@@ -98,19 +98,19 @@ cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
             place += 1
     if g.size < place:
         for j in range(g.size):
-            g.features[j].x += 0.0      # as if each sum had begun at 0, which makes no difference but to -0
+            g.features[j].x += 0.0      # as if each sum had started at 0, which matters only for -0
     return 0
 
 
 cdef inline int gather_chunks(Gathering* g, const Example* e) noexcept nogil:
-    """`gather` for an example whose features are learned so many at a time; -1: no memory."""
+    """`gather` for an example whose features are learned in chunks; -1: no memory."""
     if g.slots == NULL:
         g.slots = <char**>malloc(CHUNK * sizeof(char*))
     return -1 if g.slots == NULL else gather(g, e)
 
 
 cdef inline void chunk_of(Gathering* g, size_t begin, size_t n, double* x) noexcept nogil:
-    """Put n features of the list into `slots` and their sums into x."""
+    """Copy n features of the list into `slots` and their sums into x."""
     cdef size_t i
     for i in range(n):
         g.slots[i] = g.features[begin + i].slot
@@ -118,7 +118,7 @@ cdef inline void chunk_of(Gathering* g, size_t begin, size_t n, double* x) noexc
 
 
 cdef inline void sort_by_last(Gathering* g) noexcept nogil:
-    """Order the list by the last place of each feature."""
+    """Order the list by the last position of each feature."""
     qsort(g.features, g.size, sizeof(SummedFeature), by_last)
 
 

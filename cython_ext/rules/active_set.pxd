@@ -1,19 +1,20 @@
 """The active set of a projection: features with a nonzero weight, and a queue that finds those that become zero.
 
-One global shift Theta stands for all the shrinking: a weight is |u| - Theta, and a feature is active while |u| > Theta.
+One global shift Theta represents all the shrinkage: a weight is |u| - Theta, and a feature is active while |u| > Theta.
 Raising Theta drops the active features with |u| <= Theta. A monotone queue (radix_heap.pxd) finds them; an entry is the
-key of a feature and a rank, which stands for a lower bound of its |u|.
+key of a feature and a rank, which encodes a lower bound of its |u|.
 
-- A weight that rises keeps its entry; when Theta reaches the entry, the feature is queued again with its |u| of then.
+- A weight that grows keeps its entry; when Theta reaches the entry, the feature is queued again with its current |u|.
 - A weight that falls below its bound gets a new entry, and the old one is stale: its rank is not the one in the slot.
-- A feature that has just become active waits outside until Theta is known, as most of them are dropped at once.
+- A feature that has just become active is kept in a waiting list until Theta is known, as most of them
+  are dropped at once.
 
-Each rule keeps its own sums over the active features to compute Theta. So a projection goes in rounds: the rule
+Each rule keeps its own sums over the active features to compute Theta. So a projection has rounds: the rule
 computes a shift from its sums, `drop_below` lists the features that this shift drops, and the rule subtracts them from
-its sums, until there are none.
+its sums, until no feature is dropped.
 
-Slots begin with a mark, the key plus one, and have u at U_AT. They are read as numbers at these places, not as a
-struct: each rule has its own.
+Slots begin with a mark, the key plus one, and have u at U_AT. They are accessed by offset, not as a
+struct: each rule has its own struct.
 """
 
 from libc.math cimport fabs
@@ -27,7 +28,7 @@ from vwlite.core.learn.table cimport Table, find, home, next_slot
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, HeapEntry, Queue, below, bits_of, clear, free_queue, put, take
 
 cdef enum:
-    AHEAD = 16            # how far ahead memory is asked for
+    AHEAD = 16            # prefetch distance
     U_AT = 8
     WAITING = 0xFFFFFFFF  # the rank of a feature without an entry. As a float it is NaN: nothing is below it
 
@@ -38,7 +39,7 @@ cdef struct ActiveSet:
     char** found          # owned; ... and their slots
     size_t found_capacity
     char** waiting        # owned; the slots of features that wait. A feature whose u is 0 does not count, nor does the
-    size_t size, capacity # second place of one that stands there twice
+    size_t size, capacity # ... second occurrence of one that is listed twice
     char** dropped        # owned; the slots of features that `drop_below` drops
     size_t dropped_capacity
     size_t rank_at        # where a slot has its rank
@@ -51,7 +52,7 @@ cdef inline uint32_t rank_below(double u) noexcept nogil:
 
 
 cdef inline float bound_of(uint32_t rank) noexcept nogil:
-    """The float that has a rank."""
+    """The float with a given rank."""
     cdef float bound
     memcpy(&bound, &rank, 4)
     return bound
@@ -67,7 +68,7 @@ cdef inline uint32_t* rank_in(const ActiveSet* m, char* slot) noexcept nogil:
 
 
 cdef inline int room_to_wait(ActiveSet* m, size_t n) noexcept nogil:
-    """Make room for n more features to wait; -1: no memory."""
+    """Reserve space for n more waiting features; -1: no memory."""
     if reserve(<void**>&m.waiting, &m.capacity, m.size + n, sizeof(char*)):
         m.out_of_memory = True
         return -1
@@ -75,7 +76,7 @@ cdef inline int room_to_wait(ActiveSet* m, size_t n) noexcept nogil:
 
 
 cdef inline void add_waiting(ActiveSet* m, char* slot) noexcept nogil:
-    """There is room for it."""
+    """Space must have been reserved."""
     m.waiting[m.size] = slot
     m.size += 1
 
@@ -104,14 +105,14 @@ cdef inline void queue_waiting(ActiveSet* m) noexcept nogil:
 # --- a round of a projection
 
 cdef inline size_t drop_waiting(ActiveSet* m, double shift) noexcept nogil:
-    """List the waiting features that a shift drops, in their order, as the first of `dropped`; how many."""
+    """List the waiting features that a shift drops, in their order, as the first of `dropped`; returns their number."""
     cdef size_t i, kept = 0, n = 0
     cdef char* slot
     cdef bint stays
     if reserve(<void**>&m.dropped, &m.dropped_capacity, m.size, sizeof(char*)):
         m.out_of_memory = True
         return 0
-    for i in range(m.size):     # without a branch: which ones stay is a coin toss
+    for i in range(m.size):     # without a branch: which ones stay is unpredictable
         slot = m.waiting[i]
         stays = size_in(slot) > shift
         m.waiting[kept] = m.dropped[n] = slot
@@ -122,8 +123,8 @@ cdef inline size_t drop_waiting(ActiveSet* m, double shift) noexcept nogil:
 
 
 cdef inline void take_due(ActiveSet* m, uint32_t rank, size_t dropped) noexcept nogil:
-    """Take the entries up to a rank from the queue, which goes on from there, to `due`, with room for their slots in
-    `found` and behind those that are dropped."""
+    """Move the entries up to a rank from the queue to `due`, with space for their slots in
+    `found` and after the dropped ones in `dropped`."""
     m.due.size = 0
     m.out_of_memory |= take(&m.queue, rank, &m.due) != 0
     if (reserve(<void**>&m.found, &m.found_capacity, m.due.size, sizeof(char*))
@@ -139,7 +140,7 @@ cdef inline bint is_valid(const ActiveSet* m, char* slot, HeapEntry entry) noexc
 
 cdef inline size_t sift_due(ActiveSet* m, double shift, size_t* dropped) noexcept nogil:
     """Of the features in `found`, append those that a shift drops to `dropped`, and keep those that have risen since
-    they were queued; how many."""
+    they were queued; returns the number of dropped ones."""
     cdef size_t i, risen = 0
     cdef char* slot
     for i in range(m.due.size):
@@ -159,7 +160,7 @@ cdef inline size_t sift_due(ActiveSet* m, double shift, size_t* dropped) noexcep
 
 
 cdef inline size_t drop_below(ActiveSet* m, Table table, double shift) noexcept nogil:
-    """List the features of a table that a shift drops in `dropped`, the waiting ones first; how many."""
+    """List the features of a table that a shift drops in `dropped`, the waiting ones first; returns their number."""
     cdef size_t i, n = drop_waiting(m, shift)
     take_due(m, rank_below(shift), n)
     for i in range(m.due.size):
@@ -174,7 +175,7 @@ cdef inline size_t drop_below(ActiveSet* m, Table table, double shift) noexcept 
 # --- the whole queue
 
 cdef inline void remove_stale(ActiveSet* m, Table table, size_t active) noexcept nogil:
-    """Remove the stale entries if they are many, of so many active features."""
+    """Remove the stale entries if they are many compared with the number of active features."""
     cdef int i
     cdef size_t j, kept
     cdef Bucket* bucket
@@ -193,7 +194,7 @@ cdef inline void remove_stale(ActiveSet* m, Table table, size_t active) noexcept
 
 
 cdef inline void rebuild(ActiveSet* m, Table table, double shift, uint64_t intercept) noexcept nogil:
-    """Queue all active features of a table anew; `intercept` is the mark of the one that is never shrunk."""
+    """Requeue all active features of a table; `intercept` is the mark of the intercept, which is never shrunk."""
     cdef char* slot = NULL
     clear(&m.queue, rank_below(shift))
     while next_slot(table, &slot):

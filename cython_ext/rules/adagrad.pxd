@@ -1,4 +1,4 @@
-"""What the rules of the AdaGrad family with a diagonal matrix share. See adagrad.pyx."""
+"""The common part of the AdaGrad rules with a diagonal matrix. See adagrad.pyx."""
 
 from libc.stdint cimport uint32_t
 
@@ -23,9 +23,9 @@ cdef struct Visit:
     double* S
     double* inverse
     double* w             # as it is before the example
-    Slot* constant        # the constant's slot, and where it is in the arrays; NULL if the example has none
+    Slot* constant        # the intercept's slot, and its position in the arrays; NULL without an intercept
     size_t constant_at
-    bint repeated         # some feature occurs twice; `at` of a slot is its last place then
+    bint repeated         # some feature occurs twice; `at` of a slot is its last position then
 
 
 cdef class Adaptive(Limited):
@@ -35,7 +35,7 @@ cdef class Adaptive(Limited):
     cdef Visit visited
     cdef size_t capacity
     cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
-    cdef Gathering gathering  # of an example that comes in pieces
+    cdef Gathering gathering  # of an example that comes in chunks
 
     cdef int visit(self, const Example* e) noexcept nogil
     cdef int room_to_visit(self, size_t n) noexcept nogil

@@ -1,13 +1,13 @@
-"""AdaGrad with a diagonal matrix: every weight has a rate of its own, eta_t / H_i, H = delta + sqrt(sum of g^2).
+"""AdaGrad with a diagonal matrix: every weight has its own rate, eta_t / H_i, H = delta + sqrt(sum of g^2).
 
 Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. JMLR 12,
 2011; Algorithm 1. Composite mirror descent, eq. 6:
 
     w_i <- soft(w_i - eta_t g_i / H_i, eta_t l1 / H_i).
 
-H_i stays as it is while i is untouched, so a weight that misses the steps s pays soft(w_i, sum of eta_s l1 / H_i).
+H_i is constant while i is untouched, so a weight that misses the steps s has to apply soft(w_i, sum of eta_s l1 / H_i).
 With one global number, the shift A = sum of eta_s l1, and z = sign(w) (H |w| + A) in the slot, w = soft(z, A) / H at
-any moment: nothing is to be caught up with.
+any time: no lazy update is pending.
 
 Regularized dual averaging, eq. 5, with G = sum of g:
 
@@ -20,15 +20,15 @@ With --l2 a step is that of the elastic net, eta_t (l1 |w_i| + l2 w_i^2 / 2). De
     w_i <- soft(H_i w_i - eta_t g_i, eta_t l1) / (H_i + eta_t l2).
 
 A missed step is |w| <- (|w| - a / H) / (1 + b / H), a = eta l1, b = eta l2; so |w| + a / b is divided by 1 + b / H, and n
-of them leave max(0, |w| q^n - (a / b) (1 - q^n)), q = 1 / (1 + b / H). A slot remembers when its weight was right. That
-needs a and b that stay: where they change, as between passes, all weights are brought up first. So the rate must be
-constant: of other rates the products are no function of H that could be kept. Averaging:
+of them leave max(0, |w| q^n - (a / b) (1 - q^n)), q = 1 / (1 + b / H). A slot stores the time of its last update. That
+needs constant a and b: where they change, as between passes, all weights are updated first. So the rate must be
+constant: for other rates the products cannot be stored as a function of H. Averaging:
 
     w_i = -sign(G_i) eta_t t / (H_i + eta_t t l2) max(|G_i| / t - l1, 0).
 
 A gradient is that of the whole example. A feature that occurs twice in it, or collides with another, has the sum of
-both, and its square goes into S once; so the features of an example are first collected, then computed, then written
-back: the middle of it is plain arithmetic on arrays, and writing one feature back twice does no harm.
+both, and its square goes into S once; so the features of an example are first collected, then updated, then written
+back: the update is plain arithmetic on arrays, and writing one feature back twice is harmless.
 """
 
 from libc.math cimport INFINITY, copysign, fabs, fmax, fmin, sqrt
@@ -89,7 +89,7 @@ cdef inline double divided(const Slot* s, double shift, uint64_t constant) noexc
 
 
 cdef class Adaptive(Limited):
-    """The base: w = scale * soft(z, shift) / H. A subclass says how an example moves z and S, and the shift."""
+    """The base class: w = scale * soft(z, shift) / H. A subclass implements the update of z, S and the shift."""
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8")]
     SLOT_BYTES = sizeof(Slot)
@@ -129,7 +129,7 @@ cdef class Adaptive(Limited):
         if self.visit(e):
             return 0
         weigh(&self.visited, e.size, self.shift)
-        if self.visited.repeated:       # a feature may share the constant's slot
+        if self.visited.repeated:       # a feature may share the slot of the intercept
             return Adaptive.predict(self, e)
         return e.initial + self.scale * product(self.visited.w, e.x, e.size)
 
@@ -165,7 +165,7 @@ cdef class Adaptive(Limited):
         return 0
 
     cdef int room_to_visit(self, size_t n) noexcept nogil:
-        """Make room for the state of n features; -1: no memory."""
+        """Reserve space for the state of n features; -1: no memory."""
         cdef double* x
         if n <= self.capacity:
             return 0
@@ -177,7 +177,7 @@ cdef class Adaptive(Limited):
         return 0
 
     cdef void merge(self, const Example* e) noexcept nogil:
-        """Give every place of a feature the sum of its values."""
+        """Set every occurrence of a feature to the sum of its values."""
         if self.visited.repeated:
             add_up(e.slots, e.x, e.size, self.visited.x)
 
@@ -191,10 +191,10 @@ cdef class Adaptive(Limited):
             slots[i].S = v.S[i]
             slots[i].inverse = v.inverse[i]
 
-    # --- examples that come in pieces --------------------------------------------------------
+    # --- examples that come in chunks --------------------------------------------------------
 
     cdef int visit_chunk(self, size_t begin, Example* chunk) noexcept nogil:
-        """Collect the state of features of the list, from a place on, as if they were an example; -1: no memory."""
+        """Collect the state of features of the list, from a position on, as if they were an example; -1: no memory."""
         cdef size_t i
         cdef Visit* v = &self.visited
         chunk[0] = Example(min(self.gathering.size - begin, <size_t>CHUNK), self.gathering.slots, NULL, 0, NULL)
@@ -221,7 +221,7 @@ cdef class Adaptive(Limited):
         give_back(&self.gathering)
 
     cdef void learn(self, const Example* e, double dloss, double eta) noexcept nogil:
-        """Learn from an example that is visited, if it is not one in pieces."""
+        """Learn from an example that is visited, if it is not in chunks."""
         if dloss != 0 and e.pieces != NULL:
             self.learn_pieces(e, dloss, eta)
         elif dloss != 0:
@@ -268,13 +268,13 @@ cdef class Adagrad(Adaptive):
         return {"S": m.S, "z": np.where(m.w == 0, 0, np.copysign(np.abs(m.w) * m.metric + shift, m.w))}
 
     def restricted(self, m, w):
-        """soft(H w, what the shards without the feature would have shrunk it by) / H"""
+        """soft(H w, the shrinkage by the shards without the feature) / H"""
         import numpy as np
         v = w * m.metric
         return (np.copysign(np.maximum(np.abs(v) - m.absent * m.free, 0), v) + 0.0) / m.metric
 
     def shrunk_since(self, now, before):
-        """What a shard has shrunk every H |w| by: its shift, or with --l2 about that many steps of the last one. now,
+        """The shrinkage of every H |w| in a shard: its shift, or with --l2 about that many steps of the last one. now,
         before: the numbers of its rule and of the start's, by name."""
         steps = now("t") - before("t")
         return float(now("shift") - before("shift") + steps * now("shrinkage"))
@@ -319,7 +319,7 @@ cdef void descend(const Visit* v, const float* x, size_t n, double dloss, double
 
 cdef struct ElasticSlot:
     Slot slot             # z = H w, as it was
-    double since          # after so many examples
+    double since          # number of examples at that time
 
 
 cdef class ElasticAdagrad(Adagrad):
@@ -338,12 +338,12 @@ cdef class ElasticAdagrad(Adagrad):
         self.l2 = l2
 
     cdef inline double left(self, const ElasticSlot* s) noexcept nogil:
-        """The weight with everything paid that it has missed."""
+        """The weight with all pending lazy updates."""
         cdef double w = s.slot.z * s.slot.inverse, missed = self.t - s.since, ratio, decay, part, lost
         if w == 0 or missed == 0 or s.slot.mark == self.constant:
             return w
         ratio = self.shrinkage / self.damping
-        if not ratio < INFINITY:        # no damping that a double could hold
+        if not ratio < INFINITY:        # damping is too small for a double
             return copysign(fmax(fabs(w) - missed * self.shrinkage * s.slot.inverse, 0), w) + 0.0
         decay = missed * log1p(self.damping * s.slot.inverse)
         if decay < 0.7:                 # 1 - q^n keeps its digits
@@ -402,7 +402,7 @@ cdef class ElasticAdagrad(Adagrad):
         self.t += 1
 
     cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
-        """Without the shrinking that every feature has."""
+        """Without the shrinkage that applies to all features."""
         cdef size_t i
         if x == NULL:       # else the weights are up to date since the prediction
             self.bring_up(e)
@@ -412,7 +412,7 @@ cdef class ElasticAdagrad(Adagrad):
             (<ElasticSlot*>e.slots[i]).since = self.t
 
     cdef void bring_all_up(self) noexcept nogil:
-        """Have all weights pay before the rate or a strength changes."""
+        """Apply pending updates to all weights before the rate or a regularization strength changes."""
         cdef char* slot = NULL
         cdef ElasticSlot* s
         cdef double w
@@ -441,7 +441,7 @@ cdef struct AveragedSlot:
 
 
 cdef class AveragedAdagrad(Adagrad):
-    """The mean of the weights of AdaGrad: see _averaging.pxd; what shrinks is |z|"""
+    """The mean of the weights of AdaGrad: see _averaging.pxd; the shrinking size is |z|"""
 
     SLOT = [*Adagrad.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
     SLOT_BYTES = sizeof(AveragedSlot)
@@ -462,7 +462,7 @@ cdef class AveragedAdagrad(Adagrad):
             self.out_of_memory = True
 
     cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
-        """What the examples since the last touch add to the sum."""
+        """The contribution of the examples since the last touch to the sum."""
         cdef double sum
         if s.slot.z == 0:
             return 0
@@ -504,7 +504,7 @@ cdef class AveragedAdagrad(Adagrad):
         self.begin()
 
     def flush(self):
-        """The sum of no zero stays open: the history is not kept."""
+        """No sum of a zero weight stays open: the history is not saved."""
         self.sweep()
 
     def load(self, scalars, slots):
@@ -543,7 +543,7 @@ cdef class AdagradRda(Adaptive):
         return kth_largest(self.sizes, n, <size_t>self.goal() + 1) / self.t if n > self.goal() else 0
 
     def state_of(self, m):
-        """|z| = |w| (H + scale t l2) / scale + shift; where w = 0, the sum of z, as far as it leaves w there."""
+        """|z| = |w| (H + scale t l2) / scale + shift; where w = 0, the sum of z, clipped so that w stays 0."""
         import numpy as np
         m.scalars["shift"] = [t * l1 for t, l1 in zip(m.scalars["t"], m.strengths("l1"), strict=True)]
         shift, scale = m.of("shift"), np.asarray(m.scalars["scale"])

@@ -4,18 +4,18 @@ Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stoch
 eq. 2. Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; section 6.
 
 The solution is w_i = sign(v_i) max(|v_i| - theta / H_i, 0), theta = (sum of |v_i| - radius) / (sum of 1 / H_i), both sums
-over those that stay: the ones with the largest H_i |v_i|. So in the numbers H w all shrink by the same theta, and as for
-the ball in the common norm (l1_ball.pyx) one global shift Theta, the sum of all theta, stands for the weights that an
-example does not touch: z = sign(w) (H |w| + Theta), w = soft(z, Theta) / H. The sums are S = sum of |z_i| / H_i and
+over the remaining ones: those with the largest H_i |v_i|. So the numbers H w all shrink by the same theta, and as for
+the ball in the Euclidean norm (l1_ball.pyx) one global shift Theta, the sum of all theta, represents the shrinkage of
+untouched weights: z = sign(w) (H |w| + Theta), w = soft(z, Theta) / H. The sums are S = sum of |z_i| / H_i and
 R = sum of 1 / H_i over the active set {|z| > Theta}; projecting means raising Theta to (S - radius) / R, after dropping
-what this leaves behind. Every drop is paid for by an earlier insertion.
+the weights that become zero. The cost of every drop is covered by an earlier insertion.
 
-The queue and the features that wait: see active_set.pxd. What waits is no part of S and R yet.
+For the queue and the waiting features see active_set.pxd. Waiting features are not yet part of S and R.
 
-Terms of S and R may differ by many powers of ten, and what was added is later taken away: both are sums of two doubles,
-without error for the first of them. A remainder of R so small that the other terms may have taken its digits along is
-made anew from what stays. What is taken away at once is taken in the order of keys, so nothing depends on how the queue
-happens to lie (it lies otherwise after a model is loaded).
+Terms of S and R may differ by many powers of ten, and what was added is later subtracted: both are sums of two doubles,
+exact in the high part. If the rest of R is so small that cancellation may have destroyed its digits, it is recomputed
+from the remaining features. Simultaneous subtractions are done in the order of keys, so nothing depends on the order of
+entries in the queue (which differs after a model is loaded).
 """
 
 from libc.math cimport copysign, fabs
@@ -36,7 +36,7 @@ from vwlite.core.base.arrays import total
 cdef double LARGEST_SHIFT = 1e5    # rebase when S outgrows this many radii: |z| - Theta would lose digits
 cdef double LARGEST = 3.5e13       # of |w| in radii, before it is projected
 cdef size_t RANK_AT = sizeof(AdaptiveSlot)
-cdef double LEFT = 2.0 ** -50      # of the largest R since it was made anew: two doubles hold twice as many digits
+cdef double LEFT = 2.0 ** -50      # of the largest R since it was recomputed: two doubles hold twice as many digits
 
 
 cdef struct Slot:         # begins like that of Adaptive
@@ -53,7 +53,7 @@ cdef struct DoubleDouble:
 
 
 cdef inline void add(DoubleDouble* sum, double x) noexcept nogil:
-    """sum += x; what the high part loses goes into the low one (Knuth's two-sum)."""
+    """sum += x; the rounding error of the high part is added to the low one (Knuth's two-sum)."""
     cdef double high = sum.high + x
     cdef double part = high - sum.high
     sum.low += (sum.high - (high - part)) + (x - part)
@@ -69,7 +69,7 @@ cdef inline void replace(DoubleDouble* sum, double x, double old) noexcept nogil
 
 
 cdef inline void renormalize(DoubleDouble* sum) noexcept nogil:
-    """Let the high part be all of the sum that a double can hold."""
+    """Move as much of the sum as a double can hold to the high part."""
     cdef double high = sum.high + sum.low
     sum.low -= high - sum.high
     sum.high = high
@@ -106,10 +106,10 @@ cdef class AdagradBall(Adaptive):
     SLOT_BYTES = sizeof(Slot)
 
     cdef readonly double radius
-    cdef readonly size_t active       # features whose weight is not zero, the constant left out
+    cdef readonly size_t active       # features with a nonzero weight, without the intercept
     cdef DoubleDouble S                        # of |z| / H
     cdef DoubleDouble R                        # of 1 / H
-    cdef double largest               # R has been, since it was made anew
+    cdef double largest               # largest value of R since it was recomputed
     cdef ActiveSet active_set
 
     def __init__(self, loss, *, double radius, **options):
@@ -174,10 +174,10 @@ cdef class AdagradBall(Adaptive):
         self.project()
         if self.S.high > LARGEST_SHIFT * self.radius:
             self.rebase()
-            self.project()      # what one step has lost in digits before
+            self.project()      # rounding of one step
 
     cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil:
-        """Learn each feature once, in the order of the last places where they stand."""
+        """Learn each feature once, in the order of last positions."""
         cdef size_t begin = 0
         cdef Example chunk
         if gather_chunks(&self.gathering, e):
@@ -191,8 +191,8 @@ cdef class AdagradBall(Adaptive):
         give_back(&self.gathering)
 
     cdef inline void change_all(self, const Example* e, bint repeated) noexcept nogil:
-        """Give features their state from before the projection. repeated: those that stand more than once do so in the
-        last place."""
+        """Update the features of an example before the projection. repeated: features that occur more than once are
+        updated at their last position."""
         cdef size_t i
         cdef Slot** slots = <Slot**>e.slots
         cdef Visit* v = &self.visited
@@ -210,7 +210,7 @@ cdef class AdagradBall(Adaptive):
         self.S, self.R = S, R
 
     cdef inline void change(self, Slot* s, double z, double inverse, DoubleDouble* S, DoubleDouble* R) noexcept nogil:
-        """Give a feature its state from before the projection; S and R are those of the ball."""
+        """Update a feature before the projection; S and R are those of the ball."""
         cdef double old = fabs(s.z)
         cdef double new = fabs(z)
         cdef double old_inverse = s.inverse
@@ -234,12 +234,12 @@ cdef class AdagradBall(Adaptive):
             push(&self.active_set, <char*>s, rank_below(new))
 
     cdef void project(self) noexcept nogil:
-        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
+        """Raise the shift until ||w||_1 <= radius, and queue the waiting features.
 
-        In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
+        In rounds: drop all features that the shift makes zero; that raises the shift, until nothing is dropped.
         """
         cdef double shift = self.shift
-        cdef double S, R        # with those that wait
+        cdef double S, R        # including the waiting features
         cdef size_t i, before
         cdef Slot* s
         cdef ActiveSet* m = &self.active_set
@@ -265,7 +265,7 @@ cdef class AdagradBall(Adaptive):
         renormalize(&self.R)
 
     cdef inline void sum_up(self, double* S, double* R) noexcept nogil:
-        """S and R, with the features that wait."""
+        """S and R, including the waiting features."""
         cdef size_t i
         cdef double sum = 0, inverses = 0
         for i in range(self.active_set.size):
@@ -279,7 +279,8 @@ cdef class AdagradBall(Adaptive):
         self.largest = max(self.largest, R[0])
 
     cdef void make_sums(self, double less) noexcept nogil:
-        """Subtract a number from every |z|, and make S and R anew, in the order of keys; without those that wait."""
+        """Subtract a number from every |z|, and recompute S and R, in the order of keys; without the waiting
+        features."""
         cdef size_t i, n = 0
         cdef char* slot = NULL
         cdef Slot* s
@@ -322,7 +323,7 @@ cdef class AdagradBall(Adaptive):
         s.z = 0
 
     cdef int room(self, size_t n) noexcept nogil:
-        """Make room for n more features to wait, and remove stale entries; -1: no memory."""
+        """Reserve space for n more waiting features, and remove stale entries; -1: no memory."""
         remove_stale(&self.active_set, self.table, self.active)
         if room_to_wait(&self.active_set, n):
             self.out_of_memory = True
@@ -333,7 +334,7 @@ cdef class AdagradBall(Adaptive):
         return s.z != 0 and s.mark != self.constant
 
     cdef void rebase(self) noexcept nogil:
-        """Begin anew with a shift of 0."""
+        """Restart with a shift of 0."""
         self.make_sums(self.shift)
         self.largest = self.R.high
         self.shift = 0
@@ -343,7 +344,7 @@ cdef class AdagradBall(Adaptive):
         cdef char* slot = NULL
         cdef Slot* s
         cdef DoubleDouble sum = DoubleDouble(0, 0), inverses = DoubleDouble(0, 0)
-        super().load({"largest": scalars["inverses"], **scalars}, slots)    # older models have no such number
+        super().load({"largest": scalars["inverses"], **scalars}, slots)    # absent in older models
         self.active = 0
         while next_slot(self.table, &slot):
             s = <Slot*>slot
@@ -360,5 +361,5 @@ cdef class AdagradBall(Adaptive):
             raise MemoryError("no memory for the queue of the l1 ball")
 
     def radius_changed(self):
-        """Go on from a loaded state with another radius."""
+        """Continue from a loaded state with another radius."""
         self.project()

@@ -1,4 +1,4 @@
-"""AdaGrad with the full matrix: S = delta I + G^(1/2), G = sum of g g^T, takes the place of the rates.
+"""AdaGrad with the full matrix: S = delta I + G^(1/2), G = sum of g g^T, replaces the individual rates.
 
 Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. JMLR 12,
 2011; eq. 1, 5 and 6. With c = eta_t l1 and ||v||_S^2 = v^T S v,
@@ -6,14 +6,15 @@ Duchi, Hazan, Singer. Adaptive Subgradient Methods for Online Learning and Stoch
     cmd:  w <- argmin eta_t <g, w> + c ||w||_1 + ||w - w_t||_S^2 / 2
     rda:  w <- argmin eta_t <sum of g, w> + t c ||w||_1 + ||w||_S^2 / 2,
 
-without l1 these are w_t - eta_t S^-1 g and -eta_t S^-1 (sum of g). With l1 both are min w^T S w / 2 - b^T w + c ||w||_1,
-solved exactly by the feature-sign search of Lee, Battle, Raina, Ng (Efficient Sparse Coding Algorithms, NIPS 2006).
+Without l1 these are w_t - eta_t S^-1 g and -eta_t S^-1 (sum of g). With l1 both are min w^T S w / 2 - b^T w + c
+||w||_1, solved exactly by the feature-sign search of Lee, Battle, Raina, Ng (Efficient Sparse Coding Algorithms, NIPS
+2006).
 
-The matrices are those of the features seen, in the order in which they came. The root is made anew when `root_every`
-gradients have come since, and at once when the old one would make a step S^-1 g longer than 1, which a new one never
-does: g g^T <= G. Without that a gradient that leads out of the old G would be divided by delta alone.
+The matrices cover the features seen so far, in the order of appearance. The root is recomputed after every `root_every`
+gradients, and at once if the old root would make a step S^-1 g longer than 1, which is impossible with a new one
+(g g^T <= G). Otherwise a gradient outside of the range of the old G would be divided by delta alone.
 
-A step costs O(n^2) for n features, a root O(n^3): it is for few features, and says so when there are more.
+A step costs O(n^2) for n features, a root O(n^3): it is for few features, and raises an error if there are more.
 """
 
 from libc.stdint cimport uint32_t
@@ -24,14 +25,14 @@ from vwlite.core.learn.table cimport next_slot
 
 cdef enum:
     MOST = 4096
-    ENORMOUS = 1 << 20      # features of an example: more than MOST of their gradients are not zero
+    ENORMOUS = 1 << 20      # features of an example: above this, more than MOST of their gradients are not zero
 
 ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}     # and their dimensions
 np = None
 
 
 def import_numpy():
-    """Only when this rule is used: the others do without, and start faster."""
+    """Import on first use: the other rules start faster without it."""
     global np
     import numpy
     np = numpy
@@ -39,7 +40,7 @@ def import_numpy():
 
 cdef struct Slot:
     uint32_t mark
-    uint32_t place      # of the feature in the arrays, from 1; 0: it had no gradient yet
+    uint32_t place      # of the feature in the arrays, from 1; 0: no gradient so far
 
 
 cdef class AdagradFull(Rule):
@@ -51,12 +52,12 @@ cdef class AdagradFull(Rule):
     MOST_FEATURES = MOST
 
     cdef public double shift      # sum of l1
-    cdef public size_t age        # gradients since the root was made
+    cdef public size_t age        # gradients since the last computation of the root
     cdef double l1, delta
     cdef bint averages
     cdef size_t root_every
     cdef size_t n                 # features with a place
-    cdef object penalized         # [n] 1, or 0 for the constant
+    cdef object penalized         # [n] 1, or 0 for the intercept
     cdef object w, sums           # [n]
     cdef object G                 # [n, n]
     cdef object vectors, root     # [m, m], [m]: eigenvectors, a row each, and the roots of eigenvalues; m <= n
@@ -105,7 +106,7 @@ cdef class AdagradFull(Rule):
                 self.w[:] = np.nan
 
     cdef gradient(self, const Example* e, double dloss):
-        """The gradient as a vector; features that have none yet get a place in it if it is not zero there."""
+        """The gradient as a vector; new features get a place in it if their gradient is not zero."""
         cdef size_t i
         cdef Slot* s
         cdef size_t before = self.n
@@ -165,7 +166,7 @@ cdef class AdagradFull(Rule):
     cdef make_root(self):
         self.vectors, values = self.G.copy(), np.empty(self.n)
         eigenvectors(self.vectors, values)
-        # What is below the digits of the largest is zero.
+        # Directions below the precision of the largest are treated as zero.
         values[values < values[-1] * values.size * np.finfo(float).eps] = 0
         self.root = np.sqrt(values)
         self.age = 0
@@ -227,11 +228,11 @@ def product(A, x):
 
 
 def feature_sign(S, b, c, w):
-    """argmin w^T S w / 2 - b^T w + sum of c_i |w_i|, S positive definite, c >= 0; begun at w.
+    """argmin w^T S w / 2 - b^T w + sum of c_i |w_i|, S positive definite, c >= 0; started at w.
 
-    It keeps a set of weights that are not zero, with their signs, and solves for them exactly. Where a sign would
-    change, it goes to the best point on the way; when nothing does, it takes in the weight whose gradient is farthest
-    from what a zero allows. The objective falls every time, so no set of signs comes twice.
+    It keeps a set of nonzero weights, with their signs, and solves for them exactly. Where a sign would
+    change, it moves to the best point on the way; otherwise it adds the weight whose gradient most violates
+    the optimality condition of a zero. The objective decreases every time, so no set of signs occurs twice.
     """
     import_numpy()
     w = w.copy()

@@ -1,4 +1,5 @@
-"""AROW, diagonal: a normal distribution of each weight; w moves far where it is wide, and what w learns from narrows it.
+"""AROW, diagonal: a normal distribution for each weight; w moves far if the variance is large, and each update of w
+reduces the variance.
 
 Crammer, Kulesza, Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009; figure 1, equations 7 and 9.
 
@@ -6,8 +7,8 @@ With the hinge loss l, Sigma diagonal and 1 at first, if l > 0:
 
     beta = 1 / (x' Sigma x + r / h),    w <- w + l beta y Sigma x,    Sigma_ii <- Sigma_ii - beta (Sigma_ii x_i)^2.
 
-The importance h multiplies both what the objective says about the example, its loss and its variance. The equations
-alone would narrow Sigma by an example without loss too; the figure in the paper, and so this, leaves it out.
+The importance h multiplies both terms of the objective for the example, loss and variance. The equations
+alone would reduce Sigma also for an example without loss; the figure in the paper, and so this code, does not.
 """
 
 from libc.stdint cimport uint32_t

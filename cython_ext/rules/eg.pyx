@@ -3,19 +3,19 @@
 Kivinen, Warmuth. Exponentiated Gradient versus Gradient Descent for Linear Predictors. Information and
 Computation 132, 1997; in Duchi, Shalev-Shwartz, Singer, Chandra, ICML 2008, eq. 13.
 
-All d weights begin as z / d. A slot keeps an unnormalised weight v, 1 at the beginning, and w = z v / V, where V is
-the sum of all v; a feature that was never touched has v = 1 too, so it needs no slot and a step costs O(k).
+All d weights start at z / d. A slot stores an unnormalised weight v, initially 1, and w = z v / V, where V is
+the sum of all v; a feature that was never touched has v = 1 too, so it needs no slot, and a step costs O(k).
 
-Any number of steps neither overflows nor loses a digit:
+Any number of steps causes neither overflow nor loss of precision:
 
 - v = m 2^(10 block), with 1 <= m < 1024 and a whole block: no exponent is too large, and multiplying by e^a changes
   v by half a unit in the last place.
 - V is kept as one sum for each block. As m has 52 bits behind the point, m 2^52 is a whole number: the sums are of
-  integers, exact in any order, and what is subtracted is what was once added. V itself is read from the topmost ten
-  blocks; the rest is below the last bit of a double, even with 2^32 features.
+  integers, exact in any order, and everything that is subtracted was added before. V itself is read from the topmost
+  ten blocks; the rest is below the last bit of a double, even with 2^32 features.
 
-Only the blocks in a window below the topmost one have a sum. When the topmost v have fallen through half of the
-window, which is e^14000, the sums are counted anew from the table.
+Only the blocks in a window below the topmost one have a sum. When the topmost v have decreased by half of the
+window, which is e^14000, the sums are recomputed from the table.
 """
 
 from libc.math cimport fabs, ldexp, llrint
@@ -35,9 +35,9 @@ from vwlite.core.base.elementary import each
 cdef enum:
     WIDTH = 10          # bits of a block
     WINDOW = 4096       # blocks that have a sum; a power of two
-    DEPTH = 10          # blocks of which V is made
+    DEPTH = 10          # blocks of which V is the sum
     LAST = 1 << 30      # of a block's number, up and down
-    POWERS = 112        # more than this many blocks below the topmost, a double is 0
+    POWERS = 112        # more than this many blocks below the topmost, the factor is 0 in double
 
 cdef double UNIT = <double>(<int64_t>1 << 52)
 cdef double BLOCK = <double>(1 << WIDTH)
@@ -57,7 +57,7 @@ power_of_block[POWERS] = 0
 cdef struct Slot:
     uint32_t mark
     int32_t block
-    double m          # v = m 2^(10 block); 0: never touched, as v = 1. The constant: w itself
+    double m          # v = m 2^(10 block); 0: never touched, so v = 1. For the intercept: w itself
 
 
 cdef inline double of_block(int64_t depth) noexcept nogil:
@@ -88,7 +88,7 @@ cdef inline void multiply(double* m, int32_t* block, double factor, int64_t whol
 
 
 cdef class Exponentiated(Rule):
-    """What both forms share: the sums of the blocks, and d.
+    """The common part of both forms: the sums of the blocks, and d.
 
     radius: z. features: d; `too_many` is set when more are touched.
     """
@@ -99,13 +99,13 @@ cdef class Exponentiated(Rule):
 
     cdef readonly double radius
     cdef readonly uint64_t features
-    cdef uint64_t touched               # features that have a v of their own
+    cdef uint64_t touched               # features that have their own v
     cdef int128 sums[WINDOW]            # of m 2^52, at block % WINDOW
     cdef int64_t low, top               # the lowest block that has a sum; the topmost one that is not empty
     cdef double norm                    # z / (V / 2^(10 top))
     cdef readonly double unseen         # the weight of a feature that was never touched
     cdef bint two_sided                 # TWO_SIDED
-    cdef double* steps                  # owned; of the features of an example, what their logarithms change by ...
+    cdef double* steps                  # owned; changes of the logarithms of the features of an example ...
     cdef double* factors                # owned; ... and e to that
     cdef size_t steps_capacity, factors_capacity
 
@@ -126,7 +126,7 @@ cdef class Exponentiated(Rule):
         self.sums[block & (WINDOW - 1)] += <int64_t>(m * UNIT)
 
     cdef inline void move(self, double m, int64_t block, double old_m, int64_t old_block) noexcept nogil:
-        """Replace what was added."""
+        """Replace a term of the sums."""
         if block == old_block:
             if block >= self.low:
                 self.sums[block & (WINDOW - 1)] += <int64_t>(m * UNIT) - <int64_t>(old_m * UNIT)
@@ -136,7 +136,7 @@ cdef class Exponentiated(Rule):
         self.add(m, block)
 
     cdef void rise(self, int64_t top) noexcept nogil:
-        """Have the window reach up to a new topmost block."""
+        """Extend the window up to a new topmost block."""
         self.top = top
         if top - self.low >= 2 * WINDOW:
             memset(self.sums, 0, sizeof(self.sums))
@@ -146,7 +146,7 @@ cdef class Exponentiated(Rule):
             self.low += 1
 
     cdef void renormalize(self) noexcept nogil:
-        """After a step: the topmost block, V and the norm."""
+        """After a step: update the topmost block, V and the norm."""
         cdef int64_t i
         cdef double sum = 0
         while self.top > self.low and self.sums[self.top & (WINDOW - 1)] == 0:
@@ -161,7 +161,7 @@ cdef class Exponentiated(Rule):
         self.unseen = self.first_weight() if self.touched < self.features else 0
 
     cdef void recount(self) noexcept nogil:
-        """The sums from the table, and from the features that are not in it."""
+        """Recompute the sums from the table, and from the features that are not in it."""
         cdef char* slot = NULL
         cdef Slot* s
         memset(self.sums, 0, sizeof(self.sums))
@@ -205,7 +205,7 @@ cdef class Exponentiated(Rule):
         return 0
 
     cdef inline void touch(self, Slot* s) noexcept nogil:
-        """Give a feature a v of its own."""
+        """Create an own v for a feature."""
         if s.m == 0:
             s.m = 1
             self.touched += 1
@@ -223,7 +223,7 @@ cdef class Exponentiated(Rule):
         self.renormalize()
 
     cdef void descend(self, const Example* e, double step) noexcept nogil:
-        """v *= e^(step x), for a piece."""
+        """v *= e^(step x), for a chunk."""
         cdef size_t i
         cdef const float* x = e.x
         cdef Slot* s
@@ -291,7 +291,7 @@ cdef class Eg(Exponentiated):
         cdef double sum = 0, norm = self.norm
         cdef int64_t top = self.top
         cdef Example part = sweep(e)
-        if e.size > 0 and self.has_constant:     # the constant is the last
+        if e.size > 0 and self.has_constant:     # the intercept is the last
             sum = (<Slot*>last_slot(e)).m
         while next_piece(&part):
             slots, x = <Slot**>part.slots, part.x
@@ -385,7 +385,7 @@ cdef class EgPm(Exponentiated):
 
 
 def each_of(name, x):
-    """A function of each number, the same on every machine: those of NumPy are not."""
+    """Apply a function to each number, with the same result on every machine (NumPy's functions differ)."""
     import numpy as np
     out = np.array(x, dtype=float, order="C")
     each(name, out.reshape(-1), out.reshape(-1))
@@ -393,7 +393,7 @@ def each_of(name, x):
 
 
 def in_blocks(m, logs):
-    """v = m 2^(10 block), of log2 v; the constant's m is its weight."""
+    """v = m 2^(10 block), from log2 v; the intercept's m is its weight."""
     import numpy as np
     logs = np.where(m.free, np.clip(logs, -1e6, 1e6), 0.0)
     block = np.floor(logs / 10)

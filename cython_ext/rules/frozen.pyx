@@ -1,4 +1,4 @@
-"""Weights that do not learn: what a model without state predicts with."""
+"""Weights that do not learn: for predictions of a model without state."""
 
 from libc.stdint cimport uint32_t
 
@@ -11,7 +11,7 @@ cdef struct Slot:
 
 
 cdef class Frozen(Rule):
-    """w, as it is; `unseen` for a feature that has none"""
+    """w, unchanged; `unseen` for a feature without a slot"""
 
     SLOT = [("mark", "<u4"), ("w", "<f8")]
     SLOT_BYTES = sizeof(Slot)

@@ -1,12 +1,12 @@
-"""FTRL-Proximal: follow the (proximally) regularised leader, each coordinate at a rate of its own.
+"""FTRL-Proximal: follow the (proximally) regularised leader, with a rate for each coordinate.
 
 McMahan et al. Ad Click Prediction: a View from the Trenches. KDD 2013; algorithm 1.
 
     w_i = 0 if |z_i| <= l1, else -(z_i - sgn(z_i) l1) / ((beta + sqrt(n_i)) / alpha + l2),
     sigma = (sqrt(n_i + g_i^2) - sqrt(n_i)) / alpha,    z_i <- z_i + g_i - sigma w_i,    n_i <- n_i + g_i^2.
 
-A weight follows from z and n, so nothing is ever missed; it is kept beside them, as predicting is then no more than
-a product. Instead of n its root is kept. The constant has neither l1 nor l2.
+A weight is a function of z and n, without lazy updates; it is stored beside them, so that a prediction costs
+only a product. The root of n is stored instead of n. The intercept has neither l1 nor l2.
 """
 
 from libc.math cimport fabs, sqrt
@@ -27,19 +27,19 @@ from vwlite.core.learn.table cimport next_slot
 cdef struct Slot:
     uint32_t mark
     uint32_t at         # see _gathered.pxd
-    double w            # as z and n have it
+    double w            # function of z and n
     double z
     double root         # sqrt(n), n the sum of g^2
 
 
 cdef struct FtrlColumns:
-    # What the slots of an example hold, side by side for vector instructions; owned by the rule, [capacity].
+    # Copies of the slots of an example, as arrays for vector instructions; owned by the rule, [capacity].
     double* x           # summed over all places where the feature occurs, if some feature occurs twice
     double* z
     double* root
     double* w
     size_t capacity
-    size_t constant_at  # the place of the constant; no place of the example, if it has none
+    size_t constant_at  # the position of the intercept; beyond the example, if it has none
     bint repeated       # some feature occurs twice
 
 
@@ -82,7 +82,7 @@ cdef class Ftrl(Limited):
     cdef double inverse_alpha, beta, l1, l2
     cdef bint merging
     cdef FtrlColumns columns
-    cdef Gathering gathering  # of an example that comes in pieces
+    cdef Gathering gathering  # of an example that comes in chunks
     cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
 
     def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0,
@@ -122,7 +122,7 @@ cdef class Ftrl(Limited):
         return kth_largest(self.sizes, n, <size_t>self.goal() + 1) if n > self.goal() else 0
 
     cdef inline double derived(self, const Slot* s) noexcept nogil:
-        """The weight as z and n have it."""
+        """The weight computed from z and n."""
         if s.mark != self.constant and fabs(s.z) <= self.l1:
             return 0
         if s.mark == self.constant:
@@ -130,7 +130,7 @@ cdef class Ftrl(Limited):
         return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)
 
     def state_of(self, m):
-        """|z| = |w| ((beta + root) / alpha + l2) + l1; where w = 0, the sum of z, as far as it leaves w there."""
+        """|z| = |w| ((beta + root) / alpha + l2) + l1; where w = 0, the sum of z, clipped so that w stays 0."""
         import numpy as np
         s, root = m.settings, np.sqrt(m.S)
         size = np.abs(m.w) * ((s.ftrl_beta + root) / s.ftrl_alpha + s.l2 * m.free) + m.l1
@@ -179,7 +179,7 @@ cdef class Ftrl(Limited):
         cdef double step = o.importance * o.dloss
         if self.t >= self.next_recount_t:
             self.look()
-            if self.merging and e.pieces == NULL and self.visit(e):      # the weights are others now
+            if self.merging and e.pieces == NULL and self.visit(e):      # the weights have changed
                 return
         self.t += 1
         if not self.merging:
@@ -246,7 +246,7 @@ cdef class Ftrl(Limited):
                 s.w = self.derived(s)
 
     cdef int grow(self, size_t n) noexcept nogil:
-        """Make room for longer examples; -1: no memory."""
+        """Reserve space for longer examples; -1: no memory."""
         cdef double* x
         if reserve(<void**>&self.columns.x, &self.columns.capacity, n, 4 * sizeof(double)):
             return -1

@@ -10,9 +10,9 @@ cdef extern from *:
     #define vwlite_tiny ((float)1.084202e-19)
     #define vwlite_smallest ((float)1.1754944e-38)
     """
-    const float TINY_SQUARE "vwlite_tiny_square"     # x^2 below this counts as this ...
-    const float TINY "vwlite_tiny"                   # ... and |x| as this
-    const float SMALLEST "vwlite_smallest"           # G below this counts as this, so that a rate is finite
+    const float TINY_SQUARE "vwlite_tiny_square"     # x^2 below this is replaced by this ...
+    const float TINY "vwlite_tiny"                   # ... and |x| by this
+    const float SMALLEST "vwlite_smallest"           # G below this is replaced by this, so that a rate is finite
 
 
 cdef struct Slot:
@@ -25,10 +25,10 @@ cdef struct Slot:
 cdef class Gd(Rule):
     cdef public double norm_sum       # S: sum of importance * sum of (x / N)^2
     cdef public double weight_sum     # W: sum of importance
-    cdef public double gravity        # g: what |w| still has to pay
-    cdef public double contraction    # c: what every weight is still to be multiplied with
+    cdef public double gravity        # g: gravity that |w| has not paid yet
+    cdef public double contraction    # c: pending factor of every weight
     cdef double l1, l2
-    # What the last piece, of n features, found in its slots and made of it: |x|, x^2 r, G, N and the rate r, [n] each.
+    # From the last chunk, of n features: |x|, x^2 r, G, N and the rate r, [n] each.
     cdef float* visits                # owned
     cdef size_t capacity
 

@@ -8,7 +8,7 @@ r_i = G_i^-power_t * (scale of N_i) and M, the correction for the average scale 
 Ross, Mineiro, Langford. Normalized Online Learning, UAI 2013. Duchi, Hazan, Singer. Adaptive
 Subgradient Methods, JMLR 2011. Karampatziakis, Langford. Online Importance Weight Aware Updates,
 UAI 2011. l1 and l2 are Vowpal Wabbit's: one cumulative gravity and one contraction for all weights,
-paid when a weight is read. The order of operations is that of Vowpal Wabbit's gd, so that both learn
+applied when a weight is read. The order of operations is that of Vowpal Wabbit's gd, so that both learn
 the same from the same stream.
 """
 
@@ -28,13 +28,13 @@ cdef extern from "<math.h>" nogil:
     float fabsf(float)
 
 cdef enum:
-    FOLD_GRAVITY = 1000     # gravity above this is paid by all weights at once
+    FOLD_GRAVITY = 1000     # gravity above this is applied to all weights at once
 
 cdef double FOLD_CONTRACTION = 1e-9
 
 
 cdef struct PairedSums:
-    # Of an example so far: of x^2 r, and of (x / N)^2. Each is two sums, so that additions overlap.
+    # Partial sums of an example: of x^2 r, and of (x / N)^2. Each is two sums, so that additions overlap.
     double even, odd
     double even_units, odd_units
 
@@ -97,7 +97,7 @@ cdef class Gd(Rule):
             descend(self, e, o, g2, h, norms)
 
     cdef void fold(self) noexcept nogil:
-        """Let every weight pay its gravity and its contraction."""
+        """Apply gravity and contraction to all weights."""
         cdef char* slot = NULL
         cdef Slot* s
         while next_slot(self.table, &slot):
@@ -115,7 +115,7 @@ cdef class Gd(Rule):
 
 
 cdef inline double now(Gd self, const Slot* s) noexcept nogil:
-    """The weight with gravity paid, the contraction apart; the constant pays too, as in Vowpal Wabbit."""
+    """The weight after gravity, before contraction; the intercept pays too, as in Vowpal Wabbit."""
     return soft_threshold(s.w, self.gravity) if self.gravity != 0 else s.w
 
 
@@ -154,7 +154,7 @@ cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, doub
         return 0
     step *= scale
     if self.schedule.power_t == 0.5:
-        if g2 == 0:     # nothing was adapted, so there are no rates
+        if g2 == 0:     # nothing was adapted: rates do not exist
             return step
         if e.pieces == NULL:
             move(self.visits, <Slot**>e.slots, e.x, e.size, <float>step)
@@ -176,7 +176,8 @@ cdef double average_scale(Gd self) noexcept nogil:
 
 
 cdef double regularized(Gd self, const Outcome* o, double step) noexcept nogil:
-    """Have all weights owe what l1 and l2 take for a step; the step, for weights whose contraction is still to come."""
+    """Add the l1 and l2 of a step to the pending gravity and contraction of all weights; returns the step, scaled for
+    weights before contraction."""
     cdef double bare
     if (self.l1 != 0 or self.l2 != 0) and fabs(step) > 1e-8:
         bare = -step / o.dloss if fabs(o.dloss) > 1e-8 else 0
@@ -193,12 +194,12 @@ cdef void fold_if_due(Gd self) noexcept nogil:
         self.fold()
 
 
-# The loops, for power_t = 1/2. What needs the slots is one loop, roots and divisions another, over arrays,
+# The loops, for power_t = 1/2. One loop accesses the slots, another computes roots and divisions over arrays,
 # which compilers turn into vector instructions. A feature that occurs twice in an example moves by the rate after
-# its last occurrence, as in Vowpal Wabbit; it is known by its G or N, which are not those of its first visit.
+# its last occurrence, as in Vowpal Wabbit; it is detected by its G or N, which differ from those of its first visit.
 
 cdef void adapt_to_the_half(float* visits, Slot** slots, const float* x, size_t n, float g2, PairedSums* sums) noexcept nogil:
-    """Add a piece to G, N and the sums."""
+    """Add a chunk to G, N and the sums."""
     cdef size_t i
     cdef Slot* s
     cdef float* size = visits
@@ -258,7 +259,7 @@ cdef void move(const float* visits, Slot** slots, const float* x, size_t n, floa
 
 
 cdef void move_pieces(const Example* e, float step) noexcept nogil:
-    """`move` without visits: the rate is made anew of G and N, which gives the same."""
+    """`move` without visits: the rate is recomputed from G and N, with the same result."""
     cdef size_t i
     cdef Slot* s
     cdef float r

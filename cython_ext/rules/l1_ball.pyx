@@ -4,22 +4,22 @@ Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. 
 
 A nonzero weight is a raw magnitude u and one global shift Theta: w = sign(u) (|u| - Theta). With S the
 sum of |u| and rho the count over the active set {|u| > Theta}, projecting means raising Theta to
-(S - z) / rho, after dropping the active |u| that this leaves behind. Every drop is paid for by an earlier
+(S - z) / rho, after dropping the active features that this makes zero. The cost of every drop is covered by an earlier
 insertion, so the cost does not depend on the dimension.
 
-What makes it fast:
+Implementation:
 
-- Theta never falls, so a monotone queue finds what it leaves behind: a radix heap, which only appends and
-  sweeps short arrays. Rounding must not let it fall either: from one round of a projection to the next, or below that
-  of the example before, (S - z) / rho can come out a bit of the last place lower, and across the border of two floats
-  the queue would go back, and lose entries. So a round takes the larger one of its own Theta and the one before.
+- Theta never falls, so a monotone queue finds the features that become zero: a radix heap, which only appends and
+  scans short arrays. Rounding must not let Theta fall either: from one round of a projection to the next, or below
+  that of the example before, (S - z) / rho can be one bit lower, and across the border of two floats
+  the queue would move back, and lose entries. So a round takes the maximum of its own Theta and the one before.
 - An entry of the queue (active_set.pxd) is a lower bound of |u| (a float, rounded down) and a key: 8 bytes.
 
 S is an integer, the sum of each |u| rounded to a multiple of z / 2^50 or so. Integers add in a cycle, where a
-compensated sum of doubles is a long chain; they add to the same in any order, so nothing depends on how the queue
-happens to lie (it lies otherwise after a model is loaded); and however long the stream, S stays the sum of |u|.
+compensated sum of doubles is a long chain; integer sums do not depend on the order, so nothing depends on the order of
+entries in the queue (which differs after a model is loaded); and however long the stream, S stays the sum of |u|.
 
-With a weight a for each feature and a box, ||w||_inf <= b, the same machine works on v = w / a: see WeightedL1Ball.
+With a weight a for each feature and a box, ||w||_inf <= b, the same algorithm works on v = w / a: see WeightedL1Ball.
 """
 
 from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint
@@ -51,7 +51,7 @@ cdef double LARGEST = <double>(<int64_t>1 << 45)   # of |u| in z; beyond, a doub
 cdef struct Slot:
     uint32_t mark
     uint32_t rank     # see active_set.pxd
-    double u          # sign(w) (|w| + Theta); 0 if w is 0. The constant: w itself
+    double u          # sign(w) (|w| + Theta); 0 if w is 0. For the intercept: w itself
 
 
 # The beginning is that of Slot, so that the queue is the same.
@@ -62,7 +62,7 @@ cdef struct WeightedSlot:
     double a
 
 
-# The same, with what _averaging.pxd says; the size that shrinks is |u|.
+# The same, with the fields of _averaging.pxd; the shrinking size is |u|.
 cdef struct AveragedSlot:
     uint32_t mark
     uint32_t rank
@@ -114,7 +114,7 @@ cdef class L1Ball(Limited):
         self.small = self.scale * SMALL
 
     cdef void strength_changed(self) noexcept nogil:
-        """Count S anew, as its unit follows the radius, and project."""
+        """Recompute S, as its unit depends on the radius, and project."""
         self.rebase()
         self.project()
 
@@ -130,7 +130,7 @@ cdef class L1Ball(Limited):
 
     @property
     def slack(self):
-        """Whether the weights are fewer than the limit, with nothing to keep them so."""
+        """Whether there are fewer weights than the limit, without any shrinkage."""
         return self.active <= self.nonzeros and self.l1_norm() < 0.999 * self.radius
 
     def __dealloc__(self):
@@ -148,7 +148,7 @@ cdef class L1Ball(Limited):
         self.count_of_units = (<int128><int64_t>(value >> 32) << 32) + <uint32_t>(value & 0xFFFFFFFF)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """The weight, if it is not the constant's."""
+        """The weight of any feature but the intercept."""
         return copysign(positive_part(fabs(s.u) - self.shift), s.u)
 
     cdef double predict(self, const Example* e) noexcept nogil:
@@ -185,7 +185,7 @@ cdef class L1Ball(Limited):
         self.project()
         if self.is_far():
             self.rebase()
-            self.project()      # what one step has lost in digits before
+            self.project()      # rounding of one step
 
     cdef void descend(self, const Example* part, double step) noexcept nogil:
         """w += step x, before the projection."""
@@ -199,7 +199,7 @@ cdef class L1Ball(Limited):
                 self.change(slots[i], step * x[i])
 
     cdef void cap_all(self, const Example* e) noexcept nogil:
-        """Note the features of an example that are outside of the box."""
+        """Record the features of an example that are outside of the box."""
         pass
 
     cdef inline void change(self, Slot* s, double by) noexcept nogil:
@@ -207,7 +207,7 @@ cdef class L1Ball(Limited):
         cdef double v = self.now(s) + by
         cdef double old = fabs(s.u)
         cdef double new = min(fabs(v) + self.shift, LARGEST * self.scale)
-        if not new > self.shift:    # v is 0, or too small to be told from it
+        if not new > self.shift:    # v is 0 within rounding
             if old != 0:
                 self.drop(s)
             return
@@ -220,7 +220,7 @@ cdef class L1Ball(Limited):
             self.requeue(s)
 
     cdef void drop_negative(self, const Example* e) noexcept nogil:
-        """Make the weights of an example that are below 0 zero; the projection of what is left is that of all."""
+        """Set the negative weights of an example to zero; the projection of the rest is the projection of all."""
         cdef size_t i
         cdef Slot* s
         cdef Example part = sweep(e)
@@ -231,21 +231,21 @@ cdef class L1Ball(Limited):
                     self.drop(s)
 
     cdef void project(self) noexcept nogil:
-        """Raise the shift until ||w||_1 <= radius, and take the waiting features into the queue.
+        """Raise the shift until ||w||_1 <= radius, and queue the waiting features.
 
-        In rounds: drop all that the shift leaves behind; that raises the shift, as long as there is something.
+        In rounds: drop all features that the shift makes zero; that raises the shift, until nothing is dropped.
         """
         cdef double shift = self.shift
         if self.l1_norm() > self.radius:
             while True:
-                shift = max(shift, self.wanted_shift())     # so all that was dropped is at most the shift at the end
+                shift = max(shift, self.wanted_shift())     # so all dropped values are at most the final shift
                 if not self.leave_behind(shift):
                     break
             self.shift = shift
         self.queue_waiting()
 
     cdef bint leave_behind(self, double shift) noexcept nogil:
-        """Drop all features that a shift drops; whether there are any."""
+        """Drop all features that a shift drops; returns whether there are any."""
         cdef size_t i, before = self.active
         for i in range(drop_below(&self.active_set, self.table, shift)):
             if (<Slot*>self.active_set.dropped[i]).u != 0:
@@ -274,12 +274,12 @@ cdef class L1Ball(Limited):
             self.count_of_units += self.units(new) - self.units(old)
 
     cdef int128 units(self, double u) noexcept nogil:
-        """A number of any size as S counts it. Up to 2^45 radii are 2^95 units: there is room for 2^32 of them."""
+        """A number of any size in units of S. Up to 2^45 radii are 2^95 units: 2^32 of them fit."""
         cdef int64_t coarse = 0 if u < self.small else llrint(u * self.to_coarse)
         return (<int128>coarse << 40) + llrint((u - coarse * self.from_coarse) * self.to_fine)
 
     cdef inline double part(self, const Slot* s) noexcept nogil:
-        """What a feature is in S: |u|, or a^2 |u|."""
+        """The contribution of a feature to S: |u|, or a^2 |u|."""
         if not self.weighted:
             return fabs(s.u)
         return (<WeightedSlot*>s).a * (<WeightedSlot*>s).a * fabs(s.u)
@@ -327,7 +327,7 @@ cdef class L1Ball(Limited):
     # --- averaging: see AveragedL1Ball -------------------------------------------------------
 
     cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
-        """What the examples since the last touch add to the sum. Nothing if the weight is zero."""
+        """The contribution of the examples since the last touch to the sum. 0 if the weight is zero."""
         if s.u == 0:
             return 0
         if s.mark == self.constant:
@@ -351,7 +351,7 @@ cdef class L1Ball(Limited):
             wait(&self.active_set, <char*>s)
 
     cdef inline void requeue(self, Slot* s) noexcept nogil:
-        """Queue a feature again that has fallen below its bound."""
+        """Requeue a feature that has fallen below its bound."""
         if fabs(s.u) < bound_of(s.rank):
             push(&self.active_set, <char*>s, rank_below(fabs(s.u)))
 
@@ -369,12 +369,12 @@ cdef class L1Ball(Limited):
         return n
 
     cdef void rebuild(self) noexcept nogil:
-        """Make the queue anew from the table."""
+        """Rebuild the queue from the table."""
         rebuild(&self.active_set, self.table, self.shift, self.constant)
         self.out_of_memory |= self.active_set.out_of_memory
 
     cdef void rebase(self) noexcept nogil:
-        """Subtract the shift from every |u|, and make S anew."""
+        """Subtract the shift from every |u|, and recompute S."""
         cdef char* slot = NULL
         cdef Slot* s
         self.count_of_units = 0
@@ -408,15 +408,15 @@ cdef class L1Ball(Limited):
             raise MemoryError("no memory for the queue of the l1 ball")
 
     def radius_changed(self):
-        """Go on from a loaded state with another radius."""
+        """Continue from a loaded state with another radius."""
         self.restart(self.strength if self.nonzeros else self.radius)
 
 
 cdef class AveragedL1Ball(L1Ball):
     """The mean of the weights of the l1 ball
 
-    A running sum is as in _averaging.pxd, but there is no history: a weight that becomes zero is dropped by the queue
-    at once, and brought up to date then.
+    The sums are those of _averaging.pxd, but there is no history: a weight that becomes zero is dropped by the queue
+    at once, and its sum is updated then.
     """
 
     SLOT = [*L1Ball.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
@@ -459,8 +459,8 @@ cdef class WeightedL1Ball(L1Ball):
     ball: w = sign(u) a (|u| - Theta), S = sum of a^2 |u|, rho = sum of a^2. rho is an integer too.
 
     Only features of this example can be outside of the box, as the others only shrink. They are capped at first, and
-    are no part of S. If that is not enough, the shift rises; when it takes more of a capped feature than what is
-    outside of the box, the feature takes part as it is.
+    are not part of S. If that is not enough, the shift rises; when it takes more of a capped feature than the part
+    outside of the box, the feature takes part uncapped.
     """
 
     SLOT = [("mark", "<u4"), ("_rank", "<u4"), ("u", "<f8"), ("a", "<f8")]
@@ -484,7 +484,7 @@ cdef class WeightedL1Ball(L1Ball):
         return (<const char*>&slot)[:sizeof(WeightedSlot)]
 
     def set_weights(self, const uint32_t[::1] keys, const double[::1] weights):
-        """Before anything is learned: the weights of these keys, each above 0. MemoryError."""
+        """Before learning: set the weights of these keys, each above 0. MemoryError."""
         cdef Py_ssize_t i
         cdef char* slot
         for i in range(keys.shape[0]):
@@ -494,7 +494,7 @@ cdef class WeightedL1Ball(L1Ball):
         self.count_squares()
 
     cdef void count_squares(self) noexcept nogil:
-        """rho anew, in units of the smallest a^2 / 2^50."""
+        """Recompute rho, in units of the smallest a^2 / 2^50."""
         cdef char* slot = NULL
         cdef WeightedSlot* s
         cdef double smallest = 1
@@ -549,10 +549,10 @@ cdef class WeightedL1Ball(L1Ball):
                 if slots[i].mark != self.constant and fabs(slots[i].u) > self.cap(slots[i]):
                     self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
                     self.capped_size += 1
-                    self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second look at it does not find it outside
+                    self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second visit finds it inside
 
     cdef inline double cap(self, const WeightedSlot* s) noexcept nogil:
-        """|u| at the wall of the box."""
+        """|u| at the border of the box."""
         return self.box / s.a + self.shift
 
     cdef inline void change_weighted(self, WeightedSlot* s, double by) noexcept nogil:
@@ -561,7 +561,7 @@ cdef class WeightedL1Ball(L1Ball):
         cdef double v = copysign(s.a * size if size > 0 else 0, s.u) + by
         cdef double largest = LARGEST * self.scale
         cdef double new = min(fabs(v) / s.a + self.shift, largest / max(s.a * s.a, 1.0))
-        if not new > self.shift:    # v is 0, or too small to be told from it
+        if not new > self.shift:    # v is 0 within rounding
             if s.u != 0:
                 self.drop(<Slot*>s)
             return
@@ -572,7 +572,7 @@ cdef class WeightedL1Ball(L1Ball):
         self.set_u(s, copysign(new, v))
 
     cdef inline void set_u(self, WeightedSlot* s, double u) noexcept nogil:
-        """Another u for an active feature; S and the queue follow."""
+        """Set u of an active feature; S and the queue are updated."""
         cdef double old = self.part(<Slot*>s)
         s.u = u
         self.count(self.part(<Slot*>s), old)
@@ -582,7 +582,7 @@ cdef class WeightedL1Ball(L1Ball):
         return <double>self.squares * self.from_square
 
     cdef void project(self) noexcept nogil:
-        """As for the l1 ball, in rounds; before the shift passes what is outside of the box of a capped feature, that
+        """As for the l1 ball, in rounds; before the shift passes the part of a capped feature outside of the box, that
         feature takes part."""
         cdef double shift = self.shift, wanted, rho, capped = 0, limit, most
         cdef size_t i, first
@@ -594,7 +594,7 @@ cdef class WeightedL1Ball(L1Ball):
                 capped += s.a * self.box
                 self.count(0, self.part(<Slot*>s))
                 self.squares -= self.square(<Slot*>s)
-                s.u = copysign(2 * most, s.u)     # nothing drops it
+                s.u = copysign(2 * most, s.u)     # the shift does not drop it
             while True:
                 rho = self.rho()
                 if rho > 0:

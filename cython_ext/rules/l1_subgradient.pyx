@@ -2,11 +2,11 @@
 
 Langford, Li, Zhang. Sparse Online Learning via Truncated Gradient. JMLR 10, 2009; section 3.2, eq. 5.
 
-A baseline: a weight steps over zero and back, but hardly ever meets it; --round-at-end makes the model sparse.
-A slot remembers when it was touched last, and A_t = sum of c_s as of then. An untouched weight walks towards zero;
-as long as it has not come there it is |w| - (A_t - A_slot). At a constant rate it walks to r = |w| mod c and then
-alternates between r and r - c. At a decaying rate a walk that has come to zero is gone through step by step: this
-costs as much as there were examples since the last touch.
+A baseline: a weight crosses zero and returns, but is almost never exactly zero; --round-at-end makes the model sparse.
+A slot stores the time of its last touch, and A_t = sum of c_s at that time. An untouched weight moves towards zero;
+until it reaches zero it is |w| - (A_t - A_slot). At a constant rate it moves to r = |w| mod c and then
+alternates between r and r - c. At a decaying rate a weight that has reached zero is simulated step by step: this
+costs one step for each example since the last touch.
 """
 
 from libc.math cimport copysign, fabs, floor
@@ -31,7 +31,7 @@ cdef class L1Subgradient(Rule):
     SCALARS = ["t", "gravity", "strength"]
 
     cdef public double gravity      # A_t
-    cdef Schedule shrinkage         # of the c that no slot has paid yet; its decay is always 1
+    cdef Schedule shrinkage         # of the c that are pending in all slots; its decay is always 1
     cdef double l1, theta
 
     def __init__(self, loss, *, double l1=0, double round_at_end=0, **schedule):
@@ -75,7 +75,7 @@ cdef class L1Subgradient(Rule):
         self.strength_changed()
 
     cdef void strength_changed(self):
-        """From here on shrink as rate, decay and l1 are now; what was missed is paid as they were."""
+        """From now on shrink with the current rate, decay and l1; pending steps use the previous ones."""
         cdef double strength = self.schedule.rate * self.schedule.decay * self.l1
         cdef char* slot = NULL
         cdef Slot* s
@@ -89,7 +89,7 @@ cdef class L1Subgradient(Rule):
         self.shrinkage.rate = strength
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """The weight with every missed step taken."""
+        """The weight after all pending steps."""
         cdef double size = fabs(s.w)
         cdef double missed = self.gravity - s.gravity
         if s.w == 0 or missed == 0 or s.mark == self.constant:
@@ -99,7 +99,7 @@ cdef class L1Subgradient(Rule):
         return self.walk(s)
 
     cdef double walk(self, const Slot* s) noexcept nogil:
-        """The weight after a walk that has come to zero, or beyond."""
+        """The weight after steps that reach zero or cross it."""
         cdef double size = fabs(s.w), w = s.w, t = s.last, c, rest, steps, more
         if self.shrinkage.power_t == 0:
             c = self.shrinkage.rate
@@ -146,7 +146,7 @@ cdef class L1Subgradient(Rule):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 s = slots[i]
-                if s.last != t:     # not there yet in this example
+                if s.last != t:     # not updated yet in this example
                     w = self.now(s)
                     if w != 0 and s.mark != self.constant:
                         w -= copysign(c, w)

@@ -1,4 +1,4 @@
-"""Passive-aggressive learning: w <- w + tau y x, the smallest step that makes up for the hinge loss.
+"""Passive-aggressive learning: w <- w + tau y x, the smallest step that removes the hinge loss.
 
 Crammer, Dekel, Keshet, Shalev-Shwartz, Singer. Online Passive-Aggressive Algorithms. JMLR 7, 2006; figure 1.
 
@@ -6,8 +6,8 @@ Crammer, Dekel, Keshet, Shalev-Shwartz, Singer. Online Passive-Aggressive Algori
     PA-I:   min ||w - v||^2 / 2 + h C l(v)                  tau = min(h C, l / ||x||^2)
     PA-II:  min ||w - v||^2 / 2 + h C l(v)^2                tau = l / (||x||^2 + 1 / (2 h C))
 
-l is the hinge loss. The importance h multiplies it in the objective; where the loss must vanish, in PA, h makes no
-difference as long as it is not 0.
+l is the hinge loss. The importance h multiplies it in the objective; in PA, where the loss must vanish, h has no
+effect as long as it is not 0.
 """
 
 from libc.math cimport fmin

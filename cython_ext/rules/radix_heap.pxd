@@ -1,11 +1,11 @@
-"""A monotone queue: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990). It only appends, and sweeps short arrays.
+"""A monotone queue: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990). It only appends, and scans short arrays.
 
-An entry is a rank, an integer by which the queue is ordered, and a key, which says whose rank it is. `last` never
-falls; no entry that counts ranks below it. An entry lies in the bucket of the highest bit in which its rank differs from
+An entry is a rank, an integer by which the queue is ordered, and a key, which identifies the feature. `last` never
+falls; no valid entry ranks below it. An entry is stored in the bucket of the highest bit in which its rank differs from
 `last`: those in lower buckets come earlier, and when `last` rises only the buckets up to the highest bit that changes
-are swept. An entry moves to a lower bucket each time, so at most 32 times.
+are scanned. An entry moves to a lower bucket each time, so at most 32 times.
 
-The queue does not know whether an entry still counts: its user does.
+The queue does not detect stale entries: its user does.
 """
 
 from libc.stdint cimport uint32_t
@@ -41,7 +41,7 @@ cdef struct Queue:
 
 
 cdef inline uint32_t bits_of(float f) noexcept nogil:
-    """A positive float as a rank: they order as their bits do."""
+    """A positive float as a rank: their order is that of their bits."""
     cdef uint32_t bits
     memcpy(&bits, &f, 4)
     return bits
@@ -65,7 +65,7 @@ cdef inline float below(double u) noexcept nogil:
 
 
 cdef inline int append(Bucket* bucket, HeapEntry entry) noexcept nogil:
-    """-1: no memory, and all is as it was."""
+    """-1: no memory, and nothing has changed."""
     if reserve(<void**>&bucket.entries, &bucket.capacity, bucket.size + 1, sizeof(HeapEntry)):
         return -1
     bucket.entries[bucket.size] = entry
@@ -103,7 +103,7 @@ cdef inline int take(Queue* queue, uint32_t to, Bucket* due) noexcept nogil:
 
 
 cdef inline void clear(Queue* queue, uint32_t last) noexcept nogil:
-    """Forget all entries, and begin anew at `last`."""
+    """Delete all entries, and restart at `last`."""
     cdef int i
     for i in range(BUCKETS):
         queue.buckets[i].size = 0

@@ -3,7 +3,7 @@
 Langford, Li, Zhang. Sparse Online Learning via Truncated Gradient. JMLR 10, 2009; section 3.1, eq. 4.
 
 T0(v, theta) = 0 if |v| < theta, else v. (The indicator in the paper is misprinted.) Rounding twice is
-rounding once, so a slot only remembers how many roundings there had been at its last touch: if there
+rounding once, so a slot stores only how many roundings took place before its last touch: if there
 were more since, its weight is rounded before it is read.
 """
 
@@ -39,7 +39,7 @@ cdef class Rounding(Rule):
         self.theta, self.period = threshold, period
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """The weight with a missed rounding done. One condition without branches: its parts are coin tosses."""
+        """The weight after a pending rounding. One condition without branches: its parts are unpredictable."""
         return only_if((s.rounds == self.rounds) | (fabs(s.w) >= self.theta) | (s.mark == self.constant), s.w)
 
     cdef double predict(self, const Example* e) noexcept nogil:
@@ -73,7 +73,7 @@ cdef class Rounding(Rule):
             self.rounds += 1
 
     cdef void round_all(self) noexcept nogil:
-        """Do every missed rounding, and count from 0 again."""
+        """Apply every pending rounding, and count from 0 again."""
         cdef char* slot = NULL
         cdef Slot* s
         while next_slot(self.table, &slot):

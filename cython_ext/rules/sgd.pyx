@@ -1,7 +1,7 @@
 """Stochastic gradient descent: w <- w - eta_t g, eta_t = rate * decay * (t + t0)^-power_t.
 
-Averaged, the model is the mean of w_1, ..., w_T, the weights that made the predictions. A slot keeps the sum as of its
-last touch: since then its weight has been the same.
+Averaged, the model is the mean of w_1, ..., w_T, the weights that made the predictions. A slot stores the sum up to its
+last touch: since then its weight has not changed.
 """
 
 from libc.stdint cimport uint32_t

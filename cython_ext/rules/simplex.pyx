@@ -3,22 +3,23 @@
 Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; sections 3 and 6.
 
 As in the l1 ball, a weight is a raw number u less one global shift Theta, w = max(u - Theta, 0), and a step costs
-O(k log n). What differs: the sum is always z, so Theta falls as well as it rises, and when it falls, every weight
-rises, those that were zero too. So of active_set.pxd it shares the memory of the queue and of the features that wait, but
-no round of a projection.
+O(k log n). The difference: the sum is always z, so Theta falls as well as it rises, and when it falls, all weights
+rise, including zeros. So of active_set.pxd it uses the memory of the queue and of the waiting features, but
+not the rounds of a projection.
 
-- Weights that are zero are all alike. They are counted, nothing more, until Theta falls from a value T: then they go
-  on together, as a level of that many weights with u = T. When Theta comes back to T, they are zero again. So the
-  levels are a stack, the lowest last. A slot knows what the next level was called when it was touched last: if the
-  first level since then is not below its u, it belongs to that one. A feature that is to be learned leaves its level
-  when its weight is read, and has its own u from then on.
-- Features that were never touched are up to 2^32, and have one weight together.
-- A queue finds what a rising Theta leaves behind. Its entries are lower bounds of u (floats, rounded down), as in the
-  l1 ball, to a few digits of the distance from Theta: so the heap seldom moves them. It is a radix heap as there, from the largest Theta on; what comes below that, when Theta has fallen, goes
-  into a plain heap, which is small: when it grows, everything is queued anew from the Theta of then on.
+- All zero weights are equivalent. They are only counted, until Theta falls from a value T: then they become
+  a level, a group of that many weights with u = T. When Theta returns to T, they are zero again. So the
+  levels are a stack, the lowest last. A slot stores the name of the next level at its last touch: if the
+  first level since then is not below its u, it belongs to that level. A feature that is to be learned leaves its
+  level when its weight is read, and has its own u from then on.
+- Features that were never touched (up to 2^32) share one weight.
+- A queue finds the weights that become zero when Theta rises. Its entries are lower bounds of u (floats, rounded
+  down), as in the l1 ball, to a few digits of the distance from Theta: so the heap seldom moves them. It is a radix heap
+  from the largest Theta on; entries below that, after Theta has fallen, go into a small heap with four children per
+  node: when it grows, everything is requeued from the current Theta.
 
-The sum S over the active weights is an integer, as in the l1 ball, exact in any order: a level counts as its weights
-would one by one, so it cannot be seen after a model is loaded whether they came up together.
+The sum S over the active weights is an integer, as in the l1 ball, exact in any order: a level counts as much as its
+weights one by one, so after a model is loaded the result does not depend on levels.
 """
 
 from math import frexp, ldexp
@@ -38,7 +39,7 @@ from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_
 from vwlite.core.learn.table cimport next_slot
 
 cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
-                                   # of Theta is in each of them, also in the zeros once they are lifted
+                                   # of Theta affects each of them, also the zeros once they are lifted
 cdef double FINE = <double>(<int64_t>1 << 50)     # S counts in z / 2^50 (or rather the power of two above z) ...
 cdef double FINER = <double>(<int64_t>1 << 20) * FINE     # ... and Theta, which counts once for each weight, in z / 2^70
 cdef double SMALL = 1 << 12        # of |u| in z: up to so much an integer of 64 bits is enough
@@ -47,7 +48,7 @@ cdef double LARGEST = <double>(<int64_t>1 << 45)  # of |u| in z
 cdef double UNTOUCHED = -1.7976931348623157e308    # u in a model, where only other classes have touched the feature
 
 cdef enum:
-    FEW = 4             # levels; mostly there are no more
+    FEW = 4             # levels; rarely more
     MANY = 4096         # features of an example: if none moves by more than z, an integer of 64 bits can hold the sum
     DISTANCE_BITS = 6   # of a bound
 
@@ -56,9 +57,9 @@ cdef uint64_t WAITING = <uint64_t>-1
 
 cdef struct Slot:
     uint32_t mark
-    float bound       # that of the valid entry of the queue; infinite if there is none
-    double u          # the weight plus Theta, unless a level since then is not below it. The constant: w itself
-    uint64_t since    # the level that came next when it was touched; 0: never touched, or the constant; WAITING: in this
+    float bound       # that of the valid entry of the queue; infinite without an entry
+    double u          # the weight plus Theta, unless a level since then is not below it. For the intercept: w itself
+    uint64_t since    # the next level when it was touched; 0: never touched, or the intercept; WAITING: in this
                       # example
 
 
@@ -92,7 +93,7 @@ cdef inline float bound_of(double u, double shift) noexcept nogil:
 cdef class Simplex(Rule):
     """P(w - eta_t g) onto w >= 0, sum w = radius
 
-    features: d; `too_many` is set when more are touched. All begin with radius / d.
+    features: d; `too_many` is set when more are touched. All start at radius / d.
     """
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("_since", "<u8")]
@@ -106,7 +107,7 @@ cdef class Simplex(Rule):
     cdef readonly uint64_t features     # d
     cdef readonly uint64_t touched
     cdef readonly uint64_t zeros                 # touched features whose weight is zero
-    cdef readonly uint64_t active                # touched features whose weight is not, waiting ones left out
+    cdef readonly uint64_t active                # touched features with a nonzero weight, without the waiting ones
     cdef int128 sum                     # S, over the active ones
     cdef double scale                   # the power of two above z
     cdef double to_fine, from_fine, to_finer, from_finer, small
@@ -115,7 +116,7 @@ cdef class Simplex(Rule):
     cdef bint expects                   # an update: features have left their levels, and may be in no queue
     cdef uint64_t next_level
     cdef ActiveSet active_set           # its queue has the bounds from its `last` on; a key is a place in the table
-    cdef char* slots_of_queue           # where the table was then
+    cdef char* slots_of_queue           # the table's slots at that time
     cdef uint64_t* heap                 # owned; of bounds below that: rank, place. The children of i are 4 i + 1 to 4 i + 4
     cdef size_t heap_size, heap_capacity
 
@@ -144,7 +145,7 @@ cdef class Simplex(Rule):
     # --- weights -----------------------------------------------------------------------------
 
     cdef int make_levels(self, size_t n) noexcept nogil:
-        """Have room for so many levels, and NO_LEVEL behind the last one; -1: no memory."""
+        """Reserve space for n levels, and NO_LEVEL after the last one; -1: no memory."""
         cdef size_t i, before = self.level_capacity
         if reserve(<void**>&self.levels, &self.level_capacity, n + 1, sizeof(Level)):
             return -1
@@ -168,7 +169,7 @@ cdef class Simplex(Rule):
         return &self.levels[low]
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """The weight, if it is not the constant's."""
+        """The weight of any feature but the intercept."""
         if s.since == 0:
             return self.unseen
         return positive_part(max(s.u, self.level_since(s.since).u) - self.shift)
@@ -248,11 +249,11 @@ cdef class Simplex(Rule):
         self.project()
         if self.touched * fabs(self.shift) > LARGEST_SHIFT * self.radius:
             self.rebase()
-            self.project()      # what one step has lost in digits before
+            self.project()      # rounding of one step
 
     cdef void descend(self, const Example* e, double step, bint few) noexcept nogil:
-        """u += step x, for a piece, the constant left out. Features whose weight is above zero before and after that are
-        done with, the others wait. few: the example has at most MANY features."""
+        """u += step x, for a chunk, without the intercept. Features whose weight is above zero before and after that
+        are finished, the others wait. few: the example has at most MANY features."""
         cdef size_t i
         cdef const float* x = e.x
         cdef Slot** slots = <Slot**>e.slots
@@ -269,7 +270,7 @@ cdef class Simplex(Rule):
                     & (s.since != 0) & (s.since != WAITING)):
                 change += llrint(new * to_fine) - llrint(u * to_fine)
                 s.u = new
-                if s.bound > new:       # also if it has none
+                if s.bound > new:       # also without an entry
                     s.bound = bound_of(new, shift)
                     self.push(s)
             else:
@@ -282,7 +283,7 @@ cdef class Simplex(Rule):
         if s.mark == self.constant:
             s.u += by
             return
-        if s.since == WAITING:      # it stands twice
+        if s.since == WAITING:      # it occurs twice
             self.sum -= self.units(s.u)
         else:
             self.take_out(s)
@@ -290,7 +291,7 @@ cdef class Simplex(Rule):
         self.sum += self.units(s.u)
 
     cdef inline void take_out(self, Slot* s) noexcept nogil:
-        """Count a feature no more, and have it wait."""
+        """Remove a feature from the counts, and add it to the waiting ones."""
         if s.since == 0:
             s.u = self.unseen + self.shift
             s.bound = INFINITY
@@ -306,17 +307,17 @@ cdef class Simplex(Rule):
         add_waiting(&self.active_set, <char*>s)
 
     cdef void project(self) noexcept nogil:
-        """Move the shift so that the weights add up to z, and have nobody wait any more.
+        """Move the shift so that the sum of the weights is z, and empty the waiting list.
 
-        In rounds: begin with all weights, zeros too; drop all that the shift leaves behind; that raises the shift, as
-        long as there is something.
+        In rounds: start with all weights, including zeros; drop all that the shift makes zero; that raises the shift,
+        until nothing is dropped.
 
-        Rounding must not let it fall from one round to the next, not by a bit of the last place: what was dropped at
-        the higher shift is counted as a zero, and would be above the lower one, so it would have a weight, and be
-        taken for an active one when it is learned; and zeros that were not to be lifted would be lifted all the same.
-        So a round takes the larger one of its own shift and that of the round before. As `shift + by` is rounded
-        monotonously, every u that was ever dropped is at most the shift at the end, and every one that was not is
-        above it: the last round looked at all of them. What the maximum adds is what rounding took away.
+        Rounding must not let the shift fall from one round to the next, not even by one bit: a weight that was dropped
+        at the higher shift is counted as a zero, and would be above the lower shift, so it would have a weight, and be
+        handled as active when it is learned; and zeros that should stay zero would be lifted.
+        So a round takes the maximum of its own shift and that of the round before. As `shift + by` is rounded
+        monotonically, every u that was ever dropped is at most the final shift, and every other one is
+        above it: the last round compared all of them. The maximum corrects only rounding errors.
         """
         cdef double by = -INFINITY, shift
         cdef size_t i, kept
@@ -357,7 +358,7 @@ cdef class Simplex(Rule):
             count = self.active + lifted + unseen
             if count == before or count == 0:
                 break
-        if lifted > 0 and shift < self.shift:     # by may be too small to tell
+        if lifted > 0 and shift < self.shift:     # by may be below rounding
             self.lift()
         self.unseen = self.unseen - by if unseen > 0 else 0
         self.shift = shift
@@ -367,18 +368,18 @@ cdef class Simplex(Rule):
             s.since = self.next_level
             if i >= kept:
                 s.bound = INFINITY
-            elif s.bound > s.u:       # also if it has none
+            elif s.bound > s.u:       # also without an entry
                 s.bound = bound_of(s.u, shift)
                 self.push(s)
         self.active_set.size = 0
 
     cdef inline double excess(self, uint64_t unseen) noexcept nogil:
-        """The sum of the weights, with so many unseen ones, less z."""
+        """The sum of the weights, with this many unseen ones, minus z."""
         return <double>((self.sum << 20) - <int128>self.active * self.fine_units(self.shift)) * self.from_finer + (
             unseen * self.unseen - self.radius)
 
     cdef void lift(self) noexcept nogil:
-        """Make the zeros a level."""
+        """Turn the zeros into a level."""
         if self.make_levels(self.level_size + 1):
             self.out_of_memory = True
             return
@@ -390,7 +391,7 @@ cdef class Simplex(Rule):
         self.zeros = 0
 
     cdef inline int128 units(self, double u) noexcept nogil:
-        """A number as S counts it."""
+        """A number in units of S."""
         if fabs(u) < self.small:
             return llrint(u * self.to_fine)
         return <int128>(u * self.to_fine)
@@ -406,7 +407,7 @@ cdef class Simplex(Rule):
     # --- the queue ---------------------------------------------------------------------------
 
     cdef void order_queue(self) noexcept nogil:
-        """Before an example: throw stale entries out, and follow a table that has moved."""
+        """Before an example: remove stale entries, and update the queue if the table has moved."""
         if self.slots_of_queue != self.table.slots:
             self.enter_all()
         elif (self.active_set.queue.size + self.heap_size > 2 * self.active + 1024
@@ -414,7 +415,7 @@ cdef class Simplex(Rule):
             self.queue_anew()
 
     cdef void keep(self, Slot** slots, size_t n) noexcept nogil:
-        """Queue the features that have left a level and are in no queue."""
+        """Queue the features that have left a level and are not in a queue."""
         cdef size_t i
         cdef Slot* s
         for i in range(n):
@@ -460,7 +461,7 @@ cdef class Simplex(Rule):
         self.heap[i] = item
 
     cdef HeapEntry pop(self) noexcept nogil:
-        """Take the least entry from the heap, which is not empty."""
+        """Remove the smallest entry from the heap, which is not empty."""
         cdef uint64_t* heap = self.heap
         cdef uint64_t item = heap[0], last, least
         cdef size_t i = 0, first = 1, down, j, size = self.heap_size - 1
@@ -480,12 +481,12 @@ cdef class Simplex(Rule):
         return HeapEntry(<uint32_t>(item >> 32), <uint32_t>item)
 
     cdef inline Slot* slot_of(self, HeapEntry entry) noexcept nogil:
-        """The slot that an entry stands for; NULL if the entry is stale."""
+        """The slot of an entry; NULL if the entry is stale."""
         cdef Slot* s = <Slot*>self.table.slots + entry.key
         return s if s.since != 0 and rank_of(s.bound) == entry.rank else NULL
 
     cdef uint64_t drop_below(self, double shift) noexcept nogil:
-        """Drop every feature of the queue that a shift leaves behind; how many."""
+        """Drop every feature of the queue that a shift makes zero; returns their number."""
         cdef uint32_t to = rank_of(below(shift))
         cdef uint64_t dropped = 0
         cdef size_t i
@@ -504,7 +505,7 @@ cdef class Simplex(Rule):
                 continue
             if s.since == WAITING:
                 s.bound = INFINITY
-            elif s.u > shift:       # it has risen since, or a float cannot tell it from the shift
+            elif s.u > shift:       # it has risen since, or equals the shift within float precision
                 s.bound = bound_of(s.u, shift)
                 self.push(s)
             else:
@@ -515,7 +516,7 @@ cdef class Simplex(Rule):
         return dropped
 
     cdef void queue_anew(self) noexcept nogil:
-        """Throw the stale entries out, and leave the heap empty."""
+        """Remove the stale entries, and empty the heap."""
         cdef int j
         cdef size_t i
         cdef Bucket* bucket
@@ -536,7 +537,7 @@ cdef class Simplex(Rule):
             self.out_of_memory = True
 
     cdef void enter_all(self) noexcept nogil:
-        """Make the queue anew from the table, which has moved."""
+        """Rebuild the queue from the table, which has moved."""
         cdef char* slot = NULL
         cdef Slot* s
         self.slots_of_queue = self.table.slots
@@ -550,11 +551,11 @@ cdef class Simplex(Rule):
     # --- all at once -------------------------------------------------------------------------
 
     cdef void catch_up(self, Slot* s) noexcept nogil:
-        """Pay what a slot has missed; a zero has u = Theta."""
+        """Apply the pending updates of a slot; a zero has u = Theta."""
         s.u = max(max(s.u, self.level_since(s.since).u), self.shift)
 
     cdef void rebuild(self) noexcept nogil:
-        """Everything but the weights anew, from slots that are settled."""
+        """Recompute everything but the weights, from slots without pending updates."""
         cdef char* slot = NULL
         cdef Slot* s
         while self.level_size > 0:
@@ -609,7 +610,7 @@ cdef class Simplex(Rule):
             s = <Slot*>(data + i * sizeof(Slot))
             if s.u == UNTOUCHED:
                 s.u = 0
-            elif s.mark != self.constant:       # `descend` knows the constant by its 0
+            elif s.mark != self.constant:       # `descend` detects the intercept by its 0
                 s.since = 1
         return touched
 

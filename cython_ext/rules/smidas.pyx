@@ -5,25 +5,25 @@ Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization.
     theta~ = theta - eta_t g_t,  theta_j = soft(theta~_j, eta_t l1),
     w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2),  p = max(2, 2 ln d).
 
-What makes it fast:
+Implementation:
 
 - All |theta_j| shrink by the same amount in a step: as in the l1 ball, a nonzero theta is a raw magnitude u and one
   global shift Theta, theta = sign(u) max(|u| - Theta, 0).
-- ||theta||_p changes in every step, but few coordinates make it: with d of them, those below
-  c max|theta|, c = (p eps / d)^(1/p), add up to less than p eps of the p-th power, so eps of the norm. The others, the
-  heavy ones, stand in a list (and those near to them, so that it does not change with every step).
-- The list is not summed in every step either. Of a moment when Theta was Theta_0 and the largest |theta| was L, with
-  a_j = (|u_j| - Theta_0) / L, the sums M_k of a_j^(p - k) over the heavy ones are kept, and
+- ||theta||_p changes in every step, but few coordinates determine it: with d of them, those below
+  c max|theta|, c = (p eps / d)^(1/p), add up to less than p eps of the p-th power, so eps of the norm. The others,
+  the heavy ones, are stored in a list (with some margin, so that it does not change with every step).
+- The list is not summed in every step either. For a moment when Theta was Theta_0 and the largest |theta| was L, with
+  a_j = (|u_j| - Theta_0) / L, the sums M_k of a_j^(p - k) over the heavy ones are stored, and
 
       sum of ((|u_j| - Theta) / L)^p = sum over k of binomial(p, k) (-delta)^k M_k,    delta = (Theta - Theta_0) / L.
 
-  While p delta is small, six terms are enough, and a feature that is touched leaves the sums and enters them anew: a
-  step costs O(k). When it is not, or the norm has moved far from L, the sums are made anew from the list.
+  While p delta is small, six terms are enough, and a touched feature is subtracted from the sums and added again: a
+  step costs O(k). Otherwise, or if the norm has moved far from L, the sums are recomputed from the list.
 
-The list holds every |u| from `least` on. As Theta grows, everything comes down by the same, and nothing that is not
-in the list becomes heavy; only when the largest |theta| itself falls much below what it was, the table is swept.
-What is summed is exactly what was heavy by Theta_0 and L, in integers: nothing depends on what else is in the list, or
-on its order.
+The list holds every |u| from `least` on. As Theta grows, everything decreases by the same amount, and nothing that is
+not in the list becomes heavy; only when the largest |theta| itself falls much below its previous value, the table is
+scanned. The terms of the sums are exactly those that were heavy at Theta_0 and L, as integers: nothing depends on other
+entries of the list, or on its order.
 """
 
 from libc.math cimport INFINITY, copysign, fabs, llrint
@@ -39,7 +39,7 @@ from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_
 from vwlite.core.learn.table cimport find, next_slot
 
 cdef double NEGLIGIBLE = 1e-13      # of ||theta||_p
-cdef double MARGIN = 0.7            # the list begins at this share of what is heavy
+cdef double MARGIN = 0.7            # the list starts at this fraction of the heavy limit
 cdef double UNIT = <double>(<int64_t>1 << 56)
 cdef double LARGEST = 1.1           # a: its power is below 2^7 times the unit, for any p that 2^32 features make
 cdef double LEAST_SUM = 0.3         # of a^p: what is not heavy is still negligible beside it
@@ -54,13 +54,13 @@ cdef enum:
 cdef struct Slot:
     uint32_t mark
     uint32_t place    # in the list, from 1; 0: not in it
-    double u          # sign(theta) (|theta| + Theta); theta is 0 where |u| <= Theta. The constant: w itself
+    double u          # sign(theta) (|theta| + Theta); theta is 0 where |u| <= Theta. For the intercept: w itself
 
 
 cdef class Smidas(Rule):
     """theta <- soft(theta - eta_t g, eta_t l1), w = the p-norm link of theta
 
-    features: d; if it is 0, the number of features in the examples learned so far, the constant left out.
+    features: d; if it is 0, the number of features in the examples learned so far, without the intercept.
     """
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("u", "<f8")]
@@ -69,24 +69,24 @@ cdef class Smidas(Rule):
 
     cdef public double shift            # Theta
     cdef public double base             # Theta_0
-    cdef public double unit             # L; 0: there are no sums
+    cdef public double unit             # L; 0: without sums
     cdef int128 moments[TERMS]          # M_k
-    cdef int terms                      # 1 if there are few features: then M_0 is made anew when Theta changes
+    cdef int terms                      # 1 if there are few features: then M_0 is recomputed when Theta changes
     cdef double heaviest                # |u| that would make a power too large
-    cdef double lightest                # |u| from which on a feature is in the sums
+    cdef double lightest                # |u| above which a feature is in the sums
     cdef double l1
     cdef readonly uint64_t features     # d, if it is given
     cdef readonly double p
     cdef readonly double norm           # ||theta||_p
     cdef double share                   # c
-    cdef uint64_t d                     # of which p is made
+    cdef uint64_t d                     # from which p is computed
     cdef double* heavy                  # owned; |u| of those with |u| >= least, at least ...
     cdef uint32_t* keys                 # owned; ... and which they are
     cdef size_t size, capacity, key_capacity
-    cdef double* scratch                # owned; numbers whose powers are wanted ...
-    cdef double* sizes                  # owned; ... and what they were
+    cdef double* scratch                # owned; numbers whose powers are requested ...
+    cdef double* sizes                  # owned; ... and their original values
     cdef size_t scratch_capacity, sizes_capacity
-    cdef size_t usual                   # entries after the list was made or pruned
+    cdef size_t usual                   # entries after the list was built or pruned
     cdef double least
 
     def __init__(self, loss, *, double l1=0, uint64_t features=0, **schedule):
@@ -102,7 +102,7 @@ cdef class Smidas(Rule):
         free(self.sizes)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """theta, if it is not the constant's."""
+        """theta of any feature but the intercept."""
         return copysign(positive_part(fabs(s.u) - self.shift), s.u)
 
     cdef inline double link(self, double theta) noexcept nogil:
@@ -167,7 +167,7 @@ cdef class Smidas(Rule):
             self.renormalize()
 
     cdef inline void change(self, Slot* s, double by, size_t* changed) noexcept nogil:
-        """theta += by. What leaves the sums and what enters them are pairs in `scratch`, below 0 what is in neither."""
+        """theta += by. Values that leave and enter the sums are pairs in `scratch`, negative if in neither."""
         cdef double v = self.now(s) + by
         cdef double u = fabs(v) + self.shift, old = fabs(s.u)
         s.u = copysign(u, v)
@@ -180,10 +180,10 @@ cdef class Smidas(Rule):
             self.scratch[changed[0] + 1] = u
             changed[0] += 2
             if u > self.heaviest:
-                self.unit = 0       # the sums are made anew
+                self.unit = 0       # the sums must be recomputed
 
     cdef bint set_d(self) noexcept nogil:
-        """Make p of the number of features; whether it has changed."""
+        """Compute p from the number of features; returns whether it has changed."""
         cdef uint64_t d = self.features
         if d == 0:
             d = self.table.used + self.table.has_last
@@ -197,7 +197,7 @@ cdef class Smidas(Rule):
         return True
 
     cdef void renormalize(self) noexcept nogil:
-        """Make ||theta||_p anew."""
+        """Recompute ||theta||_p."""
         cdef double sum = self.sum_of_powers() if self.unit > 0 else 0
         if sum < LEAST_SUM:
             self.sum_up()
@@ -205,7 +205,7 @@ cdef class Smidas(Rule):
         self.norm = self.unit * exp(log(sum) / self.p) if self.unit > 0 else 0
 
     cdef double sum_of_powers(self) noexcept nogil:
-        """The sum of (|theta| / L)^p; 0 if it is to be made anew."""
+        """The sum of (|theta| / L)^p; 0 if it must be recomputed."""
         cdef int k
         cdef double delta = (self.shift - self.base) / self.unit, sum = 0, factor = 1
         if delta * self.p > FARTHEST or 8 * delta > self.share or (delta > 0 and self.terms == 1):
@@ -216,7 +216,7 @@ cdef class Smidas(Rule):
         return sum
 
     cdef void sum_up(self) noexcept nogil:
-        """Make the sums anew from the list."""
+        """Recompute the sums from the list."""
         cdef size_t i, heavy = 0
         cdef double top = self.top()
         if self.least > self.shift and not self.least - self.shift <= self.share * (top - self.shift):
@@ -231,7 +231,7 @@ cdef class Smidas(Rule):
             self.prune(self.shift + MARGIN * self.share * self.unit)
 
     cdef void count_list(self) noexcept nogil:
-        """Make the sums of what the list has, for the base as it is."""
+        """Compute the sums of the list, for the current base."""
         cdef size_t i
         memset(self.moments, 0, sizeof(self.moments))
         if reserve(<void**>&self.scratch, &self.scratch_capacity, self.size, sizeof(double)):
@@ -292,14 +292,14 @@ cdef class Smidas(Rule):
         s.place = <uint32_t>self.size
 
     cdef void prune(self, double least) noexcept nogil:
-        """Leave those with |u| >= least in the list."""
+        """Keep those with |u| >= least in the list."""
         cdef size_t i, kept = 0
         cdef Slot* s
         self.least = max(least, self.least)
         for i in range(self.size):
             s = <Slot*>find(self.table, self.keys[i])
             if self.heavy[i] < self.least:
-                if s != NULL:         # the table has not forgotten it
+                if s != NULL:         # still in the table
                     s.place = 0
                 continue
             self.heavy[kept], self.keys[kept] = self.heavy[i], self.keys[i]
@@ -308,7 +308,7 @@ cdef class Smidas(Rule):
         self.size = self.usual = kept
 
     cdef double sweep(self) noexcept nogil:
-        """Make the list anew from the table, with some that are not heavy; the largest |u|, or Theta."""
+        """Rebuild the list from the table, with some entries that are not heavy; returns the largest |u|, or Theta."""
         cdef char* slot = NULL
         cdef Slot* s
         cdef double u = self.shift

@@ -3,18 +3,18 @@
 Langford, Li, Zhang. Sparse Online Learning via Truncated Gradient. JMLR 10, 2009; section 3.3, eq. 6.
 
 The cumulative gravity A_t = sum of eta_s K l1 over s <= t with K | s is one global number; a slot
-remembers A as of its last touch. Before a weight is read it pays what it has missed:
+stores A at its last touch. Before a weight is read, the pending truncation is applied:
 w <- T1(w, A - A_slot, theta). That is exact: an untouched weight either exceeds theta and is never
 shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
 
 With --l2 it is the elastic net's: where |v| <= theta, w <- T1(v, a_t, theta) / (1 + b_t), a_t = eta_t K l1 and
 b_t = eta_t K l2, which for theta = infinity and K = 1 minimises eta_t (l1 |w| + l2 w^2 / 2) + (w - v)^2 / 2. With the growth
 c_t = product of (1 + b_s), the size |w| c falls by a_t c_{t-1} with every step, so with A_t = sum of a_s c_{s-1} a weight
-that nobody has touched since r is
+weight that was last touched at r is
 
     |w_t| = max(0, |w_r| c_r - (A_t - A_r)) / c_t,
 
-again if it does not exceed theta: else it stays, as what is shrunk never comes above theta. Slots keep c_r too. Before c
+again if it does not exceed theta: else it stays, as a shrunk weight never exceeds theta. Slots store c_r too. Before c
 leaves the range of a double, it, A and those of all slots are multiplied by a power of two, which changes no digit.
 Without l1, with K = 1 and theta infinite, this is gradient descent with weight decay: `sgd` with --l2.
 
@@ -67,7 +67,7 @@ cdef class TruncatedGradient(Limited):
         return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        """The weight with every missed truncation paid."""
+        """The weight after all pending truncations."""
         return s.w if s.mark == self.constant else truncate(s.w, self.gravity - s.gravity, self.theta)
 
     cdef double predict(self, const Example* e) noexcept nogil:
@@ -97,7 +97,7 @@ cdef class TruncatedGradient(Limited):
             self.shrink(eta * self.period)
 
     cdef void descend(self, const Example* part, double step) noexcept nogil:
-        """w += step x, for the weight that has paid what it has missed."""
+        """w += step x, for a weight without pending truncations."""
         cdef size_t i
         cdef const float* x = part.x
         cdef Slot** slots = <Slot**>part.slots
@@ -106,7 +106,7 @@ cdef class TruncatedGradient(Limited):
             slots[i].gravity = self.gravity
 
     cdef void shrink(self, double rate) noexcept nogil:
-        """All weights, by what K examples at this rate have added up to."""
+        """Shrink all weights by the sum for K examples at this rate."""
         self.gravity += rate * self.l1
 
     cdef double weight(self, const char* slot) noexcept nogil:
@@ -142,7 +142,7 @@ cdef class ElasticTruncatedGradient(TruncatedGradient):
         self.l2, self.growth = l2, 1
 
     cdef inline double left(self, const ElasticSlot* s) noexcept nogil:
-        """The weight with everything paid that it has missed."""
+        """The weight after all pending updates."""
         if s.mark == self.constant or fabs(s.w) > self.theta:
             return s.w
         return soft_threshold(s.w * s.growth, self.gravity - s.gravity) / self.growth
@@ -178,7 +178,7 @@ cdef class ElasticTruncatedGradient(TruncatedGradient):
             self.rescale()
 
     cdef void rescale(self) noexcept nogil:
-        """Take a power of two out of c and A, here and in all slots."""
+        """Divide c and A by a power of two, here and in all slots."""
         cdef char* slot = NULL
         cdef ElasticSlot* s
         self.gravity *= BACK
@@ -229,7 +229,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
             self.out_of_memory = True
 
     cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
-        """What the examples since the last touch add to the sum."""
+        """The contribution of the examples since the last touch to the sum."""
         cdef double size = fabs(s.w)
         if s.w == 0:
             return 0
@@ -266,7 +266,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         self.begin()
 
     def flush(self):
-        """The sum of no zero stays open: the history is not kept."""
+        """No sum of a zero weight stays open: the history is not saved."""
         self.sweep()
 
     def load(self, scalars, slots):
