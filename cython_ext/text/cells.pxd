@@ -1,10 +1,10 @@
-"""From a cell of a table to features. What each becomes is said in vwlite/input/schema.py.
+"""From a cell of a table to features. The roles of columns are defined in vwlite/input/schema.py.
 
-Each column is a namespace of that name. The hash of a numeric column's feature is a constant, and the hash of a
-categorical one's begins with a constant: that of `name=`, as far as it fills whole blocks of murmur.
+Each column is a namespace of that name. The hash of a numeric column's feature is fixed, and the hash of a
+categorical one's starts with a fixed part: that of `name=`, as far as it fills whole blocks of murmur.
 
-A `CellSink` gets either the features of a batch, or VW text that means the same. Functions return -1 when memory is out.
-None reads a byte outside of its cell, so that cells may lie in foreign memory; but for `add_padded_word`.
+A `CellSink` receives either the features of a batch, or equivalent VW text. Functions return -1 without memory.
+They do not read bytes outside of the cell, so that cells may be in external memory; except `add_padded_word`.
 """
 
 from libc.stddef cimport size_t
@@ -88,7 +88,7 @@ cdef struct Column:
     uint8_t letter          # of the namespace
     uint32_t space          # its hash
     uint32_t number         # the hash of the feature `name`
-    uint32_t begun          # murmur's state behind the whole blocks of `name=`
+    uint32_t begun          # murmur's state after the whole blocks of `name=`
     uint32_t rest           # the bytes of `name=` behind these, and how many they are
     uint32_t rest_size
     uint32_t size           # bytes of the name
@@ -224,7 +224,7 @@ cdef inline int open_space(CellSink* sink, Batch batch, const char* name, size_t
 
 
 cdef inline int close_space(CellSink* sink, Batch batch, uint8_t letter, size_t size) noexcept nogil:
-    """It ends; `size`: bytes of its name. Without features there is none."""
+    """Close the namespace; `size`: bytes of its name. Without features it is omitted."""
     if unlikely(sink.as_text):
         if sink.text.size == sink.first + 2 + size:
             sink.text.size = sink.first
@@ -273,7 +273,7 @@ cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* ti
 
 cdef extern from *:
     """
-    /* How many bytes the character at p has, and which it is; 0 if there is none. */
+    /* The length in bytes and the code point of the character at p; 0 if it is invalid. */
     static inline size_t vwlite_character(const uint8_t *p, size_t n, uint32_t *c) {
         uint32_t x = p[0];
         size_t more = x < 0x80 ? 0 : (x >> 5) == 6 ? 1 : (x >> 4) == 14 ? 2 : (x >> 3) == 30 ? 3 : 4;

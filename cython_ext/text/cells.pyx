@@ -29,8 +29,8 @@ cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
 
 
 cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
-    """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then those
-    that end with it, the shorter ones first. What is no UTF-8 is no letter."""
+    """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then the
+    n-grams that end with it, the shorter ones first. Invalid UTF-8 separates words."""
     cdef const char* end = p + n
     cdef uint32_t c = 0
     cdef size_t size, at = 0, begin = 0, words = 0, first
@@ -92,7 +92,7 @@ cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
 
 
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil:
-    """hour=13 weekday=1 month=11, without the hour if there is none."""
+    """hour=13 weekday=1 month=11, without the hour if the time has none."""
     cdef char[16] word
     cdef const char** names = [b"hour=", b"weekday=", b"month="]
     cdef int* numbers = [time.hour, time.weekday, time.month]
@@ -123,8 +123,8 @@ cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t 
 
 
 cdef void set_column(Column* c, const char* p, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil:
-    """A column whose features are `name` and begin with `name=` in a namespace. [p, p + n): `name=`, which is kept by
-    whoever calls, and has nothing that VW text cannot hold."""
+    """A column whose features are `name` or start with `name=`, in a namespace. [p, p + n): `name=`, which the caller
+    keeps alive, without characters that are not valid in VW text."""
     cdef size_t i
     c.role, c.letter, c.space, c.name, c.size = role, letter, space, p, <uint32_t>(n - 1)
     c.number = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
@@ -136,11 +136,11 @@ cdef void set_column(Column* c, const char* p, size_t n, Role role, uint32_t spa
 
 
 cdef class Cells:
-    """The columns of a table for the core.
+    """The columns of a table, for the parsers in the core.
 
-    columns: the namespace of each, as text, and its role as its place in ROLES of vwlite/input/schema.py. ngram: up to
-    so many words in a row make a feature of a text. missing: words that mean a missing value. hash_all, hash_seed: as
-    for Parser. as_text: make VW text.
+    columns: the namespace of each, as text, and its role as an index into ROLES of vwlite/input/schema.py. ngram: the
+    maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as
+    for Parser. as_text: write VW text.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
@@ -217,8 +217,8 @@ cdef class Cells:
 
 
 def time_of(bytes cell):
-    """Hour, weekday and month of a cell of a column of times; the hour is None where there is none, the whole if it is
-    no time."""
+    """Hour, weekday and month of a cell of a time column; the hour is None for a date, the result is None for an
+    invalid time."""
     cdef Moment time
     if not read_time(cell, len(cell), &time):
         return None

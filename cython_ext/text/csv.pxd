@@ -1,11 +1,11 @@
-"""The grammar of delimited text (RFC 4180): from a record to its cells.
+"""The grammar of delimited text (RFC 4180): splits a record into cells.
 
     cell , cell , "cell with , and "" and line ends"
 
-A record ends with LF, CR LF or the text, outside of quotes. A quote begins a cell or does not occur in it; quotes in
-quotes are doubled; behind the closing one comes the delimiter or the end. Blanks before a quote are no part of RFC 4180.
-A record that breaks this is bad up to its next line end; one whose quote is never closed is bad up to the end of its
-first line, so that whoever goes on loses no more.
+A record ends with LF, CR LF or the text, outside of quotes. A quote starts a cell or does not occur in it; quotes in
+quotes are doubled; the closing quote is followed by the delimiter or the end. RFC 4180 has no blanks before a quote.
+An invalid record ends at its next line end; one whose quote is never closed ends at the end of its
+first line, so that a caller that continues loses no more than that.
 """
 
 from libc.stddef cimport size_t
@@ -44,8 +44,8 @@ cdef extern from *:
     #define vwlite_csv64 vwlite_csv64_portable
     #endif
 
-    /* The quotes, line ends and delimiters in [begin, end), as distances from base, as long as there is room for 66.
-       How many, and how far it came. high: not zero if a byte is not ASCII. */
+    /* The quotes, line ends and delimiters in [begin, end), as distances from base, while there is space for 66.
+          Returns the number, and where it stopped. high: not zero if a byte is not ASCII. */
     static size_t vwlite_csv_marks(const char *base, const char *begin, const char *end, char delimiter,
             uint32_t *marks, size_t room, const char **reached, uint64_t *high) {
         size_t count = 0;
@@ -65,7 +65,7 @@ cdef extern from *:
     uint64_t csv_window_portable "vwlite_csv64_portable"(const char* p, char delimiter, uint64_t* high) noexcept nogil
 
 
-# What can be wrong with a record of a table, beside what tokens.pxd knows; the names are TABLE_CODES in tables.pyx.
+# Error codes of a record of a table, in addition to those of tokens.pxd; the names are TABLE_CODES in tables.pyx.
 cdef enum TableCode:
     RAGGED = 100
     QUOTE_INSIDE
@@ -86,7 +86,7 @@ cdef struct Cell:
 
 cdef struct Record:
     const char* end       # its LF
-    size_t cells          # some may not be kept: there was room for fewer
+    size_t cells          # may be more than are stored, if the array was too small
     size_t breaks         # line ends in its cells
 
 

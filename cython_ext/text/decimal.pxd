@@ -31,7 +31,7 @@ cdef inline int write_short(char* out, double v) noexcept nogil:
     cdef uint64_t digits
     cdef int zeros = 0, size, i
     if 1e-4 <= v < 1:
-        while v * scale < 1e5:      # the first digit that is not 0 lies behind so many
+        while v * scale < 1e5:      # number of zeros before the first nonzero digit
             scale *= 10
             zeros += 1
         product = v * scale

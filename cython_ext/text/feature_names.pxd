@@ -17,7 +17,7 @@ cdef struct HashSet:
     bint has_zero
 
 
-# A name that was found; its text stands behind the one before it.
+# A name that was found; its text follows that of the previous one.
 cdef struct Found:
     uint32_t hash
     uint32_t size
@@ -40,7 +40,7 @@ cdef struct KnownNames:
 
 # What `NameStore.of` makes on its way.
 cdef struct Gathered:
-    uint64_t* items         # owned; a key and a number each, and as much room again
+    uint64_t* items         # owned; a key and a number each, with space for twice the number of entries
     Named* names            # owned
     size_t count
     Buffer made             # text of crosses
@@ -77,17 +77,17 @@ cdef class NameStore:
 cdef class NameFinder:
     cdef readonly NameStore store
     cdef Expander expander
-    cdef Parser parser              # of VW text that is made of other formats ...
+    cdef Parser parser              # of VW text that is converted from other formats ...
     cdef Batch converted            # ... and what it found
     cdef bint crossing
     cdef bint all_alive             # no namespace is left out
     cdef uint32_t mask
     cdef HashSet wanted
-    cdef HashSet met                # hashes that are no news
+    cdef HashSet met                # hashes that are known already
     cdef uint32_t* recent           # owned; hashes that were met lately, each at its home
     cdef uint32_t* recent_crosses   # behind them; the same of crosses
-    cdef HashSet crossed            # crosses that were handed on
-    cdef bint selects               # only names of keys in `wanted` are looked for
+    cdef HashSet crossed            # crosses that were passed on
+    cdef bint selects               # only names of keys in `wanted` are searched
     cdef uint32_t* news             # owned; places of new features in the arrays of the batch
     cdef size_t news_count, news_capacity
     cdef Buffer found, text, crosses

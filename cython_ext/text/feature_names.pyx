@@ -1,18 +1,18 @@
-"""Names of features, collected while text is parsed: what to call the indices of a model.
+"""Names of features, collected while text is parsed: the names of the indices of a model.
 
-A name is NAMESPACE^NAME, or a name alone without a namespace; a nameless feature is called by its number, from 0. A
+A name is NAMESPACE^NAME, or only a name without a namespace; a nameless feature is named by its number, from 0. A
 cross is its components with `*` between them.
 
-The parser of a block notes where the names stand in its text. Most features of a block have been met before: so a
-finder, one for each thread that parses, has a set of the hashes that it met, and before it a small table of those that
-it met lately. Only names of new hashes are copied. Of a cross it keeps the hashes of its components.
+The parser of a block records the positions of names in its text. Most features of a block have been seen before: so a
+finder, one per parsing thread, has a set of the hashes that it has seen, and in front of it a small cache of the
+most recent ones. Only names of new hashes are copied. For a cross it stores the hashes of its components.
 
-The store takes what finders have found block by block, in the order of the stream, and keeps what is new to it. Each
-finder hands on the first name of each hash in its blocks; so the store keeps the same names, those that came first,
-however many threads there are and wherever blocks end. All of this goes by 32-bit hashes; two names that share an index
+The store merges the results of finders block by block, in the order of the stream, and keeps new entries. Each
+finder passes on the first name of each hash in its blocks; so the store has the same names, the first ones,
+for any number of threads and any block size. All sets contain 32-bit hashes; two names that share an index
 of fewer bits are both kept.
 
-The learner has no part in it: it goes on as it would.
+Learning does not depend on it.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -36,14 +36,14 @@ cdef enum:
     PRIME = 16777619        # FNV's, as in expand.pyx
     SMALLEST = 1 << 12      # slots of a set
     RECENT_BITS = 15        # of the places for hashes that were met lately
-    AHEAD = 16              # hashes whose slots are asked for before they are needed
-    TEXT_OF_NAME = 100      # bytes of text for each name that a store has room for
+    AHEAD = 16              # prefetch distance, in hashes
+    TEXT_OF_NAME = 100      # average bytes of text per name that a store reserves
 
 
 # --- sets of hashes ------------------------------------------------------------------------------
 
 cdef int make_set(HashSet* s, size_t capacity) noexcept nogil:
-    """An empty set with so many slots, a power of two; -1: no memory, and it is as it was."""
+    """An empty set with `capacity` slots, a power of two; -1: no memory, and the set is unchanged."""
     cdef uint32_t* slots = <uint32_t*>calloc(capacity + 1, sizeof(uint32_t))
     if slots == NULL:
         return -1
@@ -71,7 +71,7 @@ cdef inline bint is_near(const HashSet* s, uint32_t hash) noexcept nogil:
 
 
 cdef inline bint put(HashSet* s, uint32_t hash) noexcept nogil:
-    """Add a hash to a set that has room; whether it is new."""
+    """Add a hash to a set that has a free slot; returns whether it is new."""
     cdef size_t at
     if hash == 0:
         if s.has_zero:
@@ -93,7 +93,7 @@ cdef inline bint is_full(const HashSet* s) noexcept nogil:
 
 
 cdef int copy_larger(const HashSet* s, HashSet* larger) noexcept nogil:
-    """The same set with more room; -1: no memory."""
+    """A copy of the set with more capacity; -1: no memory."""
     cdef size_t i
     larger.slots = NULL
     if make_set(larger, 2 * s.capacity):
@@ -130,11 +130,11 @@ cdef inline void remember(uint32_t* recent, uint32_t hash) noexcept nogil:
 # --- finding -------------------------------------------------------------------------------------
 
 cdef class NameFinder:
-    """Finds the names of features that it has not met before, in blocks of text, for one thread.
+    """Finds names of features that it has not seen before, in blocks of text, for one thread.
 
-    store: where the names go; when it is full, nothing is looked for any more. expander: keep, ignore, ignore_linear and
-    interactions of the model, in an Expander of its own. wanted: keys of a model with so many bits; if they are given,
-    only names of these are looked for, and those of whatever interactions cross. hash_all: as the parser's.
+    store: receives the names; when it is full, the search stops. expander: keep, ignore, ignore_linear and
+    interactions of the model, in an Expander of its own. wanted: keys of a model with as many bits as the expander; if
+    given, only names of these are searched, and those of all components of interactions. hash_all: as the parser's.
     """
 
     def __cinit__(self, NameStore store not None, Expander expander not None, *, bint hash_all=False, wanted=None,
@@ -143,7 +143,7 @@ cdef class NameFinder:
         cdef int letter
         self.store, self.expander = store, expander
         self.parser, self.converted = Parser(hash_all=hash_all, labels_in_tags=True, places=True), Batch()
-        self.converted.first_line = 2       # there is no byte order mark
+        self.converted.first_line = 2       # without byte order mark
         self.crossing = expander.wild or expander.terms_size != 0
         self.all_alive = True
         for letter in range(256):
@@ -171,9 +171,9 @@ cdef class NameFinder:
         free(self.crosses.data)
 
     def find(self, block, Batch batch not None, *, convert=None):
-        """What is new in a block, for `NameStore.take`; None: nothing. batch: what a parser with `places` made of the
-        block, not numbered yet. Of any other batch, convert makes VW text when it is needed, and a batch with as many
-        lines whose rejected ones are not in the text; None: all lines are."""
+        """The new names of a block, for `NameStore.take`; None without new names. batch: the result of a parser with
+        `places` for this block, not numbered yet. For any other batch, `convert` creates VW text when it is needed, and
+        a batch of the same lines that marks rejected lines, which are not in the text; None: no line is rejected."""
         cdef Py_buffer info
         cdef Batch named = batch, kinds = None
         cdef int failed = 0
@@ -203,8 +203,8 @@ cdef class NameFinder:
         return taken(&self.found), taken(&self.text), taken(&self.crosses)
 
     def new_lines(self, Batch batch not None):
-        """For the `convert` of `find`: which lines of the batch have new names, a byte for each. Of the others nobody
-        looks at the text."""
+        """For the `convert` of `find`: a byte per line of the batch, not zero if it has new names. The text of other
+        lines is not used."""
         cdef const Arrays* a = &batch.a
         cdef size_t line, at = 0
         found = bytearray(a.lines)
@@ -290,7 +290,7 @@ cdef class NameFinder:
             name = text + named.name_begin[at]
             if span != known_span:
                 known_span, space_size = span, 0
-                if b.letter[span] != c' ':      # the namespace stands behind the bar that comes before the feature
+                if b.letter[span] != c' ':      # the namespace follows the bar that precedes the feature
                     space = name
                     while space > text and (space - 1)[0] != c'|':
                         space -= 1
@@ -338,8 +338,8 @@ cdef class NameFinder:
         return 0
 
     cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil:
-        """Note where the namespaces of a line are, if each of those that are crossed stands there once. Most lines have
-        the same namespaces as the one before."""
+        """Record the positions of the namespaces of a line, if each crossed namespace occurs once. Most lines have
+        the same namespaces as the previous one."""
         cdef size_t i, first = a.span_begin[line], n = a.span_begin[line + 1] - first
         cdef uint8_t letter
         cdef FeatureRun* run
@@ -387,7 +387,7 @@ cdef class NameFinder:
                 continue
             if self.selects and not has(&self.wanted, key & self.mask):
                 continue
-            if self.crossed.count >= self.store.most:   # the store has, or will have, no room for more
+            if self.crossed.count >= self.store.most:   # the store is full, or will be
                 return 0
             fresh = insert(&self.crossed, key)
             if fresh < 0:
@@ -431,11 +431,11 @@ cdef int by_key(const void* a, const void* b) noexcept nogil:
 
 
 cdef class NameStore:
-    """At most `most` names of features, those that came first, with 100 bytes of text for each on average; and as many
-    of crosses, of which it knows the components.
+    """At most `most` names of features, the first ones, with 100 bytes of text for each on average; and as many
+    crosses, stored by their components.
 
-    known: names of a model, which count among those of features: their keys, ends and text, as in FeatureNames.
-    full, crosses_full: whether there is room for no more, so that names may be missing.
+    known: names of a model, which are stored as names of features: their keys, ends and text, as in FeatureNames.
+    full, crosses_full: whether the capacity is used up, so that names may be missing.
     """
 
     def __cinit__(self, size_t most, known=None):
@@ -460,7 +460,7 @@ cdef class NameStore:
         return self.known_count + self.count + self.cross_count
 
     def take(self, found):
-        """Keep what is new in what a finder has found, as far as there is room. Blocks come in the order of the text."""
+        """Add the new names that a finder has found, up to the capacity. Blocks must come in the order of the text."""
         cdef const unsigned char[::1] names, text, crosses
         cdef size_t i, at = 0
         cdef Found one
@@ -486,7 +486,8 @@ cdef class NameStore:
             raise MemoryError("no memory for the names of features")
 
     cdef int place(self, uint32_t hash, size_t* at) noexcept nogil:
-        """1 + the number of the name with that hash, and where in `places`; 0: there is none, and it belongs there."""
+        """1 + the number of the name with that hash, and its position in `places`; 0: not found, and the position to
+        insert it."""
         cdef uint32_t number
         at[0] = place_of(hash, self.shift)
         while True:
@@ -496,7 +497,7 @@ cdef class NameStore:
             at[0] = (at[0] + 1) & (self.place_capacity - 1)
 
     cdef int number_names(self) noexcept nogil:
-        """Have `place` know all names, and have room for as many again; -1: no memory."""
+        """Rebuild the index of `place` with all names, and capacity for twice as many; -1: no memory."""
         cdef size_t capacity = SMALLEST, i, at
         while capacity < 4 * self.count:
             capacity *= 2
@@ -544,7 +545,7 @@ cdef class NameStore:
         return 0
 
     cdef int compose(self, const uint32_t* record, Buffer* out) noexcept nogil:
-        """Append the name of a cross. 1: one of its components has none; -1: no memory."""
+        """Append the name of a cross. 1: a component without a name; -1: no memory."""
         cdef size_t i, at, begin, before = out.size
         cdef int number
         for i in range(record[1]):
@@ -647,7 +648,7 @@ cdef class NameStore:
                 place -= self.count
                 begin = known.ends[place - 1] if place else 0
                 one.size, one.text = <uint32_t>(known.ends[place] - begin), known.text + begin
-            else:       # composed: its text may still move
+            else:       # composed: its text may still be moved
                 begin = g.made.size
                 place -= self.count + self.known_count
                 state = self.compose(<const uint32_t*>(self.crosses.data + self.cross_at[place]), &g.made)
@@ -681,8 +682,8 @@ cdef class NameStore:
 
 def disorder(const uint32_t[::1] names_keys not None, const uint32_t[::1] ends not None,
              const unsigned char[::1] text not None, const uint32_t[::1] keys not None):
-    """What is wrong with names that were read, as FeatureNames has them, for a model of these ascending keys; None if
-    nothing is."""
+    """An error message for names in the form of FeatureNames, for a model with these ascending keys; None if they are
+    valid."""
     cdef size_t i, at = 0, n = names_keys.shape[0], known = keys.shape[0]
     cdef uint32_t begin = 0
     cdef Named last, name
@@ -741,9 +742,9 @@ cdef inline bint next_name(Listed* names, Named* name) noexcept nogil:
 
 
 def united(known, more, const uint32_t[::1] keys not None, size_t most):
-    """The names of these ascending keys in two models: those of `known`, and of `more` as far as there is room, for
+    """The names of these ascending keys in two models: those of `known`, and of `more` up to the capacity, for
     `most` names with 100 bytes of text each on average. known, more: keys, ends and text as in FeatureNames, at any
-    address. Keys, ends and text as three bytearrays, and whether there was room for all. MemoryError."""
+    address. Keys, ends and text as three bytearrays, and whether all fit. MemoryError."""
     cdef Listed[2] lists
     cdef Named[2] now
     cdef bint[2] is_there

@@ -1,7 +1,7 @@
-"""The grammar of JSON (RFC 8259), as far as it knows nothing of columns: strings, numbers, values to be passed over.
+"""The grammar of JSON (RFC 8259), independent of columns: strings, numbers, values to skip.
 
-A line of JSON lines is an object. It ends with LF, which no string may hold as it is: so nothing here reads behind it.
-Every function begins at a byte of the line, and returns how far it came; or NULL, with the trouble noted.
+A line of JSON lines is an object. It ends with LF, which no string may hold as it is: so nothing here reads beyond it.
+Every function starts at a byte of the line, and returns where it stopped; or NULL, with the error set.
 """
 
 from libc.stddef cimport size_t
@@ -45,10 +45,10 @@ cdef enum:
     END_BRACE = 0x7D
     BRACKET = 0x5B
     END_BRACKET = 0x5D
-    DEEPEST = 64          # values in values that are passed over
+    DEEPEST = 64          # nesting depth of skipped values
 
 
-# What can be wrong with a line of JSON, beside what tokens.pxd and csv.pxd know; the names are JSON_CODES in tables.pyx.
+# Error codes of a line of JSON, in addition to those of tokens.pxd and csv.pxd; the names are JSON_CODES in tables.pyx.
 cdef enum JsonCode:
     JSON_OBJECT = 200
     JSON_VALUE
@@ -72,7 +72,7 @@ cdef inline const char* json_blanks(const char* p) noexcept nogil:
 
 
 cdef inline const char* json_string(const char* p, bint* escaped, Trouble* trouble) noexcept nogil:
-    """Behind the quote that closes the string, which begins with one at p."""
+    """The position after the closing quote of the string that starts with the quote at p."""
     cdef const char* begin = p
     escaped[0] = False
     p += 1
@@ -93,7 +93,7 @@ cdef inline bint is_digit(char c) noexcept nogil:
 
 
 cdef inline const char* json_number(const char* p, Trouble* trouble) noexcept nogil:
-    """Behind the number at p."""
+    """The position after the number at p."""
     cdef const char* begin = p
     p += p[0] == c'-'
     if not is_digit(p[0]) or (p[0] == c'0' and is_digit(p[1])):
@@ -117,7 +117,7 @@ cdef inline const char* json_number(const char* p, Trouble* trouble) noexcept no
 
 
 cdef inline size_t json_word(const char* p) noexcept nogil:
-    """How long the `true`, `false` or `null` at p is; 0: there is none."""
+    """The length of the `true`, `false` or `null` at p; 0: none of them."""
     if p[0] == c't' and p[1] == c'r' and p[2] == c'u' and p[3] == c'e':
         return 4
     if p[0] == c'f' and p[1] == c'a' and p[2] == c'l' and p[3] == c's' and p[4] == c'e':
@@ -196,7 +196,7 @@ cdef inline const char* json_key(const char* p, bint* escaped, Trouble* trouble)
 
 
 cdef inline int hex_digit(char c) noexcept nogil:
-    """Its value; -1: it is none."""
+    """The value of a hexadecimal digit; -1 for another character."""
     if is_digit(c):
         return c - c'0'
     if c'a' <= (c | 0x20) <= c'f':

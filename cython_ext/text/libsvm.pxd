@@ -20,7 +20,7 @@ from vwlite.core.text.tokens cimport *
 
 
 cdef inline const char* bad_index(const char* p, Trouble* trouble) noexcept nogil:
-    """The word at p does not begin with index: - say what is wrong with it."""
+    """The word at p does not begin with index: - set the error code."""
     cdef const char* end = find(p, ENDS_PAIR)
     cdef const char* colon = <const char*>memchr(p, c':', end - p)
     cdef const char* q = p

@@ -21,7 +21,7 @@ cdef struct FeatureColumns:
     uint32_t length[MOST_FEATURES]        # of the name, at least 1
     uint32_t value_length[MOST_FEATURES]  # 0: the feature has no value, and counts 1
     uint32_t seed[MOST_FEATURES]
-    uint32_t odd[MOST_FEATURES]           # features with names for which the columns are too narrow
+    uint32_t odd[MOST_FEATURES]           # features whose names are too long for the columns
     uint32_t marks[MARKS]                 # where the delimiters are, from the beginning of the text
 
 

@@ -60,7 +60,7 @@ cdef extern from *:
     }
 
     /* Replaces text[i] by 0 if value[i] is right and not zero, by something else if not; and returns
-       whether that happened. Written without conditions and in 64 bits, as compilers want it. */
+       whether that happened. Written without conditions and in 64 bits, so that compilers vectorize it. */
     static inline uint64_t vwlite_read_values_body(size_t n, uint64_t *restrict text, const uint64_t *restrict more,
             const uint32_t *restrict length, float *restrict value) {
         uint64_t others = 0;
@@ -175,14 +175,14 @@ cdef extern from *:
 
 cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t room,
                        const char** reached) noexcept nogil:
-    """The delimiters in [begin, end), as distances from base, as long as there is room for 80. How
-    many, and how far it came. PADDING bytes behind the end are readable."""
+    """The delimiters in [begin, end), as distances from base, while there is space for 80. Returns their
+    number, and where it stopped. PADDING bytes after the end are readable."""
     return mark_delimiters(base, begin, end, marks, room, reached)
 
 
 cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value) noexcept nogil:
-    """The hashes and values of all features. Returns how many values are zero, or NOT_PLAIN if one
-    is no number, or too large."""
+    """The hashes and values of all features. Returns the number of zero values, or NOT_PLAIN if a
+    value is invalid or too large."""
     cdef size_t i, k
     cdef const char* begin
     cdef Float number
@@ -224,7 +224,7 @@ cdef extern from *:
 
 
 def marks_of(bytes text, bint portable=False):
-    """The delimiters of a text, as long as there is room for them."""
+    """The delimiters of a text, up to the capacity of the array."""
     cdef bytes padded = text + bytes(PADDING)
     cdef const char* p = padded
     cdef const char* reached = NULL

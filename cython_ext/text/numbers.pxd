@@ -1,4 +1,4 @@
-"""Decimal numbers, as they stand in text. See numbers.pyx; here is the short way, to be inlined."""
+"""Decimal numbers in text. See numbers.pyx; this is the fast path, which is inlined."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
@@ -16,7 +16,7 @@ cdef extern from *:
 
 
 cdef struct Double:
-    const char* end    # behind the number; NULL if there is none
+    const char* end    # after the number; NULL for an invalid number
     double value       # infinite if it is too large
 
 
@@ -30,8 +30,8 @@ cdef Float read_any_float(const char* p) noexcept nogil
 
 
 cdef inline Float read_float(const char* p, const char* end) noexcept nogil:
-    """The float at p. The short way is for numbers that end at `end` and are made of one digit, a
-    point and up to seven digits, or of up to seven digits: most text has nothing else."""
+    """The float at p. The fast path is for numbers that end at `end` and consist of one digit, a
+    point and up to seven digits, or of up to seven digits: most numbers in text are of this kind."""
     cdef Float result
     cdef size_t negative = p[0] == c'-'
     cdef const char* q = p + negative

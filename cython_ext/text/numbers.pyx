@@ -45,7 +45,7 @@ cdef enum:
 
 
 cdef struct Decimal:
-    const char* end    # behind the number; NULL if there is none
+    const char* end    # after the number; NULL for an invalid number
     uint64_t mantissa  # its first 18 or 19 significant digits
     int64_t power      # of ten
     bint negative
@@ -129,7 +129,7 @@ cdef double exact(const char* p, const Decimal* d) noexcept nogil:
     if not d.cut:
         snprintf(digits, 64, "%llue%lld", <unsigned long long>m, <long long>power)
         return strtod(digits, NULL)
-    # The mantissa has lost digits: take them from the text, and count where they begin anew.
+    # The mantissa has lost digits: take them from the text, and recompute the exponent.
     while m >= 10:
         m //= 10
         power += 1
@@ -205,7 +205,7 @@ cdef Float read_any_float(const char* p) noexcept nogil:
 
 
 def number(bytes token, bint single):
-    """For tests: the number that the token is, as a float32 (`single`) or a double; None if it is none."""
+    """For tests: the token as a float32 (`single`) or a double; None if it is not a number."""
     cdef bytes padded = token + b"\n" + bytes(PADDING)
     cdef const char* p = padded
     cdef Float f

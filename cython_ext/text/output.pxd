@@ -46,7 +46,7 @@ cdef class Text:
 
 cdef class PredictionWriter:
     cdef readonly Text predictions, raw_predictions
-    cdef readonly bint writes, writes_raw     # whether these two are wanted
+    cdef readonly bint writes, writes_raw     # whether these outputs are requested
     cdef readonly bint probabilities
     cdef public bint short_numbers            # those of classes have at most six digits
     cdef readonly bint needs_probabilities    # of classes, for a line

@@ -1,4 +1,4 @@
-"""Lines of predictions: a number, the name of a class, or a number for each class; and the tag of the example.
+"""Prediction lines: a number, the name of a class, or a number per class; and the tag of the example.
 
 A prediction goes through a link before it is written:
 
@@ -7,12 +7,12 @@ A prediction goes through a link before it is written:
     glf1        2 / (1 + exp(-p)) - 1
     poisson     exp(p)
 
-As `csv` or `json`, a line is a row of columns instead; a row for what is no example has empty cells, or nulls:
+With format `csv` or `json`, a line is a row of columns instead; a row for an invalid line has empty cells, or nulls:
 
-    tag, label, score               the score is p; a label or tag that is not there is an empty cell
-    tag, label, class, score        with classes: the one that is predicted
-    probability                     of label 1, or of the class, if there are such
-    prediction                      p through a link that is neither identity nor logistic
+    tag, label, score               the score is p; a missing label or tag is an empty cell
+    tag, label, class, score        with classes: the predicted one
+    probability                     of label 1, or of the class, if the model gives probabilities
+    prediction                      p through a link other than identity and logistic
     probability_CLASS ...           of each class; in JSON `probabilities`, an object
 """
 
@@ -40,7 +40,7 @@ cdef double linked(double p, Link link) noexcept nogil:
 
 cdef extern from *:
     """
-    /* What stands before the value of each column of JSON, in the order of Field; CSV has a comma. */
+    /* The text before the value of each column of JSON, in the order of Field; CSV has a comma. */
     static const char *const vwlite_leads[] = {
         "{\\"tag\\": ", ", \\"label\\": ", ", \\"class\\": ", ", \\"score\\": ", ", \\"probability\\": ",
         ", \\"prediction\\": ", ", \\"probabilities\\": "};
@@ -51,7 +51,7 @@ cdef extern from *:
 
 
 cdef class Text:
-    """Lines of output, waiting to be taken by Python. Whatever appends says -1 if there is no memory."""
+    """Lines of output until Python takes them. Methods that append return -1 without memory."""
 
     def __dealloc__(self):
         free(self.data)
@@ -148,7 +148,7 @@ cdef class Text:
         return 0
 
     cdef inline void put(self, char c) noexcept nogil:
-        """Append a byte, for which there is room."""
+        """Append a byte; capacity must have been reserved."""
         self.data[self.size] = c
         self.size += 1
 
@@ -160,12 +160,12 @@ cdef class Text:
 
 
 cdef class PredictionWriter:
-    """Writes the lines of an example: its prediction, and what it was before clipping and link (`raw_predictions`).
+    """Writes the lines of an example: its prediction, and the value before clipping and link (`raw_predictions`).
 
-    predictions, raw_predictions: whether these are wanted; the lines wait in attributes of these names.
-    link: of predictions that are numbers. KeyError for another one.
-    names: of the classes, if there are such. probabilities: write those of all classes, not the one that is predicted.
-    format: text, csv or json. probable: rows of the last two have the probability. labels: -1 and 1 as they are written
+    predictions, raw_predictions: whether these are requested; the lines are collected in attributes of these names.
+    link: of predictions that are numbers. KeyError for an unknown one.
+    names: class names, if there are classes. probabilities: write those of all classes instead of the predicted class.
+    format: text, csv or json. probable: csv and json rows have the probability. labels: how -1 and 1 are written
     there.
     """
 
@@ -187,13 +187,13 @@ cdef class PredictionWriter:
         return linked(p, self.link)
 
     cdef int blank_line(self) noexcept nogil:
-        """The line for what is no example."""
+        """The line for an invalid or blank input line."""
         if self.writes and (self.predictions.empty_line() if self.format == OutputFormat.TEXT else self.blank_row()):
             return -1
         return self.raw_predictions.empty_line() if self.writes_raw else 0
 
     cdef int score_line(self, double shown, double raw, double label, const char* tag, size_t tag_size) noexcept nogil:
-        """The line of a prediction that is a number. label: NaN if there is none."""
+        """The line of a prediction that is a number. label: NaN if it is missing."""
         if self.writes and self.format != OutputFormat.TEXT:
             if self.score_row(shown, label, tag, tag_size):
                 return -1
@@ -203,10 +203,10 @@ cdef class PredictionWriter:
 
     cdef int class_line(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                         size_t label, const char* tag, size_t tag_size) noexcept nogil:
-        """The name of the class that is predicted or all probabilities; and all scores.
+        """The name of the predicted class or all probabilities; and all scores.
 
-        named: how many classes have a name. class_probabilities, scores: [named]; the first if they are wanted.
-        label: the number of a class; 0: there is none.
+        named: how many classes have a name. class_probabilities, scores: [named]; the first if requested.
+        label: the number of a class; 0: missing.
         """
         if self.writes and self.format != OutputFormat.TEXT:
             if self.class_row(number, named, class_probabilities, scores, label, tag, tag_size):
@@ -312,7 +312,7 @@ cdef class PredictionWriter:
         return self.predictions.write(b"}", 1) if self.format == OutputFormat.JSON else 0
 
     cdef int lead(self, Field field) noexcept nogil:
-        """What stands before the value of a column."""
+        """The text before the value of a column."""
         if self.format == OutputFormat.JSON:
             return self.predictions.write(LEADS[<int>field], strlen(LEADS[<int>field]))
         return self.predictions.write(b",", 1) if field != IN_TAG else 0

@@ -23,8 +23,8 @@ cdef class Parser:
     cdef readonly str format
     cdef readonly str loss_name
     cdef readonly tuple labels
-    cdef ClassNames words             # the two that are labels, or None
-    cdef ClassNames unfit             # labels that cannot be used, or None where they are faults
+    cdef ClassNames words             # the two label words, or None
+    cdef ClassNames unfit             # labels that cannot be used, or None where they are parse errors
 
     cdef uint32_t names_so_far(self) noexcept nogil
     cdef void forget_names(self, uint32_t count) noexcept nogil

@@ -1,25 +1,25 @@
-"""The parser: a block of text becomes a batch.
+"""The parser: converts a block of text to a batch.
 
-Its lines are VW text (vw.pxd) or libsvm (libsvm.pxd). The grammars are strict: a line that they do not know is a fault,
-with a place and a reason, and adds nothing to the batch. In words, as far as they have it in common:
+Lines are VW text (vw.pxd) or libsvm (libsvm.pxd). The grammars are strict: an invalid line is a parse error
+with a position and a reason, and adds nothing to the batch. The common rules:
 
-- Blanks are space and TAB. A line ends with LF, CR LF or the block; a CR elsewhere is a fault. A
+- Blanks are space and TAB. A line ends with LF, CR LF or the block; a CR elsewhere is an error. A
   line of blanks only is BLANK, and so is a libsvm line with a comment only.
-- With classes, the label is a word that names one, whatever it looks like, or a number from 1 to K.
-- Features that are zero, be it by underflow or scale, are left out. Repeated ones stay.
+- With classes, the label is a word that is the name of one, whatever its form, or a number from 1 to K.
+- Features that are zero, also by underflow or scale, are omitted. Repeated ones stay.
 
-How it is fast. One pass, and hardly a branch that the processor cannot foretell. In VW text, a search
-finds all delimiters of some kilobytes first; a walk over them puts names and values into columns;
-and loops over the columns hash and read them, many at a time (lines_fast.pyx). Lines that are not
-plain - tabs, scales, nameless features, whatever is bad - go another way, one by one, as all lines
-of libsvm do: a window of 32 bytes is searched at once for the end of the name and that of the value,
-so that the place of the next feature is known long before this one is hashed and read, eight bytes
-at a time. This way knows the whole grammar; the columns know nothing that it does not.
+Performance: one pass, with few unpredictable branches. In VW text, a search
+finds all delimiters of some kilobytes first; a loop over them copies names and values into columns;
+and loops over the columns hash and parse them, many at a time (lines_fast.pyx). Lines with
+tabs, scales, nameless features or errors take the slow path, one by one, as do all lines
+of libsvm: a window of 32 bytes is searched at once for the end of the name and that of the value,
+so that the position of the next feature is known long before this one is hashed and parsed, eight bytes
+at a time. The slow path implements the whole grammar, the columns a subset of it.
 
-Bytes behind every line must be readable, so the last lines of a block are parsed in a padded copy;
-every line of the rest has the others behind it. Each line ends with LF then, and no loop below looks
-for the end of the text. A fault carries pointers; words are found for it in vwlite/input/diagnostics.py
-when somebody asks.
+Bytes after every line must be readable, so the last lines of a block are parsed in a padded copy;
+other lines are followed by further lines. Each line ends with LF then, and no loop below checks
+for the end of the text. A parse error has pointers; its message is created in vwlite/input/diagnostics.py
+on demand.
 """
 
 import re
@@ -39,7 +39,7 @@ from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport ANY, BINARY, NONNEGATIVE, OUT_OF_MEMORY, WARY, Trouble, close_line, line_feed
 from vwlite.core.text.vw cimport plain_line, vw_line
 
-# The names of what can be wrong with a line, in the order of Code: for vwlite/input/diagnostics.py.
+# The names of the error codes of a line, in the order of Code: for vwlite/input/diagnostics.py.
 CODES = (
     "out of memory", "no bar", "carriage return", "extra word",
     "label", "label too large", "label outside domain", "label not mapped",
@@ -58,27 +58,29 @@ cdef enum:
 
 
 cdef class Parser:
-    """Blocks of text become batches.
+    """Converts blocks of text to batches.
 
-    format: "vw" or "libsvm"; "csv" and "jsonl" are those of vwlite.core.text.tables.TableParser.
+    format: "vw" or "libsvm"; for "csv" and "jsonl" see vwlite.core.text.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
-    label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is blamed for it.
-    labels: a pair of numbers, or of words, that become -1 and 1; no other label is valid then.
-    names: a vwlite.core.data.class_names.ClassNames; labels are classes, and their numbers take the place of labels. Several parsers
-        may share one that grows, as long as they take turns in the order of the stream.
-    lenient_labels: a label outside of these makes the example unlabelled, which is no fault; see `unfit_labels`.
-    stop_at_fault: the batch ends before the first bad line; if not, a bad line is REJECTED and the
+    label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is named in its errors.
+    labels: a pair of numbers or words that are mapped to -1 and 1; no other label is valid then.
+    names: a vwlite.core.data.class_names.ClassNames; labels are classes, and are replaced by their numbers. Several
+    parsers
+        may share one that grows, as long as they parse one after the other in the order of the stream.
+    lenient_labels: a label outside of these makes the example unlabelled, without an error; see `unfit_labels`.
+    stop_at_fault: the batch ends before the first invalid line; otherwise, an invalid line is REJECTED and the
         next is parsed.
 
-    labels_in_tags: the words before a tag are no label, importance and initial prediction: none of them is read, and the tag
+    labels_in_tags: the words before a tag (label, importance, initial prediction) are not parsed, and the tag
         of a line becomes those words, a NUL, and the tag.
-    vw_compatible_only: VW text that Vowpal Wabbit reads otherwise, or with a warning, is a fault too: blanks alone in
+    vw_compatible_only: VW text that Vowpal Wabbit parses differently, or with a warning, is an error too: blanks alone
+    in
         a line, a TAB before the first bar, a namespace's scale before the end of the line.
 
-    spaces: the batch keeps the hash of each namespace, for those who cross namespaces by name.
-    places: it knows where the names of features begin in the block, until the next one: for a NameFinder.
+    spaces: the batch stores the hash of each namespace, for interactions by namespace name.
+    places: record where the names of features start in the block, until the next block: for a NameFinder.
 
-    columns: read plain lines of VW text by columns, which gives the same in less time.
+    columns: parse simple lines of VW text by columns; faster, with the same result.
 
     One parser serves one thread at a time.
     """
@@ -127,7 +129,7 @@ cdef class Parser:
         free(self.columns)
 
     def parse(self, block, Batch batch):
-        """Clear the batch and fill it with the lines of the block. Returns the number of faults.
+        """Clear the batch and fill it with the lines of the block. Returns the number of parse errors.
 
         A block is any buffer that begins with a line; its last line may lack the LF. Where
         batch.first_line is 1, a byte order mark before it is skipped.
@@ -191,13 +193,13 @@ cdef class Parser:
         return (<ClassNames>self.settings.names).count if self.settings.names != NULL else 0
 
     cdef inline void forget_names(self, uint32_t count) noexcept nogil:
-        """Names that came after so many are of lines that do not count, or are parsed again."""
+        """Remove names after the first `count`: they belong to lines that are dropped, or parsed again."""
         if self.settings.names != NULL:
             (<ClassNames>self.settings.names).forget(count)
 
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
         """The lines in [p, end), the last byte of which is LF. `offset`: of p in the block. The first
-        line begins with `skip` bytes to skip. -1 when memory is out, 1 if it stopped at a fault."""
+        line begins with `skip` bytes to skip. -1 when memory is out, 1 if it stopped at an error."""
         batch.text = <size_t>p - offset
         if self.columns == NULL:
             return self.one_by_one(p, end, offset, skip, batch)
@@ -210,7 +212,7 @@ cdef class Parser:
         cdef const char* seen = p                # how far the delimiters are known
         cdef const uint32_t* m = c.marks         # those from p on, up to `last`
         cdef uint32_t* last = c.marks
-        cdef Arrays begun = batch.a              # as it was where the columns begin:
+        cdef Arrays begun = batch.a              # the batch at the line where the columns start:
         cdef const char* begin = p
         cdef const char* next
         cdef Arrays before
@@ -329,8 +331,8 @@ cdef class Parser:
 
     @staticmethod
     def faults(Batch batch not None):
-        """The faults that `parse` found, in order: what is wrong, the number of the line in the batch, and as offsets
-        into the block the begin and the end of the line and those of the offending token."""
+        """The parse errors of the last `parse`, in order: the code, the number of the line in the batch, and as offsets
+        into the block the begin and the end of the line and those of the invalid token."""
         cdef size_t i
         cdef ParseError* f = batch.faults
         return [(CODES[f[i].code], f[i].line, f[i].line_begin, f[i].line_end, f[i].begin, f[i].end)

@@ -16,8 +16,8 @@ cdef struct Key:
     char* raw             # owned; the key, then `name=`
     uint32_t raw_size
     uint32_t parent       # 1 + the key of the object that it is in; 0: the line's
-    uint32_t next         # 1 + the key that came behind it last time
-    uint32_t schema       # 1 + its column; 0: it is none
+    uint32_t next         # 1 + the key that followed it the last time
+    uint32_t schema       # 1 + its column; 0: not a column
     uint64_t stamp        # the last line that has it
 
 
@@ -30,14 +30,14 @@ cdef struct RecordStart:
 
 cdef class TableParser(Parser):
     cdef Cells table             # the columns
-    cdef int32_t* position       # owned; where each column stands in a record, -1: nowhere
+    cdef int32_t* position       # owned; the position of each column in a record, -1: absent
     cdef Cell* cells             # owned; of the record that is being read
     cdef size_t cell_room
     cdef readonly size_t width   # cells of a record
     cdef char delimiter
     cdef uint32_t* marks         # owned
     cdef size_t mark_room
-    cdef bint is_json, open      # open: keys that are no columns are features
+    cdef bint is_json, open      # open: keys that are not columns are features
     cdef Key* keys               # owned
     cdef size_t key_count, key_room, fixed    # the first `fixed` are the columns
     cdef uint32_t* key_places    # owned; [1 << key_bits] 1 + the key that is there
@@ -52,8 +52,8 @@ cdef class TableParser(Parser):
     cdef size_t line_text        # where the line that is being made begins in the VW text
     cdef uint32_t* breaks        # owned; pairs: a line of the last batch, and how many line ends its record has in it
     cdef size_t break_count, break_room
-    cdef uint32_t column         # 1 + the column of the trouble; 0: none
-    cdef uint32_t* fault_columns  # owned; of the faults of the last batch
+    cdef uint32_t column         # 1 + the column of the error; 0: none
+    cdef uint32_t* fault_columns  # owned; of the errors of the last batch
     cdef size_t fault_room
 
     cdef int records(self, const char* p, const char* end, size_t offset, Batch batch, bint last, const char** reached) noexcept nogil

@@ -1,14 +1,14 @@
-"""Tables as text become a batch, or the VW text that means the same: delimited records (csv.pxd), JSON lines (json.pxd).
+"""Converts tables as text to a batch, or to equivalent VW text: delimited records (csv.pxd), JSON lines (json.pxd).
 
-Delimiters, quotes and line ends are found 64 bytes at a time, as for VW text; a walk over them gives the cells of a
-record, and cells.pxd makes features of them, in the order of the schema, whatever that of the file is.
+Delimiters, quotes and line ends are found 64 bytes at a time, as for VW text; a loop over them gives the cells of a
+record, and cells.pxd converts them to features, in the order of the schema, independent of the order in the file.
 
-JSON lines have their features in the order of the line. A key of the line's object is a column. An object in it is a
-namespace of its own, whose keys are features; an array has a feature for each word, or for each number by its place.
-Values that hold others deeper than that are refused. The keys that were seen are remembered, each with the constant
-parts of its hashes, and with the key that came behind it last time, as lines are alike.
+Features of JSON lines are in the order of the line. A key of the line's object is a column. An object in it is a
+namespace of its own, whose keys are features; an array has a feature for each word, or for each number by its index.
+Deeper nesting is an error. The keys that were seen are stored, each with the fixed
+parts of its hashes, and with the key that followed it the last time, as lines are similar.
 
-The header of a file is none of this: whoever reads the file knows it, and says where each column stands.
+The header of a file is not parsed here: the caller parses it, and passes the position of each column.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer, Py_buffer
@@ -44,7 +44,7 @@ from vwlite.core.text.tokens cimport (
     IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, trouble_at,
 )
 
-# The names of what can be wrong with a record, in the order of TableCode.
+# The names of the error codes of a record, in the order of TableCode.
 TABLE_CODES = (
     "ragged", "quote inside", "quote text", "quote open", "not UTF-8", "cell", "cell too large", "time",
 )
@@ -179,7 +179,7 @@ cdef class TableParser(Parser):
         free(self.breaks)
 
     def set_table(self, Cells table not None, positions, size_t width, str delimiter):
-        """The columns; where each of them stands among the `width` cells of a record, -1 for one that does not."""
+        """The columns; the position of each of them in the `width` cells of a record, -1 if it is absent."""
         cdef size_t i
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
             raise ValueError(f"{delimiter!r} cannot be a delimiter")
@@ -245,8 +245,8 @@ cdef class TableParser(Parser):
 
     cdef int records(self, const char* p, const char* end, size_t offset, Batch batch, bint last,
                      const char** reached) noexcept nogil:
-        """The records in [p, end), as far as they are complete; if `last`, all. offset: of p in the block. -1 when memory
-        is out, 1 if it stopped at a fault."""
+        """The complete records in [p, end); if `last`, all. offset: of p in the block. -1 without memory,
+        1 if it stopped at an error."""
         cdef const char* base = p
         cdef const char* seen = p
         cdef const char* next
@@ -585,7 +585,7 @@ cdef class TableParser(Parser):
                 memcpy(batch.a.tags + batch.a.tag_bytes, self.heads[2], n)
                 batch.a.tag_bytes += n
             return 0
-        # They stand before the features.
+        # They precede the features.
         if self.head_size[0] == 0:
             self.head_size[1] = 0
         features = sink.text.size - self.line_text
@@ -751,7 +751,7 @@ cdef class TableParser(Parser):
                 self.enter_key(<uint32_t>i + 1)
 
     cdef int add_break(self, size_t line, size_t count) noexcept nogil:
-        """Note that the record of a line has so many line ends in it; -1: no memory."""
+        """Record that the record of a line contains `count` line ends; -1: no memory."""
         if reserve(<void**>&self.breaks, &self.break_room, 2 * self.break_count + 2, sizeof(uint32_t)):
             return -1
         self.breaks[2 * self.break_count] = <uint32_t>line
@@ -786,7 +786,7 @@ cdef class TableParser(Parser):
         return 0
 
     cdef int take(self, const Record* record, Batch batch, Trouble* trouble) noexcept nogil:
-        """A record whose cells are known becomes a line; -1: it is bad, and what is wrong with it."""
+        """Convert a record to a line; -1: it is invalid, with the error."""
         cdef size_t k
         cdef Cell* cell = self.cells
         cdef int32_t at
@@ -874,7 +874,7 @@ cdef class TableParser(Parser):
         if unlikely(self.table.sink.as_text):
             some = self.table.sink.text.size > self.line_text
             if c.role == IS_IMPORTANCE:
-                # Without a label there is no place for it in VW text, and nobody learns from the line.
+                # VW text has no place for it without a label, and the line is not learned.
                 return self.write_word(b" ", p, n, trouble) if some else 0
             return self.write_word(b"" if c.role == IS_LABEL else b" '" if some else b"'", p, n, trouble)
         if c.role == IS_TAG:
@@ -931,7 +931,7 @@ cdef class TableParser(Parser):
         return 0
 
     cdef int end_text(self, bint has_bar, Trouble* trouble) noexcept nogil:
-        """A line of VW text ends, if such is made; has_bar: it is no blank one."""
+        """End a line of VW text, if text is written; has_bar: it is not a blank line."""
         cdef CellSink* sink = &self.table.sink
         cdef size_t n
         if likely(not sink.as_text):
@@ -965,8 +965,8 @@ cdef class TableParser(Parser):
         return found
 
     def keys_seen(self, size_t most):
-        """The keys of the objects so far, good lines or bad, as text: the columns among them, and some of the others, so
-        that there are no more than `most`."""
+        """The keys of the objects so far, in valid or invalid lines, as text: all columns, and some of the others, so
+        that there are at most `most`."""
         cdef size_t i
         found = []
         for i in range(self.key_count):
@@ -975,7 +975,7 @@ cdef class TableParser(Parser):
         return found
 
     def fault_columns_of(self, Batch batch not None):
-        """For each fault of the batch that was filled last, the place of its column in the schema; None: no column's."""
+        """For each error of the last batch, the index of its column in the schema; None: not in a column."""
         return [self.fault_columns[i] - 1 if self.fault_columns[i] else None for i in range(batch.fault_count)]
 
     @staticmethod
@@ -988,16 +988,16 @@ cdef class TableParser(Parser):
 
 
 cdef object name_of(uint32_t code):
-    """What is wrong, by its number."""
+    """The name of an error code."""
     if code >= JSON_OBJECT:
         return JSON_CODES[code - JSON_OBJECT]
     return TABLE_CODES[code - RAGGED] if code >= RAGGED else LINE_CODES[code]
 
 
 def split(block, str delimiter, size_t most=1):
-    """The cells of the first records of a block as bytes, for those who need few of them: at most `most` records, each
-    as its cells, its begin and its end (behind its line end). A bad record has None for cells, and for the end what is
-    wrong with it; it ends the list if no line end follows. The last one may lack its line end."""
+    """The cells of the first records of a block as bytes, for callers that need few of them: at most `most` records,
+    each as its cells, its begin and its end (after its line end). An invalid record has None for cells, and for the end
+    its error code; it ends the list if no line end follows. The last one may lack its line end."""
     cdef bytes text = bytes(block)
     cdef size_t n, room = 64, found, i
     cdef const char* base
@@ -1130,7 +1130,7 @@ def marks_of_cells(bytes text, str delimiter, bint portable=False):
 
 
 def json_stop_of(bytes text, bint portable=False):
-    """Where the first quote, backslash or control byte of a text is; its length if there is none."""
+    """The position of the first quote, backslash or control byte of a text; its length if there is none of them."""
     cdef bytes padded = text + bytes(PADDING)
     cdef const char* p = padded
     return (json_stop_portable(p) if portable else json_stop(p)) - p

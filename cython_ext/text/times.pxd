@@ -3,9 +3,9 @@
     2026-01-31    2026-01-31T13:05:00.25+01:00    2026-01-31 13:05Z    20260131T130500    1769864700.5
 
 ISO 8601 with a date of the calendar; T or a blank before the time, whose minutes and seconds may be absent; then Z, an
-offset or nothing. The hour is what stands there: an offset is checked, and changes nothing. Seconds are in UTC. A whole
-number of 8 digits is a date, and one of 4 or 6 digits (a year, a month) is no time, as a year is not meant as seconds.
-Years are 1 to 9999.
+offset or nothing. The hour is taken from the text: an offset is checked, and changes nothing. Seconds are in UTC. A
+whole number of 8 digits is a date, and one of 4 or 6 digits (a year, a month) is not a time, as a year does not mean
+seconds. Years are 1 to 9999.
 
 Howard Hinnant. chrono-Compatible Low-Level Date Algorithms (days_from_civil, civil_from_days).
 """
@@ -18,7 +18,7 @@ cdef extern from *:
     #include <stdint.h>
 
     struct vwlite_moment {
-        int hour, weekday, month; /* hour: -1 if there is none; Monday is 1 */
+        int hour, weekday, month; /* hour: -1 for a date; Monday is 1 */
     };
 
     static inline int64_t vwlite_days_from_civil(int64_t y, int m, int d) {
@@ -51,7 +51,7 @@ cdef extern from *:
         return vwlite_moment_of(vwlite_days_from_civil(year, month, day), hour, to);
     }
 
-    /* The moment so many parts of a second after 1970, in UTC; 0 as above. */
+    /* The moment `ticks` parts of a second after 1970, in UTC; 0 as above. */
     static inline int vwlite_moment_of_ticks(int64_t ticks, int64_t per_second, struct vwlite_moment *to) {
         int64_t hours = ticks / (3600 * per_second) - (ticks % (3600 * per_second) < 0);
         int64_t days = hours / 24 - (hours % 24 < 0);

@@ -1,9 +1,9 @@
-"""What the grammars of vw.pxd and libsvm.pxd share: words, names, labels, and what can be wrong with them.
+"""The common part of the grammars in vw.pxd and libsvm.pxd: words, names, labels, and error codes.
 
-Every line here ends with LF, and bytes behind it are readable: no function looks for the end of the text. A function
-that reads a line, or the words before its first bar, adds it to the batch and returns how far it came; or NULL, with
-the trouble noted. Then the batch's arrays may hold a part of the line behind their counts, and the counts of spans and
-features may be too high: whoever called sets them back.
+Every line here ends with LF, and bytes after it are readable: no function checks for the end of the text. A function
+that parses a line, or the words before its first bar, adds it to the batch and returns where it stopped; or NULL, with
+the error set. Then the batch's arrays may contain a part of the line after their counts, and the counts of spans and
+features may be too high: the caller resets them.
 """
 
 from libc.math cimport NAN, isfinite
@@ -36,7 +36,7 @@ cdef enum Domain:
     NONNEGATIVE = 2
 
 
-# What a parser was told, as the loops want it.
+# Settings of a parser, in the form for the inner loops.
 cdef struct TokenSettings:
     bint strings           # names of digits only are numbers, not hashed
     uint32_t seed          # hashes the names of namespaces
@@ -46,14 +46,14 @@ cdef struct TokenSettings:
     double negative
     double positive
     void* names            # a Names: labels are classes, and become their numbers, or are two words; NULL: numbers
-    void* unfit            # a Names: of labels outside of the domain, which are as good as none; NULL: they are faults
+    void* unfit            # a Names: labels outside of the domain, which count as missing; NULL: they are errors
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
-    bint spaces            # the hashes of namespaces are kept
-    bint vw_compatible_only  # of lines that Vowpal Wabbit reads otherwise: they are faults
+    bint spaces            # store the hashes of namespaces
+    bint vw_compatible_only  # lines that Vowpal Wabbit parses differently are errors
 
 
-# What can be wrong with a line; the names are CODES in parser.pyx.
+# Error codes of a line; the names are CODES in parser.pyx.
 cdef enum Code:
     OUT_OF_MEMORY
     NO_BAR
@@ -87,7 +87,7 @@ cdef enum Code:
     WARY
 
 
-# Where in the text a line went wrong.
+# A parse error and its position in the text.
 cdef struct Trouble:
     uint32_t code
     const char* begin
@@ -151,9 +151,9 @@ cdef inline NameToken any_name(const char* p, uint32_t seed, bint strings) noexc
 
 
 cdef inline NameToken name_at(const char* p, uint32_t window, uint32_t seed, bint strings) noexcept nogil:
-    """The name at p and its hash. `window`: the delimiters from p on; p itself is none.
+    """The name at p and its hash. `window`: the delimiters from p on; p itself is not a delimiter.
 
-    The short way is for names up to 31 bytes without control bytes, and for numbers up to 7.
+    The fast path is for names up to 31 bytes without control bytes, and for numbers up to 7.
     """
     cdef NameToken name
     cdef const char* q = p
@@ -199,7 +199,7 @@ cdef inline const char* value_end(const char* p, const char* window, uint32_t re
 
 cdef inline bint take_unfit(const TokenSettings* s, const char* p, const char* end, uint32_t code, double* label,
                             Trouble* trouble) noexcept nogil:
-    """The label [p, end) cannot be used: a fault, with that code, or as good as none, but known."""
+    """The label [p, end) cannot be used: an error with that code, or it is recorded and treated as missing."""
     cdef uint32_t found = 0
     if s.unfit == NULL:
         trouble_at(trouble, code, p, end)
@@ -261,7 +261,7 @@ cdef inline bint take_label(const TokenSettings* s, const char* p, const char* e
 
 
 cdef inline int close_span(Batch batch, uint8_t letter, uint32_t space, size_t features) noexcept nogil:
-    """Count in a span that ends with so many features of the batch; -1: no memory."""
+    """Count a span that ends after `features` features of the batch; -1: no memory."""
     batch.a.features = features
     if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
         return -1

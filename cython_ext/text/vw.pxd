@@ -56,8 +56,8 @@ cdef inline int keep_words(Batch batch, const char* words, const char* words_end
 
 
 cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
-    """The words before the first bar into the next line of the batch, which has room. Returns the
-    bar; or the end of a line that is blank."""
+    """Parse the words before the first bar into the next line of the batch, which must have capacity. Returns the
+    bar; or the end of a blank line."""
     cdef const char* begins[WORDS]
     cdef const char* ends[WORDS]
     cdef const char* q
@@ -237,10 +237,10 @@ cdef inline uint32_t space_hash(const TokenSettings* s, NamespaceHead* known, co
 
 cdef inline const char* plain_line(const TokenSettings* s, Batch batch, FeatureColumns* c, NamespaceHead* spaces, const char* base,
                                    const char* p, const uint32_t** mark, const uint32_t* last) noexcept nogil:
-    """`vw_line` for the lines that most text is made of, which leaves its features to the columns.
+    """`vw_line` for simple lines, the majority, which leaves its features to the columns.
 
-    mark: the delimiters from p on, up to `last`; is set behind those of the line. Returns NULL if the
-    line is not plain, and p if there are not all its delimiters. Then the line may have left a tag
+    mark: the delimiters from p on, up to `last`; is set after those of the line. Returns NULL if the
+    line needs the slow path, and p if its delimiters are incomplete. Then the line may have left a tag
     and spans behind, and nothing else.
     """
     cdef const uint32_t* m = mark[0]
