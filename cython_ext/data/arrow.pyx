@@ -1,8 +1,8 @@
-"""Batches from a frame in memory: the tables of pandas, polars, pyarrow or duckdb, by the Arrow C data interface.
+"""Creates batches from a data frame in memory: pandas, polars, pyarrow or duckdb, by the Arrow C data interface.
 
-Whatever has `__arrow_c_stream__` gives a stream of chunks; the library that made them is not imported, and their memory is
-read where it lies. What a cell becomes is said in vwlite/input/schema.py, and done in text/cells.pxd: a column is a
-namespace, a number is `name:value`, a word `name=word`, a null is absent.
+An object with `__arrow_c_stream__` gives a stream of chunks; its library is not imported, and its memory is
+read in place. The roles of columns are defined in vwlite/input/schema.py and implemented in text/cells.pxd: a column is
+a namespace, a number is `name:value`, a word `name=word`, a null is absent.
 
 Apache Arrow. The Arrow C Data Interface, The Arrow C Stream Interface. Columnar format 1.5.
 """
@@ -121,7 +121,7 @@ OTHERS = {
 }
 
 
-# A column as the chunks have it. dictionary: of the words that its numbers stand for; NO_TYPE: there is none.
+# The type of a column in the chunks. dictionary: the type of the words that its numbers refer to; NO_TYPE: none.
 cdef struct ArrowKind:
     Type type
     Type dictionary
@@ -138,7 +138,7 @@ cdef inline bint is_valid(const ArrowArray* a, int64_t i) noexcept nogil:
     return bits == NULL or (bits[i >> 3] >> (i & 7)) & 1
 
 
-# Where a value is: itself, or the one in the dictionary that it stands for. NULLS: there is none.
+# The location of a value: itself, or the dictionary entry that it refers to. NULLS: null.
 cdef struct ArrowCell:
     Type type
     const ArrowArray* array
@@ -161,7 +161,7 @@ cdef inline ArrowCell cell_at(const ArrowKind* kind, const ArrowArray* a, int64_
 
 
 cdef bint has_nulls(const ArrowArray* a) noexcept nogil:
-    """Whether a value is null; that the count is not known is no answer."""
+    """Whether a value is null, also if the null count is unknown."""
     cdef int64_t i
     if a.null_count == 0 or a.buffers[0] == NULL:
         return False
@@ -232,7 +232,7 @@ cdef inline Word string_at(Type type, const ArrowArray* a, int64_t i) noexcept n
 
 
 cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits) noexcept nogil:
-    """The value as a word, without blanks at its ends. digits: room for those of a number."""
+    """The value as a word, without blanks at its ends. digits: a buffer for numbers."""
     cdef Word word
     cdef int64_t whole
     cdef uint64_t size
@@ -255,7 +255,7 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
 
 
 cdef int time_at(const Missing* missing, ArrowCell cell, Moment* time) noexcept nogil:
-    """The time of a cell: 1; 0 if it is missing, -1 if it is no time. Those of a zone are in UTC."""
+    """The time of a cell: 1; 0 if it is missing, -1 if it is not a time. Times with a zone are in UTC."""
     cdef char[LONGEST_NUMBER] digits
     cdef Word word
     cdef int64_t x = 0
@@ -290,8 +290,8 @@ cdef inline bint is_blank(char c) noexcept nogil:
     return c == c' ' or c == c'\t' or c == c'\r' or c == c'\n'
 
 
-# The features of a column whose values are few: they stand one after the other among those of the frame. size: 0: they
-# are not there.
+# The features of a column with few distinct values: a range of the features of the frame. size: 0: the column has no
+# such range.
 cdef struct Codes:
     uint32_t first
     uint32_t size
@@ -305,10 +305,10 @@ cdef struct Recent:
 
 
 cdef class Frame:
-    """A frame, all of its chunks.
+    """A data frame, with all of its chunks.
 
-    stream: what its `__arrow_c_stream__` gives. ValueError for what is no frame, or a column of a type that no feature
-    comes of, which is named.
+    stream: the result of its `__arrow_c_stream__`. ValueError for an object that is not a frame, or for a column of an
+    unsupported type, which is named.
     """
 
     cdef readonly list names          # of its columns
@@ -319,14 +319,14 @@ cdef class Frame:
     cdef ArrowKind* kinds                  # owned; [columns]
     cdef ArrowArray* chunks           # owned, and released
     cdef size_t count, capacity
-    cdef Cells cells                  # what becomes of the columns, in its order
-    cdef Cells writer                 # the same as text; None: nobody asked for it
-    cdef int64_t* places              # owned; [cells] where each stands in the frame
+    cdef Cells cells                  # the conversion of the columns, in its order
+    cdef Cells writer                 # the same for text; None: not requested
+    cdef int64_t* places              # owned; [cells] the position of each in the frame
     cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
     cdef const uint8_t[::1] rejected  # of each row, whether it is bad; None: none is
     cdef bint has_label, has_importance, spaces
-    cdef int64_t tag                  # where the column of tags stands; -1: nowhere
+    cdef int64_t tag                  # the column of tags; -1: none
     # Features of columns of few values, if there is one chunk: for each value, and one for each column of numbers.
     cdef Codes* codes                 # owned; [cells]
     cdef uint32_t* hashes             # owned; [coded]
@@ -402,7 +402,7 @@ cdef class Frame:
         cdef Type type
         cdef int64_t i
         if strcmp(schema.format, b"+s") != 0:
-            raise ValueError("X is no frame: it has no columns; a Series becomes a frame with to_frame()")
+            raise ValueError("X is not a frame: it has no columns; a Series becomes a frame with to_frame()")
         self.names, self.numeric, self.refused, self.metadata = [], [], [], metadata_of(schema.metadata)
         self.kinds = <ArrowKind*>calloc(schema.n_children + 1, sizeof(ArrowKind))
         if self.kinds == NULL:
@@ -422,12 +422,13 @@ cdef class Frame:
 
     def prepare(self, Cells cells not None, places, *, label=None, importance=None, rejected=None, int64_t tag=-1,
                 bint spaces=False):
-        """Say what becomes of the columns, before `check` and `fill`.
+        """Set the conversion of the columns, before `check` and `fill`.
 
-        places: where each column of the cells stands in the frame; -1: nowhere. label, importance, spaces: as for Matrix.
-        rejected: bool for each row, whether it is bad, and only has its place among the lines. tag: where the column stands
-        whose words come back with predictions; -1: nowhere.
-        ValueError for a column whose role does not fit its type.
+        places: the position of each column of the cells in the frame; -1: absent. label, importance, spaces: as for
+        Matrix.
+        rejected: bool for each row, whether it is invalid and only counts as a line. tag: the position of the column
+        of words that are returned with predictions; -1: none.
+        ValueError for a column whose role is not valid for its type.
         """
         cdef size_t i
         cdef Type type
@@ -540,8 +541,8 @@ cdef class Frame:
         return 0
 
     def check(self):
-        """What is wrong with a number, as for Matrix, or a time: ("NaN", "infinity" or "time", row, column); None if
-        nothing is."""
+        """The first invalid number, as for Matrix, or time: ("NaN", "infinity" or "time", row, column); None without
+        errors."""
         cdef int64_t row, place
         cdef size_t i, k
         cdef const ArrowArray* chunk
@@ -593,11 +594,10 @@ cdef class Frame:
         return found
 
     def distinct(self, int64_t place, int64_t[::1] numbers not None):
-        """The distinct values of a column, in the order in which they first occur; `numbers` becomes which of them each
-        row has, -1 for null.
+        """The distinct values of a column, in the order in which they first occur; `numbers` receives the index of the
+        value of each row, -1 for null.
 
-        Words are bytes, numbers int or float, and truths 0 and 1. None for a column that has none of these.
-        """
+        Words are bytes, numbers int or float, and booleans 0 and 1. None for a column of another type."""
         cdef const ArrowKind* kind = &self.kinds[place]
         cdef Type type = kind.dictionary or kind.type
         cdef Recent recent[RECENT]
@@ -659,8 +659,8 @@ cdef class Frame:
         return next
 
     def text(self, Py_ssize_t begin, Py_ssize_t end, const uint8_t[::1] wanted not None):
-        """The VW text of the rows [begin, end), for those who look for names: without labels and tags, with 1 for every
-        number but 0, and of a row that is not wanted only the line end."""
+        """The VW text of the rows [begin, end), to find names: without labels and tags, with 1 for every
+        number but 0, and only a line end for a row that is not wanted."""
         cdef Batch nothing = Batch()
         cdef int failed
         if not 0 <= begin <= end <= self.rows or self.cells is None or wanted.shape[0] != end - begin:
@@ -879,7 +879,7 @@ cdef str refusal(str name, str format):
 
 
 cdef bint has_values(const ArrowKind* kind, const ArrowArray* a, int64_t rows) noexcept nogil:
-    """Whether an array has so many values, and the buffers that are read of it."""
+    """Whether an array has `rows` values, and the buffers that are read."""
     cdef int64_t buffers = 3 if kind.type >= STRINGS else 2
     cdef ArrowKind words = ArrowKind(kind.dictionary, NO_TYPE)
     if a.offset < 0 or a.length < rows or rows < 0:

@@ -19,7 +19,7 @@ cdef extern from *:
         return bits == VWLITE_UNFIT;
     }
     """
-    # A label that the model cannot use, where that is as good as none: a NaN that can be told from that of no label.
+    # A label that the model cannot use, where such labels count as missing: a NaN that differs from that of no label.
     double unfit "vwlite_unfit"() noexcept nogil
     bint is_unfit "vwlite_is_unfit"(double label) noexcept nogil
 
@@ -42,8 +42,8 @@ cdef struct Arrays:
     size_t features
     size_t tag_bytes
     size_t distinct         # hashes, if they are numbered; else 0
-    double* label           # [lines] NaN where the line has none, `unfit()` where it cannot be used
-    double* importance      # [lines] >= 0, 1 where the line has none
+    double* label           # [lines] NaN for a missing label, `unfit()` for one that cannot be used
+    double* importance      # [lines] >= 0, 1 if missing
     double* initial         # [lines] added to the prediction
     uint32_t* tag_begin     # [lines + 1] into tags
     uint32_t* span_begin    # [lines + 1] into letter, feature_begin
@@ -54,7 +54,7 @@ cdef struct Arrays:
     uint64_t dictionary     # which hashes these are: of the same one, the more begin with the fewer; 0: not known
     float* value            # [features] finite, never zero
     uint8_t* kind           # [lines] Kind
-    uint8_t* letter         # [spans] first byte of the namespace's name, ' ' if it has none
+    uint8_t* letter         # [spans] first byte of the namespace's name, ' ' without a name
     char* tags              # [tag_bytes] all tags, one after the other
     uint32_t* space         # [spans] the hash of the namespace; NULL unless somebody crosses namespaces by name
 
@@ -83,7 +83,7 @@ cdef class Places:
     cdef size_t room
 
 
-# What is wrong with a line: which of the parser's complaints, and where.
+# A parse error: the code and the position.
 cdef struct ParseError:
     uint32_t line      # counted from 0 within the batch
     uint32_t code      # the parser's; its text is the parser's business
@@ -104,16 +104,16 @@ cdef class Batch:
     cdef uint32_t* places      # owned, [2 * MOST_DISTINCT]; for numbering: 1 + the number of the hash that is there
     cdef uint32_t* decoded     # owned; the hashes of a view of a numbered batch
     cdef Places name_places    # or None
-    cdef uint32_t* name_begin  # its; [features]; NULL if there is none
+    cdef uint32_t* name_begin  # its; [features]; or NULL
     cdef size_t text           # the address of the block's text, or that it would have, while it is read
     cdef ParseError* faults
     cdef size_t fault_count, fault_capacity
-    cdef object owner          # whoever owns the memory that a view looks at; None: this batch does
+    cdef object owner          # the owner of the memory of a view; None: this batch
     cdef public object source  # name of the file, for messages
     cdef public object first_line  # number of the first line in that file, from 1
     cdef public object breaks      # of records with line ends in them: which line of the batch, and how many
 
-    cdef list shared           # whoever owns the rest of what a view looks at
+    cdef list shared           # the owners of the other memory of a view
     cdef int share(self, uint64_t form) except -1
     cdef object _view(self, void* data, size_t items, size_t size, str code)
     cdef void clear(self) noexcept nogil

@@ -1,14 +1,14 @@
 """A batch: one block of text, parsed into flat arrays.
 
-The parser fills a batch, the learner reads it, the cache keeps its arrays on disk as they are in memory
-and reads them back, but for those that say nothing, as weights of 1 do: batches that are read share memory that holds
-them. A batch knows nothing of files, options or weights.
+The parser fills a batch, the learner reads it, the cache stores its arrays on disk as they are in memory
+and reads them back, except trivial ones such as importances of 1: batches that are read share memory for
+them. A batch does not depend on files, options or weights.
 
-A batch is used again for the next block: `clear` forgets the content and keeps the memory, so
+A batch is reused for the next block: `clear` removes the content and keeps the memory, so
 that a warm program allocates nothing per line.
 
 Most features of a block occur in it many times. So a batch can number the distinct ones: in the
-cache two bytes then stand for a hash, and the learner asks the table once for each distinct hash.
+cache, two bytes replace a hash, and the learner looks up each distinct hash once.
 Several batches can have the same numbers (dictionary.pyx).
 """
 
@@ -79,7 +79,7 @@ cdef enum:
 cdef enum Form:
     NO_IMPORTANCE = 1       # all are 1
     NO_INITIAL = 2          # all are 0
-    NO_TAG = 4              # there are no tags, so no begins of them
+    NO_TAG = 4              # no line has a tag, so there are no begins of tags
     NO_SPAN_BEGIN = 8       # each line has the same namespaces; `letter` and `space` have those of one line
     NO_FEATURE_BEGIN = 16   # each span has one feature
     NO_VALUE = 32           # all are 1
@@ -154,7 +154,7 @@ cdef class Uniform:
     cdef char* data           # owned
     cdef size_t items
     cdef bytes pattern        # of an item
-    cdef uint32_t step        # if there is no pattern
+    cdef uint32_t step        # without a pattern
 
     def __cinit__(self, size_t items, bytes pattern, uint32_t step):
         cdef size_t i, size = len(pattern)
@@ -177,7 +177,7 @@ cdef dict UNIFORM = {}      # by the name of the array: the last one, which most
 
 
 cdef void* uniform(Batch batch, str name, size_t items, bytes pattern, uint32_t step=0) except NULL:
-    """Memory with at least so many items of a pattern, or with begins that rise by a step, which batches share."""
+    """Memory with at least `items` items of a pattern, or with begins that rise by a step, which batches share."""
     cdef Uniform found = UNIFORM.get(name)
     if found is None or found.items < items or found.pattern != pattern or found.step != step:
         found = Uniform(items + items // 4, pattern, step)
@@ -255,7 +255,7 @@ cdef class Batch:
         return 0
 
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil:
-        """Make room for that many more; -1 when memory is out. Doubles, so it costs O(1) an item."""
+        """Reserve space for that many more; -1 when memory is out. Doubles, so it costs O(1) per item."""
         cdef size_t want
         want = self.a.lines + lines
         if want >= self.line_capacity:
@@ -363,15 +363,15 @@ cdef class Batch:
         return 0
 
     def gather(self):
-        """Have the spans of namespaces with the same letter stand together in each line, where the first one stands.
-        Not after `number_hashes`. MemoryError."""
+        """Reorder the spans of each line so that namespaces with the same letter are adjacent, at the position of the
+        first. Not after `number_hashes`. MemoryError."""
         cdef size_t line
         cdef bint failed = False
         cdef uint32_t[256] seen
         if self.owner is not None:
             raise ValueError("a view is as it was written")
         if self.a.space != NULL:
-            raise ValueError("namespaces that stand together have no names of their own")
+            raise ValueError("namespaces that are grouped have no names of their own")
         memset(seen, 0, sizeof(seen))
         with nogil:
             for line in range(self.a.lines):
@@ -382,7 +382,7 @@ cdef class Batch:
             raise MemoryError("no memory to sort the namespaces of a line")
 
     cdef int gather_line(self, size_t line) noexcept nogil:
-        """`gather` one line, by way of the room behind the arrays; -1: no memory."""
+        """`gather` one line, with the free space after the arrays as a buffer; -1: no memory."""
         cdef size_t first = self.a.span_begin[line], spans = self.a.span_begin[line + 1] - first
         cdef size_t begin = self.a.feature_begin[first], to = begin, at = first, i, j, size
         cdef size_t features = self.a.feature_begin[first + spans] - begin
@@ -569,10 +569,10 @@ cdef class Batch:
     # --- as bytes ----------------------------------------------------------------------------
 
     def dump(self):
-        """The pieces of the batch as bytes-like objects, to be written one after the other.
+        """The parts of the batch as bytes-like objects, to be written one after the other.
 
         Six uint64 counts, then each array padded to 8 bytes, in the machine's byte order. If the hashes are numbered,
-        their numbers stand in their place, behind the distinct ones. The last count is the Form: which arrays are left
+        their indices replace them, after the distinct hashes. The last count is the Form: which arrays are left
         out, and whether there are the hashes of namespaces.
         """
         cdef uint64_t form
@@ -600,8 +600,8 @@ cdef class Batch:
         return pieces
 
     def check_numbers(self, str domain="any", size_t classes=0):
-        """ValueError unless the numbers are as the parser makes them, for a domain of labels (see Parser) or for so many
-        classes: values finite, importances finite and not negative, labels within the domain or none."""
+        """ValueError unless the numbers are as from the parser, for a domain of labels (see Parser) or for `classes`
+        classes: values finite, importances finite and not negative, labels within the domain or missing."""
         cdef double low = -INFINITY, high = INFINITY
         cdef bint whole = False, binary = domain == "binary"
         cdef const char* why
@@ -611,7 +611,7 @@ cdef class Batch:
         elif domain == "nonnegative":
             low = 0
         elif domain not in ("any", "binary"):
-            raise ValueError("there is no such domain of labels")
+            raise ValueError("unknown domain of labels")
         with nogil:
             spread(<const uint32_t*>self.a.value, self.a.features, &least, &largest)
             why = odd_number(&self.a, low, high, whole, binary)
@@ -621,7 +621,7 @@ cdef class Batch:
             raise ValueError(why.decode())
 
     cdef int share(self, uint64_t form) except -1:
-        """Look at what is left out in memory that batches share."""
+        """Set omitted arrays to memory that batches share."""
         cdef size_t n = self.a.lines, k
         cdef double one = 1
         cdef float single = 1
@@ -648,12 +648,12 @@ cdef class Batch:
 
     @staticmethod
     def view(buffer, size_t offset, size_t size):
-        """A batch that looks at what `dump` wrote, at `offset` of a buffer, without copying.
+        """A batch that is a view of the output of `dump`, at `offset` of a buffer, without copying.
 
         The buffer is kept alive, and cannot be resized or closed as long as the batch lives.
-        ValueError if the counts or the begins contradict the size, or a kind is none: a reader of
-        the view never reads outside of its piece, whatever the bytes say; or if a value is zero,
-        which no rule expects. What else the numbers are is for a checksum and `check_numbers` to know.
+        ValueError if the counts or the begins contradict the size, or a kind is invalid: a reader of
+        the view never reads outside of its part, whatever the bytes are; or if a value is zero,
+        which rules do not expect. Other numbers are verified by a checksum and `check_numbers`.
         """
         cdef Batch batch = Batch()
         cdef Py_buffer info
@@ -667,7 +667,7 @@ cdef class Batch:
         PyObject_GetBuffer(buffer, &info, PyBUF_SIMPLE)
         try:
             if offset % 8 or size < 8 * COUNTS or offset > <size_t>info.len or size > <size_t>info.len - offset:
-                raise ValueError("not a batch: it lies outside of the buffer")
+                raise ValueError("not a batch: it is outside of the buffer")
             base = <char*>info.buf + offset
             if <size_t>base % 8:
                 raise ValueError("not a batch: its numbers do not lie at multiples of 8")
@@ -753,7 +753,7 @@ cdef bint is_sound(const Arrays* a, uint64_t form) noexcept nogil:
 
 
 cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
-    """What is wrong with arrays that were read, if something is; `form` tells which were not."""
+    """An error message for arrays that were read, or NULL; `form` tells which were not."""
     cdef size_t i
     cdef uint32_t least, largest
     if not ((form & NO_TAG or rises(a.tag_begin, a.lines, a.tag_bytes))
@@ -761,7 +761,7 @@ cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
             and (form & NO_FEATURE_BEGIN or rises(a.feature_begin, a.spans, a.features))):
         return b"its ranges are out of order"
     if a.distinct and not (a.distinct <= MOST_DISTINCT and all_below(a.number, a.features, a.distinct)):
-        return b"a feature has a number that is none"
+        return b"a feature has an invalid number"
     if not form & NO_KIND:
         for i in range(a.lines):
             if a.kind[i] > REJECTED or (a.kind[i] != EXAMPLE and a.span_begin[i] != a.span_begin[i + 1]):
@@ -775,15 +775,15 @@ cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
 
 
 cdef const char* odd_number(const Arrays* a, double low, double high, bint whole, bint binary) noexcept nogil:
-    """What is wrong with the numbers before the features, if something is."""
+    """An error message for the numbers before the features, or NULL."""
     cdef size_t i
     cdef double y
     for i in range(a.lines):
         if not (isfinite(a.importance[i]) and a.importance[i] >= 0 and isfinite(a.initial[i])):
-            return b"an importance or an initial prediction is none"
+            return b"an importance or an initial prediction is invalid"
         y = a.label[i]
         if isnan(y):
             continue
         if not (isfinite(y) and low <= y <= high) or (whole and y != floor(y)) or (binary and fabs(y) != 1):
-            return b"a label is none"
+            return b"a label is invalid"
     return NULL

@@ -9,7 +9,7 @@ cdef struct ClassName:
 
 
 cdef class ClassNames:
-    cdef readonly uint32_t room         # K: how many there may be
+    cdef readonly uint32_t room         # K: the maximal number
     cdef readonly uint32_t count        # how many there are
     cdef readonly bint numbers          # they are the numbers 1 to K, whatever the spelling
     cdef readonly bint grows            # a new name gets the next number

@@ -1,8 +1,8 @@
-"""The names of classes, numbered from 1: by number for whoever prints, by name for the parser.
+"""The names of classes, numbered from 1: looked up by number for output, by name in the parser.
 
 With `grows`, names get their numbers as they appear. Parsers share one such object, one after the other, in the order
-of the stream. The learner reads names meanwhile, but only those of lines that it was given; these never move or change.
-"""
+of the stream. The learner reads names meanwhile, but only those of lines that it has received; these never move or
+change. """
 
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
@@ -13,7 +13,7 @@ from vwlite.core.text.murmur cimport murmur
 cdef class ClassNames:
     """At most `room` names.
 
-    names: the first of them. grows: whether there may be more than these. numbers: they are the numbers from 1 to `room`.
+    names: the first of them. grows: whether more may be added. numbers: the names are the numbers from 1 to `room`.
     """
 
     def __cinit__(self, uint32_t room, names=(), *, bint grows=False, bint numbers=False):
@@ -21,7 +21,7 @@ cdef class ClassNames:
         if numbers:
             names = [str(i).encode() for i in range(1, room + 1)]
         if not len(names) <= room:
-            raise ValueError(f"there are {len(names)} names, and room for {room}")
+            raise ValueError(f"{len(names)} names exceed the capacity of {room}")
         while places < 2 * <size_t>room:
             places *= 2
         self.room, self.grows, self.numbers, self.mask = room, grows, numbers, places - 1
@@ -38,7 +38,7 @@ cdef class ClassNames:
         free(self.places)
 
     cdef uint32_t find(self, const char* text, size_t size) noexcept nogil:
-        """The number of a name; 0: there is none."""
+        """The number of a name; 0: unknown."""
         cdef uint32_t at = murmur(text, size, 0) & self.mask
         cdef uint32_t number = self.places[at]
         while number != 0:
@@ -102,15 +102,15 @@ cdef class ClassNames:
         return [self[i] for i in range(count)]
 
     def extend(self, names):
-        """Add names, as bytes. ValueError for one that is there already, or if there is no room."""
+        """Add names, as bytes. ValueError for a duplicate name, or if the capacity is exceeded."""
         for name in names:
             if self.find(name, len(name)):
                 raise ValueError(f"{name!r} names two classes")
             if self.count == self.room:
-                raise ValueError(f"there is room for {self.room} names only")
+                raise ValueError(f"more than {self.room} names")
             if self.add(name, len(name)):
                 raise MemoryError("no memory for the names of classes")
 
     def number(self, bytes name):
-        """The number of a name, 0 if there is none."""
+        """The number of a name, 0 if it is unknown."""
         return self.find(name, len(name))

@@ -1,8 +1,8 @@
 """One numbering of features for many batches.
 
-Each batch of a cache numbers its own distinct hashes, as it was parsed by itself. Most of them are those of the batch
-before. A dictionary gives them numbers that hold for one batch after the other, so that the learner looks up only those
-that are new; whoever reads ahead does that, while another thread learns.
+Each batch of a cache numbers its own distinct hashes, as it was parsed separately. Most of them are those of the batch
+before. A dictionary gives them numbers that are valid for successive batches, so that the learner looks up only the
+new ones; the thread that reads ahead does the numbering, while another thread learns.
 """
 
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
@@ -42,11 +42,11 @@ cdef class Dictionary:
         return self.count
 
     def renumber(self, Batch batch not None):
-        """Have a view of a numbered batch use these numbers; its own are overwritten where they lie. The dictionary lives
+        """Let a view of a numbered batch use these numbers; its own are overwritten in place. The dictionary lives
         as long as the batch.
 
-        False, and the batch is as it was: there is no room for those that are new; the dictionary is of no use for
-        further ones. ValueError if the batch is no view, or its memory is not to be written.
+        False, with the batch unchanged: the capacity is exceeded; the dictionary cannot be used for
+        further ones. ValueError if the batch is not a view, or its memory is read-only.
         """
         cdef bint done
         if batch.owner is None or batch.owner.readonly:
@@ -62,7 +62,7 @@ cdef class Dictionary:
 
 
 cdef bint translate(Dictionary self, Batch batch) noexcept nogil:
-    """Give the hashes of a batch numbers, and write these in place of its own. False: there is no room."""
+    """Give the hashes of a batch numbers, and write these in place of its own. False: the capacity is exceeded."""
     cdef size_t i, at
     cdef int shift = shift_of(PLACES)
     cdef uint32_t hash

@@ -6,7 +6,7 @@ from vwlite.core.data.batch cimport Arrays
 
 
 cdef enum:
-    CONSTANT = 11650396     # the hash of the constant feature
+    CONSTANT = 11650396     # the hash of the intercept
     MOST_TERMS = 64         # letters of an interaction
     MOST_NAMED = 256        # namespaces that are crossed by name
 
@@ -15,7 +15,7 @@ cdef enum:
 cdef enum Expansion:
     NO_ROOM = -1            # no memory
     WHOLE = 0
-    ENORMOUS = 1            # the line has so many features that they come in pieces: `begin_pieces`
+    ENORMOUS = 1            # the line has so many features that they come in chunks: `begin_pieces`
 
 
 cdef struct FeatureRun:
@@ -24,7 +24,7 @@ cdef struct FeatureRun:
     size_t size
 
 
-# The features of an example: keys and values. If they are numbered, of the keys there is only that of the constant.
+# The features of an example: keys and values. If they are numbered, the only key is that of the intercept.
 cdef struct Features:
     uint32_t* keys            # owned by the expander, as is `values`
     const uint16_t* numbers   # of the batch; NULL: not numbered
@@ -32,7 +32,7 @@ cdef struct Features:
     size_t size, capacity
 
 
-# Where the product of the namespaces of an interaction stands.
+# The position in the product of the namespaces of an interaction.
 cdef struct Odometer:
     size_t depth
     size_t at[MOST_TERMS]       # the feature of each namespace but the last one
@@ -75,9 +75,9 @@ cdef class Expander:
     cdef float* gathered_value
     cdef size_t gathered, gathered_capacity
     cdef object patterns, concrete
-    cdef size_t bound         # more features than this, and a line comes in pieces
-    cdef readonly size_t piece    # features of a piece; even
-    # of the line that comes in pieces
+    cdef size_t bound         # a line with more features comes in chunks
+    cdef readonly size_t piece    # features of a chunk; even
+    # of the line that comes in chunks
     cdef const Arrays* a
     cdef size_t line
     cdef Stage stage

@@ -1,12 +1,12 @@
-"""From a line of a batch to the features of an example: filters, interactions, the constant.
+"""From a line of a batch to the features of an example: filters, interactions, the intercept.
 
-The order is that of the text, then the interactions, then the constant. Interactions are hashed as
+The order is that of the text, then the interactions, then the intercept. Interactions are hashed as
 Vowpal Wabbit does: h = P f_1; h = P (h xor f_j) for the terms between; h xor f_n; P = 16777619. The
-value is the product. A namespace that stands twice in an interaction gives combinations with
+value is the product. A namespace that occurs twice in an interaction gives combinations with
 repetition (f*f too), each once.
 
-The products of a line with thousands of features are millions. More features than `bound` come in pieces of `piece`,
-one after the other in the same order, as often as somebody goes through them: then no memory holds them all.
+A line with thousands of features has millions of products. More features than `bound` come in chunks of `piece`,
+one after the other in the same order, for each iteration again: no memory holds them all.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
@@ -28,7 +28,7 @@ cdef uint64_t MOST_COUNTED = <uint64_t>1 << 62
 
 CONSTANT_HASH = CONSTANT
 
-# For Expanders from here on; tests set them. A piece has an even number of features, as rules add up pairs.
+# For new Expanders; tests set them. A chunk has an even number of features, as rules add up pairs.
 most_whole = 1 << 18
 piece_size = 1 << 14
 
@@ -37,7 +37,7 @@ cdef class Expander:
     """bits: how many bits of the hash make the key. keep, ignore, ignore_linear: first letters of
     namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
     than once. named: interactions as the hashes of their namespaces, which the batches must have; `permutations`: a
-    namespace that stands twice gives every pair, in both orders; `constant_early`: the constant stands before the
+    namespace that occurs twice gives every pair, in both orders; `constant_early`: the intercept precedes the
     interactions."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
@@ -87,7 +87,7 @@ cdef class Expander:
 
     @property
     def constant_key(self):
-        """The key of the constant feature; None if there is none."""
+        """The key of the intercept; None without intercept."""
         return CONSTANT & self.mask if self.constant else None
 
     @property
@@ -123,7 +123,7 @@ cdef class Expander:
         self.terms_size = n
 
     cdef int reserve(self, size_t n) noexcept nogil:
-        """Make room for n more features; -1: no memory."""
+        """Reserve space for n more features; -1: no memory."""
         cdef size_t want = self.f.size + n
         if want <= self.f.capacity:
             return 0
@@ -139,7 +139,7 @@ cdef class Expander:
         return self.plain and a.distinct != 0
 
     cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
-        """Fill a buffer with the features of a line, by numbers if that is possible and wanted."""
+        """Fill a buffer with the features of a line, by numbers if that is possible and requested."""
         cdef size_t first, last, i, n
         cdef Expansion crossed
         cdef uint32_t mask = self.mask
@@ -198,7 +198,7 @@ cdef class Expander:
         return WHOLE
 
     cdef void filter(self, const Arrays* a, size_t first, size_t last) noexcept nogil:
-        """Add the features of namespaces from `first` on that count by themselves; there is room for them."""
+        """Add the features of namespaces from `first` on that are not ignored; space must have been reserved."""
         cdef size_t span, i
         for span in range(first, last):
             if self.linear[a.letter[span]] and self.alive[a.letter[span]]:
@@ -284,7 +284,7 @@ cdef class Expander:
         cdef size_t at = 0, i, order
         cdef uint64_t sum = 0, product, size
         cdef const uint16_t* letters
-        cdef uint64_t times          # the letter stands so many times in a row, up to here
+        cdef uint64_t times          # the number of repetitions of the letter up to here
         while at < self.terms_size:
             order, letters = self.terms[at], self.terms + at + 1
             product, times = 1, 0
@@ -344,7 +344,7 @@ cdef class Expander:
                 run.size += size
 
     cdef int combine(self, const uint16_t* letters, size_t order, Odometer* o, size_t most) noexcept nogil:
-        """Add the products of one interaction, from where the odometer stands, until there are `most` features.
+        """Add the products of one interaction, from the position of the odometer, until there are `most` features.
 
         0: that was the last one; 1: more may follow; -1: no memory.
         """
@@ -394,10 +394,10 @@ cdef class Expander:
                 return 1
             at[depth] += 1
 
-    # --- in pieces ---------------------------------------------------------------------------
+    # --- in chunks ---------------------------------------------------------------------------
 
     cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil:
-        """The features of a line that begin_pieces was called for, the constant too; the hidden ones, too."""
+        """The number of features of the line of begin_pieces, including the intercept and hidden ones."""
         cdef size_t span
         cdef uint64_t n = self.constant
         self.hidden = 0
@@ -448,7 +448,7 @@ cdef class Expander:
         return self.f.size > 0
 
     cdef void add_linear(self) noexcept nogil:
-        """Add features as they are in the line, as many as the piece takes."""
+        """Add features as they are in the line, as many as fit into the chunk."""
         cdef size_t i, end
         cdef uint8_t letter
         while self.span < self.a.span_begin[self.line + 1] and self.f.size < self.piece:

@@ -1,4 +1,4 @@
-"""Which interactions a pattern stands for, in Vowpal Wabbit's order and with its rules."""
+"""Expansion of interaction patterns, in Vowpal Wabbit's order and with its rules."""
 
 from itertools import product
 
@@ -6,10 +6,10 @@ WILDCARD = ord(":")
 
 
 def concrete(patterns, letters, bint leave_duplicates=False) -> list[bytes]:
-    """The interactions that `patterns` stand for when the namespaces `letters` have occurred.
+    """The interactions that match `patterns` when the namespaces `letters` have occurred.
 
     A pattern is one letter per namespace, `:` for any that has occurred (and is printable). A
-    pattern that begins with a wildcard repeated, such as `::`, stands for each combination once.
+    pattern that starts with a repeated wildcard, such as `::`, gives each combination once.
     Interactions are sorted by length and bytes; the same set of letters counts once, unless `leave_duplicates`.
     """
     present = sorted(c for c in letters if 32 <= c <= 126)

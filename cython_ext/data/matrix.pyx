@@ -1,12 +1,12 @@
-"""Batches from a matrix in memory: what the libsvm text of its rows gives, without the text.
+"""Creates batches from a matrix in memory: the same as from the libsvm text of its rows, without the text.
 
-Column j is the feature of index j, as in the file that scikit-learn's dump_svmlight_file writes. A value becomes the
-nearest float; one that is zero then is left out. A row is one example, with one namespace that has no name.
+Column j is the feature of index j, as in a file written by scikit-learn's dump_svmlight_file. A value is rounded to the
+nearest float, and omitted if that is zero. A row is one example, with one namespace without a name.
 
-Where columns of a row do not rise, they are put in order, and those of one column added up, as scipy does it.
+If the columns of a row are not in order, they are sorted, and duplicate entries are summed, as scipy does it.
 
-The memory is that of whoever made the matrix. Each `fill` looks at all that it takes, as it may be another than in the
-pass before.
+The memory belongs to the caller. Each `fill` validates all that it reads, as it may have changed since the
+previous pass.
 """
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
@@ -118,12 +118,12 @@ cdef class Held:
         PyBuffer_Release(&self.info)
 
     cdef bint is_row(self, Py_ssize_t items):
-        """Whether it is so many numbers, one after the other."""
+        """Whether it is a contiguous array of `items` numbers."""
         return (self.info.ndim == 1 and self.info.shape[0] == items
                 and (items < 2 or self.info.strides[0] == self.info.itemsize))
 
 
-# Where in a matrix something is wrong.
+# An invalid entry of a matrix.
 cdef struct InvalidEntry:
     Wrong what
     Py_ssize_t row
@@ -196,7 +196,7 @@ cdef class Matrix:
 
     @property
     def fault(self):
-        """What is wrong with the row that `fill` came to, as (what, row, column); None if nothing is.
+        """The error in the row where `fill` stopped, as (what, row, column); None without error.
 
         what: "begin" (its rows are not ranges), "column" (outside of the matrix), "NaN", "infinity" (perhaps only as a
         float).
@@ -204,8 +204,8 @@ cdef class Matrix:
         return None if self.found.what == NOTHING else (WHY[self.found.what], self.found.row, self.found.column)
 
     cdef int number(self, Batch batch, size_t n) noexcept nogil:
-        """Have room for the numbers of n features of a batch, and a dictionary that has the columns by number, if there
-        are many values for each: see Batch.number_hashes. -1: no memory."""
+        """Reserve space for the numbers of n features of a batch, and a dictionary that has the columns by number, if
+        there are many values for each: see Batch.number_hashes. -1: no memory."""
         cdef size_t column
         if self.dictionary == 0:
             return 0
@@ -224,8 +224,8 @@ cdef class Matrix:
         return 0
 
     def fill(self, Batch batch not None, Py_ssize_t row):
-        """Clear the batch and fill it with rows from this one on, many thousand values; the row after them. -1: `fault` says
-        what is wrong with one of them."""
+        """Clear the batch and fill it with rows from this one on, many thousand values; returns the row after them. -1:
+        see `fault` for an error in one of them."""
         cdef void* values = self.values.info.buf
         cdef Py_ssize_t next
         if not 0 <= row <= self.rows:
@@ -272,7 +272,7 @@ cdef inline uint32_t hash_of(uint64_t column, bint hash_all, uint32_t unnamed) n
 
 
 cdef inline int end_row(Matrix m, Batch batch, Py_ssize_t row, size_t features) noexcept nogil:
-    """Count in a row that ends with so many features of the batch; -1: no memory."""
+    """Count a row that ends after `features` features of the batch; -1: no memory."""
     cdef size_t line = batch.a.lines
     if features != batch.a.features and close_span(batch, c' ', m.unnamed, features):
         return -1
@@ -338,7 +338,7 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
 
 cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* values, const IndexType* columns,
                  size_t begin, size_t size) noexcept nogil:
-    """Add a row of a sparse matrix, of which so many values begin there, to the n of a batch; NO_MEMORY, FAULTY."""
+    """Add a row of a sparse matrix, with `n` values that start there, to those of a batch; NO_MEMORY, FAULTY."""
     cdef size_t i
     cdef bint rising = True
     for i in range(begin, begin + size):
@@ -437,7 +437,7 @@ cdef inline size_t count_falls(const IndexType* columns, size_t n) noexcept nogi
 
 
 cdef inline bint take_columns(Matrix m, Batch batch, const IndexType* columns, size_t n) noexcept nogil:
-    """Give a batch the numbers of columns, or their hashes, which are no more than a sum; whether all are from 0 to
+    """Give a batch the numbers of columns, or their hashes, which are only a sum; whether all are from 0 to
     width - 1."""
     cdef uint64_t width = m.width
     if IndexType is int64_t:

@@ -1,6 +1,6 @@
-"""Which namespaces occur in the data, and which of them together: whether options that name them match anything.
+"""Which namespaces occur in the data, and which of them together: detects options whose namespaces never occur.
 
-Once everything that is looked for has been seen, `look` costs nothing.
+Once all of them have been seen, `look` costs nothing.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
@@ -58,7 +58,7 @@ cdef class Namespaces:
         free(self.met)
 
     def look(self, Batch batch not None):
-        """Go through the examples of a batch, if there is anything left to look for."""
+        """Scan the examples of a batch, if some namespaces have not been seen yet."""
         cdef size_t line, span, i
         cdef LetterSet here
         if self.missing == 0 and lies_in(&self.wanted, &self.seen):

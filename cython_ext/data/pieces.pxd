@@ -1,4 +1,4 @@
-"""The features of an enormous example, a piece at a time. See pieces.pyx."""
+"""The features of an oversized example, in chunks. See pieces.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -17,12 +17,12 @@ cdef extern from *:
 
 
 cdef class PieceMaker:
-    cdef Pieces pieces            # what an example refers to
+    cdef Pieces pieces            # referenced by an example
     cdef readonly uint64_t size   # features of the example
-    cdef readonly bint stopped    # somebody asked to stop meanwhile: sweeps end early from then on
+    cdef readonly bint stopped    # a stop was requested: iterations end early from then on
     cdef Expander expander
     cdef Table table
-    cdef char** slots             # owned; of a piece
+    cdef char** slots             # owned; of a chunk
     cdef size_t capacity
     cdef int shift, less          # a key is ((hash << shift) + model & mask) >> less, if it is not the hash
     cdef uint32_t model, mask

@@ -1,11 +1,11 @@
-"""The features of an enormous example, a piece at a time: for rules that go through them as often as they need to.
+"""The features of an oversized example, in chunks: rules can iterate over them as often as they need to.
 
-A line of 10,000 features has 50 million products of two. Each sweep expands them anew and looks their slots up anew, so
-that no memory holds them all, and what an example needs is a part of the table's size. That is done only for lines
-that have more features than the expander's bound; all others are in memory as a whole.
+A line of 10,000 features has 50 million products of two. Each iteration expands them and looks up their slots again, so
+that no memory holds them all, and the memory for an example is a fraction of the table. That is done only for lines
+with more features than the expander's bound; all others are in memory as a whole.
 
-While a line is swept, somebody may ask to stop: then that sweep and all after it end at once, as if the example had no
-more features. Python's handlers of signals run meanwhile too.
+During an iteration, a stop may be requested: then that iteration and all later ones end at once, as if the example had
+no more features. Python's signal handlers run meanwhile too.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -19,7 +19,7 @@ from vwlite.core.learn.table cimport IsDefault, prefetch
 from vwlite.core.base.memory import available
 
 cdef enum:
-    LOOK = 1000000          # features after which it is asked whether to stop
+    LOOK = 1000000          # number of features between checks for a stop
     NEAR = 1 << 21          # bytes of a table that is in the cache anyway
     LARGE = 1 << 28         # bytes of a table that is not made without asking how much memory there is
 
@@ -82,7 +82,7 @@ cdef class PieceMaker:
         self.table.lookup(&key, 1, &self.pieces.constant)
 
     cdef bint next(self, Example* part) noexcept nogil:
-        """Make the next piece; the first one, if the part is not begun."""
+        """Create the next chunk; the first one, if the iteration has not started."""
         cdef size_t i, n
         cdef size_t offset = self.pieces.offset
         cdef const uint32_t* keys
@@ -102,7 +102,7 @@ cdef class PieceMaker:
         return True
 
     cdef bint fill(self) noexcept nogil:
-        """Expand the next piece and make its keys; whether there is one."""
+        """Expand the next chunk and compute its keys; returns whether there is one."""
         cdef size_t i
         cdef uint32_t* keys
         if not self.expander.next_piece() or not self.goes_on(self.expander.part.size):
@@ -114,7 +114,7 @@ cdef class PieceMaker:
         return True
 
     cdef bint goes_on(self, size_t features) noexcept nogil:
-        """Whether nobody asks to stop."""
+        """Whether no stop was requested."""
         self.since += features
         if self.since >= LOOK and not self.stopped:
             self.since = 0

@@ -265,18 +265,18 @@ def test_a_value_of_zero_is_refused(zero):
         (Line(1, [(1, float("inf"))]), "any", 0, "a value is not finite"),
         (Line(1, [(1, float("-inf"))]), "any", 0, "a value is not finite"),
         (Line(1, [(1, float("nan"))]), "any", 0, "a value is not finite"),
-        (Line(float("inf"), []), "any", 0, "a label is none"),
-        (Line(0, []), "binary", 0, "a label is none"),
-        (Line(-0.5, []), "binary", 0, "a label is none"),
-        (Line(-0.5, []), "nonnegative", 0, "a label is none"),
-        (Line(0, []), "binary", 2, "a label is none"),
-        (Line(3, []), "any", 2, "a label is none"),
-        (Line(1.5, []), "any", 2, "a label is none"),
-        (Line(float("-inf"), []), "any", 2, "a label is none"),
-        (Line(1, [], importance=-1), "any", 0, "an importance or an initial prediction is none"),
-        (Line(1, [], importance=float("inf")), "any", 0, "an importance or an initial prediction is none"),
-        (Line(1, [], importance=float("nan")), "any", 0, "an importance or an initial prediction is none"),
-        (Line(1, [], initial=float("nan")), "any", 0, "an importance or an initial prediction is none"),
+        (Line(float("inf"), []), "any", 0, "a label is invalid"),
+        (Line(0, []), "binary", 0, "a label is invalid"),
+        (Line(-0.5, []), "binary", 0, "a label is invalid"),
+        (Line(-0.5, []), "nonnegative", 0, "a label is invalid"),
+        (Line(0, []), "binary", 2, "a label is invalid"),
+        (Line(3, []), "any", 2, "a label is invalid"),
+        (Line(1.5, []), "any", 2, "a label is invalid"),
+        (Line(float("-inf"), []), "any", 2, "a label is invalid"),
+        (Line(1, [], importance=-1), "any", 0, "an importance or an initial prediction is invalid"),
+        (Line(1, [], importance=float("inf")), "any", 0, "an importance or an initial prediction is invalid"),
+        (Line(1, [], importance=float("nan")), "any", 0, "an importance or an initial prediction is invalid"),
+        (Line(1, [], initial=float("nan")), "any", 0, "an importance or an initial prediction is invalid"),
     ],
 )
 def test_numbers_that_the_parser_does_not_make(line, domain, classes, why):
@@ -297,7 +297,7 @@ def test_numbers_that_the_parser_makes():
     batch_of([Line(y, []) for y in (0, 0.5, 1e300, float("nan"))]).check_numbers("nonnegative", 0)
     batch_of([Line(y, []) for y in (1, 2, 7, float("nan"))]).check_numbers("binary", 7)
     Batch().check_numbers("any", 0)
-    with pytest.raises(ValueError, match="no such domain"):
+    with pytest.raises(ValueError, match="unknown domain"):
         Batch().check_numbers("all", 0)
 
 

@@ -342,7 +342,7 @@ REFUSED = {
     "no name": (lambda: pa.table({"": [1, 2]}), "column 1 has no name"),
     "no column": (lambda: pa.table({}), "0 feature|0 sample"),
     "no rows": (lambda: pa.table({"x": pa.array([], pa.int8())}), r"0 sample\(s\)"),
-    "a column": (lambda: pa.chunked_array([[1, 2]]), "X is no frame: it has no columns"),
+    "a column": (lambda: pa.chunked_array([[1, 2]]), "X is not a frame: it has no columns"),
     "a Series": (lambda: pd.Series(["a", "b"]), "a Series becomes a frame with to_frame|a sequence of strings"),
     "a list of texts": (lambda: ["great shoes", "buy now"], "X is a sequence of strings: put them into a column of a"),
     "an array of texts": (lambda: np.array(["great shoes", "buy now"]), "X is a sequence of strings"),
