@@ -132,7 +132,7 @@ cdef class Columns:
 
 
 cdef inline void visit_column(const ByColumn* a, size_t k) noexcept nogil:
-    """Say that column k is read now. Whoever reads columns says so."""
+    """Record that column k is read now. Must be called before reading a column."""
     if a.paging != NULL:
         visit_entries(a.paging, a.begin[k], a.begin[k + 1])
 
@@ -174,7 +174,7 @@ cdef inline void add_scaled(float* out, const float* scale, float step, const By
 
 
 cdef inline void fetch_column(const ByColumn* a, size_t k) noexcept nogil:
-    """Have the processor bring column k of a, which is wanted soon."""
+    """Prefetch column k of a, which is needed soon."""
     fetch(a.entry + a.begin[k])
 
 

@@ -18,8 +18,8 @@ cdef enum:
 
 
 cdef Columns kept_columns(Rows rows, const uint8_t* keep, size_t* counted):
-    """keep: for each column whether it is wanted; NULL: all that are not empty. counted: how many entries each column
-    has, of malloc, and freed here; NULL: not known. MemoryError; OSError."""
+    """keep: for each column whether it is requested; NULL: all that are not empty. counted: the number of entries of
+    each column, allocated by malloc, freed here; NULL: not known. MemoryError; OSError."""
     cdef Columns columns = Columns.__new__(Columns)
     columns.rows = rows
     columns.make(keep, counted)
@@ -63,7 +63,7 @@ cdef class Columns:
         return 0
 
     cdef int fill(self, const uint8_t* keep, size_t* counted) noexcept nogil:
-        """-1: no memory; 1: the entries are more than the rows have room for, and not made."""
+        """-1: no memory; 1: the entries exceed the memory limit of the rows, and are not stored."""
         cdef const Sparse* rows = &self.rows.a
         cdef size_t i, k, j, at, end, total = 0, columns = self.rows.columns
         cdef bint many
@@ -126,8 +126,8 @@ cdef class Columns:
         return 0
 
     cdef int fill_file(self) except -1:
-        """The entries, in a file: as many columns at a time as there is room for, with a pass over the rows for them.
-        a.begin has the entries of each column, one place further on."""
+        """Write the entries to a file: as many columns at a time as fit into memory, with a pass over the rows for each
+        group. a.begin has the entries of each column, one place further on."""
         cdef const Sparse* rows = &self.rows.a
         cdef size_t first = 0, end, i, k, most = self.rows.room // sizeof(Entry)
         cdef Entry* entry = NULL

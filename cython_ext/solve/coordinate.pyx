@@ -22,7 +22,7 @@ from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
     SWEEPS = 10         # of one step, at most
-    AFRESH = 16         # steps after which predictions are computed anew
+    AFRESH = 16         # steps after which predictions are recomputed
     AHEAD = 2           # columns that are fetched before they are visited
 
 cdef double BETTER = 0.1        # a step ends when the largest violation is this much of what it was
@@ -30,10 +30,10 @@ cdef double CLOSE = 1.2         # a bound on the curvature may be this much abov
 
 
 cdef class CoordinateDescent(Solver):
-    """cd: random orders, with coordinates left out of a step while they are zero and will stay it (shrinking).
+    """cd: random orders; coordinates that are zero and will stay zero are left out of a step (shrinking).
 
-    Penalty l1, l2, weights of features, w >= 0, box; no ball. Smooth losses. The constant: for squared loss eliminated
-    exactly from each coordinate's step, for others fitted again and again.
+    Penalty l1, l2, weights of features, w >= 0, box; no ball. Smooth losses. The intercept: for squared loss eliminated
+    exactly from each coordinate's step, for others refitted repeatedly.
     ValueError: a ball, or a loss with kinks.
 
     Friedman, Hastie, Tibshirani. Regularization Paths for Generalized Linear Models via Coordinate Descent. 2010.
@@ -44,8 +44,8 @@ cdef class CoordinateDescent(Solver):
     cdef double* largest            # [columns kept] max_i |x_ij|
     cdef uint32_t* active           # [columns kept]
     cdef size_t steps
-    cdef double excess              # squared loss: the sum of r, since the constant was the best
-    cdef uint64_t unfitted          # entries read since the constant was fitted
+    cdef double excess              # squared loss: the sum of r, since the intercept was optimal
+    cdef uint64_t unfitted          # entries read since the intercept was fitted
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1):
         super().__init__(problem, seed=seed)

@@ -1,4 +1,4 @@
-"""The support vector machine by its dual in a box: sdca.
+"""sdca: the support vector machine, solved by dual coordinate ascent with box constraints.
 
     min over w of P = sum_i h_i max(0, 1 - y_i p_i) + l2 / 2 ||w||^2
 
@@ -6,15 +6,16 @@ has the dual, divided by l2 and with C_i = h_i / l2,
 
     min over a of 1/2 ||sum_i a_i y_i x_i||^2 - sum_i a_i (1 - y_i initial_i),   0 <= a_i <= C_i,   w = sum_i a_i y_i x_i.
 
-One a after the other goes to its best, clip(a_i - G_i / ||x_i||^2, 0, C_i) with G_i = y_i p_i - 1, and w follows; rows are
-all that is read. In LIBLINEAR's terms C_i = C h_i n. The gap of P and the dual is exact: it is 0 at the solution.
+One a after the other is set to its optimum, clip(a_i - G_i / ||x_i||^2, 0, C_i) with G_i = y_i p_i - 1, and w is
+updated; only rows are read. In LIBLINEAR's terms C_i = C h_i n. The gap of P and the dual is exact: it is 0 at the
+solution.
 
-One after the other, the weights of a sweep swing around the solution: the objective at w goes up and down by more than
-what is left. So the weights that are shown are an average of those of the last visits, which swings less; the bound is
-that of a. In the random order, the paper's, they are w.
+With coordinates in order, the weights of a pass oscillate around the solution: the objective at w varies by more than
+the remaining error. So the reported weights are an average of those of the last visits, which oscillates less; the
+bound is that of a. With random coordinates, as in the paper, they are w.
 
-The constant is a feature of value 1, and so l2 is on it as well: one that is not penalised would bring the condition
-sum_i a_i y_i = 0, which no single a can keep.
+The intercept is a feature of value 1, so l2 applies to it too: an intercept without penalty would add the condition
+sum_i a_i y_i = 0, which no update of a single a can keep.
 
 Hsieh, Chang, Lin, Keerthi, Sundararajan. A Dual Coordinate Descent Method for Large-scale Linear SVM. ICML 2008.
 Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009: its box constraints.
@@ -61,10 +62,10 @@ cdef extern from *:
 cdef enum:
     PASSES = 4          # of a step, in entries, at least
     MOST_PASSES = 16    # at most, while the violation is not half of what it was
-    AFRESH = 16         # steps after which the weights are computed anew
+    AFRESH = 16         # steps after which the weights are recomputed
     AHEAD = 4           # rows that are on the way from memory
-    LINE = 64           # bytes that come from memory at once
-    SHOTS = 8           # times that a sweep over all rows is taken into the average
+    LINE = 64           # bytes of a cache line
+    SHOTS = 8           # times that a pass over all rows is added to the average
     SPARED = 8          # entries that are read for each weight before that, at least
 
 
@@ -94,23 +95,23 @@ cdef class DualCoordinateDescent(Solver):
     """sdca: hinge loss with l2.
 
     order: permuted, with rows left out while they are at an edge of the box and will stay there (shrinking); or random,
-    rows drawn from all alike, as in the paper. The problem's constant is penalised from now on. Weights to begin from
-    give the a: those of their margins, at the edges of the box.
-    ValueError: another order, another loss, no l2, or anything beside it.
+    rows drawn uniformly, as in the paper. The problem's intercept is penalised from now on. Initial weights
+    determine the a: those of their margins, at the edges of the box.
+    ValueError: another order, another loss, no l2, or any other penalty or constraint.
     """
     cdef bint permuted
     cdef void* memory               # of the duals
     cdef DualVariable* duals                # [n]
     cdef uint32_t* active           # [n]
     cdef double* w                  # [d] sum_i a_i y_i x_i
-    cdef double b                   # sum_i a_i y_i, with a constant
+    cdef double b                   # sum_i a_i y_i, with an intercept
     cdef uint64_t shot              # accesses from which on the weights are taken into the average
     cdef bint averaged              # whether some are there
     cdef double* left               # [d] the weights as the last step left them
     cdef double b_left
     cdef size_t size                # of active
-    cdef double high, low           # of the slopes that were met in the sweep before: beyond, a row leaves
-    cdef double wanted              # violation at which all rows come back
+    cdef double high, low           # of the slopes in the previous pass: beyond, a row is left out
+    cdef double wanted              # violation at which all rows return
     cdef size_t steps
     cdef bint begun
 
@@ -141,7 +142,7 @@ cdef class DualCoordinateDescent(Solver):
 
     @property
     def a(self):
-        """Where the dual stands, one number for each row. For tests."""
+        """The dual variables, one number for each row. For tests."""
         return [self.duals[i].a for i in range(self.problem.n)]
 
     cdef int begin(self) except -1:
@@ -190,7 +191,7 @@ cdef class DualCoordinateDescent(Solver):
         self.size, self.high, self.low = p.n, INFINITY, -INFINITY
 
     cdef void combine(self, Problem p) noexcept nogil:
-        """w = sum_i a_i y_i x_i, and the constant likewise."""
+        """w = sum_i a_i y_i x_i, and the intercept likewise."""
         cdef const Sparse* rows = &p.rows.a
         cdef size_t i, e
         cdef double by
@@ -344,7 +345,7 @@ cdef class DualCoordinateDescent(Solver):
         return moved
 
     cdef void finish(self, Problem p) noexcept nogil:
-        """Where the problem stands, by all rows."""
+        """Evaluate the problem, using all rows."""
         cdef size_t i, j
         cdef double squares = self.b * self.b if p.constant else 0, bound, slope, high = 0, low = 0
         cdef const DualVariable* dual

@@ -10,7 +10,7 @@ cdef enum:
     WHOLE_GRADIENTS = 10    # of one step, when each is of all examples
 
 cdef double GROWTH              # of t, from one step to the next
-cdef double NOISE               # of the loss: what is promised below this is judged by the curvature
+cdef double NOISE               # of the loss: expected decreases below this are computed from the curvature
 
 
 cdef class FirstOrder(Solver):

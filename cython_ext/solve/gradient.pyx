@@ -1,16 +1,16 @@
 """First-order methods on the l1 ball or the simplex, for one class or for several with a ball each.
 
-    projected-gradient  w+ = Pi(w - t g), b+ = b - t sum_i r_i: the constant is neither penalised nor projected.
+    projected-gradient  w+ = Pi(w - t g), b+ = b - t sum_i r_i: the intercept is neither penalised nor projected.
                         armijo: t is halved until L(w+) <= L(w) + <g, w+ - w> + ||w+ - w||^2 / (2 t), and the next step
-                        begins with 1.3 t; fixed: t = eta0; sqrt: t = eta0 / sqrt(k) for step k.
+                        starts with 1.3 t; fixed: t = eta0; sqrt: t = eta0 / sqrt(k) for step k.
     accelerated         the same, backtracking, from v = w+ + (th - 1) / th+ (w+ - w), th+ = (1 + sqrt(1 + 4 th^2)) / 2;
                         th = 1 again when <v - w+, w+ - w> > 0.
 
 Pi is the Euclidean projection of `vwlite.core.projection`: onto sum_j c_j |w_j| <= radius, w >= 0 if asked for, or onto
 the simplex, sum_j c_j w_j = radius. With several classes, each has its own.
 
-Near the optimum a difference of two losses is rounding; there the curvature along the step stands for it, 1/2 of
-sum_i (r+_i - r_i) (p+_i - p_i).
+Near the optimum a difference of two losses is dominated by rounding; there it is replaced by the curvature along the
+step, 1/2 of sum_i (r+_i - r_i) (p+_i - p_i).
 
 L1B: Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; section 6.
 Accelerated: Beck, Teboulle. A Fast Iterative Shrinkage-Thresholding Algorithm. 2009; restarts: O'Donoghue, Candes.
@@ -101,14 +101,14 @@ cdef class FirstOrder(Solver):
         return (memcmp(self.w, self.left, 8 * self.size) == 0 and memcmp(self.b, self.b_left, 8 * self.classes) == 0)
 
     cdef void finish(self) noexcept nogil:
-        """The end of a step: where the problem stands."""
+        """The end of a step: evaluate the problem."""
         self.problem.whole()
         self.accesses += 2 * self.problem.rows.nonzeros
         memcpy(self.left, self.w, 8 * self.size)
         memcpy(self.b_left, self.b, 8 * self.classes)
 
     cdef double most_curved(self) noexcept nogil:
-        """A bound on l'', for several classes on the curvature along any direction of the scores; 1 if there is none."""
+        """A bound on l'', for several classes on the curvature along any direction of the scores; 1 without a bound."""
         if self.softmax is not None:
             return 0.5
         if self.problem.loss.kind == LOGISTIC:
@@ -213,7 +213,7 @@ cdef class ProjectedGradient(FirstOrder):
     """projected-gradient: the gradient of all examples, and the projection.
 
     step: armijo, fixed or sqrt. eta0: the first t, or that of all; None: 1 over a bound on the curvature of the mean
-    loss, with which the objective never rises (Poisson's has none). iterations: gradients of one step; 0: 10.
+    loss, with which the objective never rises (Poisson's loss has no such step). iterations: gradients of one step; 0: 10.
     Losses without kinks; a radius, simplex, w >= 0, weights of features, l2; one class or several.
     ValueError: another step, no radius, a loss with kinks.
     """

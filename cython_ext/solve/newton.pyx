@@ -87,7 +87,7 @@ cdef enum:
     BLOCK = 256             # rows
     GRAM_CYCLES = 500
     AHEAD = 2               # weights whose columns are fetched before they are visited
-    AFRESH = 16             # steps after which predictions are computed anew
+    AFRESH = 16             # steps after which predictions are recomputed
     LONGER = 4              # times that a step is made longer, at most
 
 cdef double LENGTHEN = 0.1      # a step is made longer by at least this part of it, or not at all
@@ -96,8 +96,8 @@ cdef double GOOD = 0.75         # objectives that fall by this part of what the 
 cdef double BAD = 0.25
 cdef double NEAR = 0.1          # predictions that went no further have the curvature where they are
 cdef double GRAM_ENOUGH = 1e-3  # the same, where cycles cost nearly nothing
-cdef double SAME = 0.2          # a Gram matrix serves while the curvature has changed by this part in sum
-cdef double FLAT = 1e-10        # the least part of its curvature that a weight keeps without the constant's
+cdef double SAME = 0.2          # reuse a Gram matrix while the sum of curvatures changes less than this
+cdef double FLAT = 1e-10        # least fraction of a weight's curvature after eliminating the intercept
 cdef double INNER = 0.2         # Newton steps end when the violation in the working set is this much of the outer one
 cdef double ARMIJO = 0.01
 cdef double NOISE = 1e-10       # predicted decreases below this part of the objective: differences of it are rounding
@@ -115,7 +115,7 @@ cdef struct Coordinate:
     uint32_t j              # and in the problem
     bint live               # not zero, or it was not in this step
     double g                # of the mean loss, at the start
-    double h                # curvature, the constant eliminated; below 0: not known yet
+    double h                # curvature, with the intercept eliminated; below 0: not known yet
     double c                # sum D x
     double largest          # |x|
     double w, start
@@ -137,11 +137,11 @@ cdef class Newton(Solver):
     cdef double* outward            # [n] the part of it by weights that go away from 0
     cdef double* start              # [n] predictions
     cdef double* values             # [columns kept] scratch
-    cdef float* largest             # [columns kept] |x|, or -1 if nobody has looked yet
+    cdef float* largest             # [columns kept] |x|, or -1 if not computed yet
     cdef double along               # delta_b
-    # The Gram matrix X^T D X of a working set, the constant eliminated.
+    # The Gram matrix X^T D X of a working set, with the intercept eliminated.
     cdef double* gram               # [gram_size, gram_size]
-    cdef size_t gram_size           # 0: there is none
+    cdef size_t gram_size           # 0: not computed
     cdef size_t gram_capacity
     cdef uint32_t* gram_at          # [columns of the rows] the line of the matrix, or NOT_KEPT
     cdef float* gram_d              # [n] the D with which it was made
@@ -685,7 +685,7 @@ cdef class Newton(Solver):
 
 
 cdef inline bint goes_outward(const Coordinate* q) noexcept nogil:
-    """Whether its step leads away from 0, so that it could go on."""
+    """Whether its step leads away from 0, so that it could continue."""
     return q.start >= 0 and q.w > q.start or q.start <= 0 and q.w < q.start
 
 

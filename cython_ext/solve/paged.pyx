@@ -1,10 +1,11 @@
 """Entries of rows or columns in temporary files, for data that are larger than memory.
 
-They are written once, piece by piece, and then mapped: whoever walks over rows or columns reads them as if they were in
-memory, in the same order, and so finds the same bits. Who visits a line says so (`visit` of rows.pxd); when more entries
-than `most` were visited, all pages are given back to the system, which may still have them in its cache of the disk.
+They are written once, in chunks, and then mapped: rows or columns are read as if they were in
+memory, in the same order, and so with the same bits. Each visit of a line is recorded (`visit` of rows.pxd); when more
+entries than `most` were visited, all pages are returned to the system, which may still have them in its cache of the
+disk.
 
-The files have no names: nobody else can change them, and they are gone when the process is.
+The files are unlinked: no other process can change them, and they disappear with the process.
 """
 
 import os
@@ -62,8 +63,8 @@ cdef class Paged:
 def write_at(file, data, size_t at):
     """Write bytes into a file, from a place on. OSError.
 
-    Linux caches what is written at once as one piece of up to 2 MB, and maps all of that at the first fault: so the pieces
-    are small, and what is resident is what was counted.
+    Linux caches each write as one block of up to 2 MB, and maps all of that at the first page fault: so the writes
+    are small, and the resident memory matches the count.
     """
     while data:
         written = os.pwrite(file.fileno(), data[: WRITTEN - at % WRITTEN], at)

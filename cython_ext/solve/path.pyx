@@ -1,8 +1,8 @@
-"""Solutions along the strengths of a penalty: the one with a given norm, the one with a given number of weights.
+"""Solutions along the regularization path: the one with a given norm, the one with a given number of weights.
 
 The weights w(l1) of the penalized problem shrink as l1 grows. So the solution on a ball is found by a search for the l1 at
 which sum_j c_j |w_j| is the radius, and the largest model of at most N weights by a search for the least l1 with no more
-than N; every strength begins from the weights of the one before.
+than N; every regularization strength starts from the weights of the previous one.
 """
 
 from libc.math cimport INFINITY, fabs, fmax, fmin, sqrt
@@ -14,23 +14,24 @@ from vwlite.core.solve.solver cimport Solver
 
 from vwlite.core.solve.newton import Newton
 
-cdef double LOOSE = 0.1         # the violation, by l1, with which the first strength is left
-cdef double TIGHTER = 0.1       # and what it is times that at each next one
-cdef double FADED = 1e-9        # strengths below this part of the largest are none
+cdef double LOOSE = 0.1         # the tolerance of the violation, as a fraction of l1, at the first strength
+cdef double TIGHTER = 0.1       # and its factor for each following one
+cdef double FADED = 1e-9        # strengths below this fraction of the largest count as 0
 
 
 cdef class NewtonOnBall(Solver):
-    """The solution on a ball: the penalized problem, its strength moved by secants of the logarithm of the norm over that
-    of l1. What the problem holds after a step are its weights, made shorter if they are outside of the ball.
+    """The solution on a ball: solves the penalized problem, and adapts l1 by the secant method for the logarithm of the
+    norm as a function of that of l1. After a step, the problem has its weights, scaled down if they are outside of the
+    ball.
 
     ValueError: no radius; a simplex; a loss with kinks.
     """
     cdef Problem inside             # the penalized problem
     cdef Solver solver              # of it
-    cdef double strongest           # l1 from where on all weights are zero
+    cdef double strongest           # l1 above which all weights are zero
     cdef double low, high           # logarithms of strengths with a larger and a smaller norm
-    cdef double last, last_norm     # logarithms: the strength before, and the norm there; infinite: none
-    cdef double precision           # the violation, by l1, with which a strength is left
+    cdef double last, last_norm     # logarithms: the previous strength, and the norm there; infinite: none
+    cdef double precision           # the tolerance of the violation, as a fraction of l1
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1):
         super().__init__(problem, seed=seed)
@@ -64,7 +65,7 @@ cdef class NewtonOnBall(Solver):
         return 0
 
     def step(self):
-        """One step of the penalized problem, and another strength if it is solved well enough for the one it has."""
+        """One step of the penalized problem, and a new strength if it is solved well enough for the current one."""
         cdef Problem p = self.problem
         cdef Problem inside = self.inside
         if self.changes != p.changes:
@@ -88,7 +89,7 @@ cdef class NewtonOnBall(Solver):
             self.why = "the weights are exact to rounding" if exact else "the objective has stopped falling"
 
     cdef object move(self):
-        """Another strength."""
+        """Choose another strength."""
         cdef Problem inside = self.inside
         cdef double here, norm, wanted = log(self.problem.ball), slope, to
         if inside.l1 == 0:
@@ -139,8 +140,8 @@ cdef class NewtonOnBall(Solver):
 
 
 cdef class NewtonToCount(Solver):
-    """The solution with the least strength at which at most N weights are not zero, as far as their number grows while the
-    strength falls; between two that differ by 0.1 %. The problem's l1 says it.
+    """The solution with the smallest strength at which at most N weights are not zero, assuming that their number grows
+    while the strength falls; the final bracket is 0.1 % wide. The strength is the problem's l1.
 
     nonzeros: N. ValueError: a radius; a loss with kinks.
     """
@@ -148,7 +149,7 @@ cdef class NewtonToCount(Solver):
     cdef size_t most
     cdef double low, high           # strengths with more, and with at most N weights
     cdef double strongest
-    cdef readonly size_t strengths  # that were tried
+    cdef readonly size_t strengths  # number of strengths tried
 
     def __init__(self, Problem problem not None, *, size_t nonzeros, uint64_t seed=1):
         super().__init__(problem, seed=seed)
@@ -159,7 +160,7 @@ cdef class NewtonToCount(Solver):
 
     @property
     def settled(self):
-        """Whether the strength is found; its solution may yet be a loose one."""
+        """Whether the strength is found; its solution may still be inaccurate."""
         return self.low * 1.001 >= self.high and self.problem.l1 == self.high
 
     def stop(self):
@@ -167,7 +168,7 @@ cdef class NewtonToCount(Solver):
         self.solver.stop()
 
     def step(self):
-        """One step at a strength, and another strength if that one is solved well enough to count."""
+        """One step at a strength, and another strength if that one is solved well enough to count nonzeros."""
         cdef Problem p = self.problem
         cdef bint known
         if self.changes == <size_t>-1:

@@ -1,4 +1,4 @@
-"""A batch problem and where its solution stands. See problem.pyx."""
+"""A batch problem and its current weights, objective and lower bound. See problem.pyx."""
 
 from libc.math cimport fabs
 
@@ -49,13 +49,13 @@ cdef class Problem:
     cdef readonly Rows rows
     cdef readonly Columns columns   # None until a solver needs it
     cdef bint shared_columns
-    cdef double columns_l1          # the strength for which they were picked
+    cdef double columns_l1          # the strength for which they were selected
     cdef BatchLoss loss
     cdef readonly bint constant, nonnegative, simplex
     cdef readonly double l1, l2, box
     cdef readonly double ball       # the radius; below 0: none
-    cdef readonly bint penalizes_constant   # l2 is on the constant too
-    cdef readonly bint one_sided    # the best constant is infinite
+    cdef readonly bint penalizes_constant   # l2 applies to the intercept too
+    cdef readonly bint one_sided    # the optimal intercept is infinite
     cdef size_t n, d
     # Owned.
     cdef double* y                  # [n]

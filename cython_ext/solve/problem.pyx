@@ -1,17 +1,18 @@
-"""A batch problem: rows, a loss, a penalty or a set, and the weights as they are; what a solver changes.
+"""A batch problem: rows, a loss, a penalty or a constraint set, and the current weights, which a solver changes.
 
     min over w, b of P = sum_i h_i l(p_i, y_i) + l1 sum_j c_j |w_j| + l2 / 2 ||w||^2,   p_i = <w, x_i> + b + initial_i
 
-with the shares h_i of the importance (they sum to 1), the constant b free, and if asked for, w >= 0, |w_j| <= box,
-sum_j c_j |w_j| <= radius or, the simplex, = radius.
+with the shares h_i of the importance (they sum to 1), the intercept b without penalty, and optionally w >= 0,
+|w_j| <= box, sum_j c_j |w_j| <= radius or, the simplex, = radius.
 
-Every lower bound is the value of the dual at a point made from the derivatives at the weights: alpha_i = -l'(p_i), changed
-so that sum_i h_i alpha_i = 0 if there is a constant, as it is not penalised. With v_j = sum_i h_i alpha_i x_ij,
+Every lower bound is the value of the dual at a point computed from the derivatives at the weights: alpha_i = -l'(p_i),
+changed so that sum_i h_i alpha_i = 0 if there is an intercept, as it is not penalised. With v_j = sum_i h_i alpha_i
+x_ij,
 
     D = -sum_i h_i (l*(-alpha_i) + alpha_i initial_i) - sup over w of <v, w> - penalty(w).
 
 The supremum of l1 alone is infinite unless |v_j| <= l1 c_j for all j: then alpha is scaled down. For hinge and quantile
-losses the bound does not meet the objective even at the solution; for the others it does.
+losses the bound is below the objective even at the solution; for the others they are equal there.
 
 L1B: Duchi, Shalev-Shwartz, Singer, Chandra. Efficient projections onto the l1-ball. ICML 2008. The duals: Rockafellar,
 Convex Analysis, section 31.
@@ -46,7 +47,7 @@ from vwlite.core.solve.rows cimport Rows, Sparse, visit
 from vwlite.core.solve.losses import NAMES
 
 cdef double MOST_COUNT = 1e250  # e^p goes as far as MOST_EXPONENT, and the best p has to be there
-cdef double CERTAIN = 1e-15     # a mean derivative below this is none: a constant that goes to infinity stops there
+cdef double CERTAIN = 1e-15     # a mean derivative below this counts as 0: an intercept that diverges stops there
 
 
 cdef double total(const double* x, size_t n) noexcept nogil:
@@ -73,13 +74,13 @@ cdef double total(const double* x, size_t n) noexcept nogil:
 cdef class Problem:
     """rows: finished. loss: squared, logistic, squared-hinge, poisson, hinge, quantile (with `tau`).
 
-    l1, l2: strengths of the penalty. radius: instead of l1, of the ball; `simplex`: w >= 0 and the sum is the radius.
-    constant: whether there is one; it is not penalised, unless `penalize_constant` puts l2 on it: for hinge loss with l2
-    alone. nonnegative: w >= 0. box: the largest |w_j|.
+    l1, l2: regularization strengths. radius: instead of l1, of the ball; `simplex`: w >= 0 and the sum is the radius.
+    constant: whether there is an intercept; it is not penalised, unless `penalize_constant` applies l2 to it: for hinge
+    loss with l2 alone. nonnegative: w >= 0. box: the largest |w_j|.
     penalty_weights: c_j > 0 of each column, 1 without. labels: instead of those of the rows, such as -1 and 1 of one
-    class. columns: those of `rows`, if several problems share them; else a solver that needs them makes them.
+    class. columns: those of `rows`, if several problems share them; otherwise a solver creates them on demand.
 
-    ValueError: a number out of its range, labels that the loss does not take, no rows.
+    ValueError: a number out of its range, labels that are not valid for the loss, no rows.
     """
 
     def __cinit__(self, *args, **options):
@@ -96,17 +97,17 @@ cdef class Problem:
         if loss not in NAMES:
             raise ValueError(f"no loss is called {loss!r}")
         if not 0 <= l1 < INFINITY or not 0 <= l2 < INFINITY:
-            raise ValueError("a strength is a number of at least 0")
+            raise ValueError("a regularization strength must be at least 0")
         if radius is not None and (not 0 < radius < INFINITY or l1 > 0):
-            raise ValueError("a radius is a number above 0, and stands instead of l1")
+            raise ValueError("a radius must be above 0, and replaces l1")
         if simplex and radius is None:
             raise ValueError("a simplex has a radius")
         if box is not None and (not 0 < box < INFINITY or radius is not None):
-            raise ValueError("a box is a number above 0, and stands without a radius")
+            raise ValueError("a box must be above 0, and cannot be used with a radius")
         if not 0 <= tau <= 1:
             raise ValueError("tau is a number from 0 to 1")
         if penalize_constant and not (loss == "hinge" and l2 > 0 and l1 == 0 and radius is None):
-            raise ValueError("the constant is penalised only for hinge loss, with l2 alone")
+            raise ValueError("the intercept is penalised only for hinge loss, with l2 alone")
         if columns is not None and (columns.rows is not rows):
             raise ValueError("the columns are those of other rows")
         self.rows, self.columns, self.shared_columns = rows, columns, columns is not None
@@ -194,7 +195,7 @@ cdef class Problem:
 
     @property
     def b(self):
-        """The constant."""
+        """The intercept."""
         return self.b
 
     @property
@@ -203,7 +204,7 @@ cdef class Problem:
         return larger(self.objective - self.lower_bound, 0)
 
     def set(self, const double[::1] w, double b):
-        """Begin from these weights. Without a constant, b is 0; a weight outside of the box is moved to its edge."""
+        """Start from these weights. Without an intercept, b is 0; a weight outside of the box is moved to its edge."""
         cdef size_t j
         cdef Penalty penalty
         if <size_t>w.shape[0] != self.d:
@@ -212,7 +213,7 @@ cdef class Problem:
             if not isfinite(w[j]):
                 raise ValueError("a weight is not finite")
         if not isfinite(b):
-            raise ValueError("the constant is not finite")
+            raise ValueError("the intercept is not finite")
         for j in range(self.d):
             penalty = self.penalty_of(j)
             self.weights[j] = smaller(larger(w[j], penalty.low), penalty.high)
@@ -221,9 +222,9 @@ cdef class Problem:
         self.changes += 1
 
     def set_l1(self, double l1):
-        """Another strength, from the weights as they are; what was known of the objective is forgotten."""
+        """Set another strength, keeping the weights; the bound of the objective is reset."""
         if not 0 <= l1 < INFINITY or self.ball >= 0:
-            raise ValueError("a strength is a number of at least 0, and stands instead of a radius")
+            raise ValueError("a regularization strength must be at least 0, without a radius")
         self.l1 = l1
         self.forget()
 
@@ -234,10 +235,10 @@ cdef class Problem:
         self.changes += 1
 
     def make_columns(self, double l1):
-        """Make the columns in which the solution can have weights at strengths from l1 on, once for a path of them.
+        """Create the columns in which the solution can have weights at strengths from l1 on, once for a whole path.
         MemoryError."""
         if not 0 <= l1 < INFINITY:
-            raise ValueError("a strength is a number of at least 0")
+            raise ValueError("a regularization strength must be at least 0")
         self.pick_columns(l1)
         self.changes += 1
 
@@ -275,8 +276,8 @@ cdef class Problem:
         return view_of(self, self.g, self.d, 8, "d")
 
     def penalized(self):
-        """The problem with a penalty instead of the ball, l1 = 0 at first: on the path of its strengths lies the solution
-        of this one."""
+        """The problem with a penalty instead of the ball, l1 = 0 at first: the solution of this problem is on its
+        regularization path."""
         labels, c = view_of(self, self.y, self.n, 8, "d"), None
         if self.c != NULL and self.d:
             c = view_of(self, self.c, self.d, 8, "d")
@@ -291,7 +292,7 @@ cdef class Problem:
         cdef size_t j
         if self.columns is None:
             self.pick_columns(self.l1)
-        elif self.columns_l1 > self.l1:     # strengths fall: not as often as they do
+        elif self.columns_l1 > self.l1:     # strengths fall: recompute less often than they do
             self.pick_columns(self.l1 / 4)
         with nogil:
             for j in range(self.d):
@@ -317,8 +318,8 @@ cdef class Problem:
         return penalty
 
     cdef void predict(self) noexcept nogil:
-        """Predictions from the weights, anew: by the columns of those that are not zero, if these are kept and few; else by
-        rows."""
+        """Compute predictions from the weights: by the columns of the nonzero weights, if these are stored and few;
+        else by rows."""
         cdef const Sparse* a = &self.rows.a
         cdef const ByColumn* columns
         cdef const double* w = self.weights
@@ -400,7 +401,7 @@ cdef class Problem:
         return self.mean_loss
 
     cdef bint balance(self) noexcept nogil:
-        """The dual point of r: alpha, and r = -h alpha; with a constant, changed so that sum h alpha = 0. Whether it
+        """The dual point of r: alpha, and r = -h alpha; with an intercept, changed so that sum h alpha = 0. Whether it
         was changed by more than rounding."""
         cdef size_t i
         cdef double positive, negative, least, up = 1, down = 1, shift
@@ -580,7 +581,7 @@ cdef class Problem:
         return value
 
     cdef void settle(self, bint known) noexcept nogil:
-        """After predictions have changed: the best constant, gradient, objective, lower bound. With columns: of those,
+        """After predictions have changed: the best intercept, gradient, objective, lower bound. With columns: of those,
         as the solution has no weights in others. known: `lose` has seen the predictions."""
         if is_smooth(self.loss):
             self.fit_constant(known)
@@ -591,7 +592,7 @@ cdef class Problem:
         self.conclude()
 
     cdef void conclude(self) noexcept nogil:
-        """Where the weights stand, from the mean loss, alpha, r and g."""
+        """Update objective and lower bound from the mean loss, alpha, r and g."""
         cdef double bound
         self.measure()
         bound = self.dual_value()
@@ -599,7 +600,7 @@ cdef class Problem:
             self.lower_bound = bound
 
     cdef void whole(self) noexcept nogil:
-        """`evaluate`: the bound at the best constant, then the rest at the one that is there."""
+        """`evaluate`: the bound at the best intercept, then the rest at the current one."""
         cdef double b = self.b, bound
         cdef bint changed, by_columns = self.columns is not None and self.columns.nonzeros == self.rows.nonzeros
         self.predict()
@@ -636,7 +637,7 @@ cdef class Problem:
         return largest
 
     cdef int pick_columns(self, double l1) except -1:
-        """Have the columns in which the solution can have weights at a strength of at least l1. MemoryError.
+        """Select the columns in which the solution can have weights at a strength of at least l1. MemoryError.
 
         For losses with |l'| <= 1 and the sign of -y, a column whose entries of either sign of y x weigh less than
         l1 c_j in sum has |g_j| < l1 c_j whatever the weights are (SAFE rules: El Ghaoui, Viallon, Rabbani, 2012).

@@ -1,20 +1,20 @@
-"""Methods that learn of the loss and its gradient at one point a round, and say where they want them next.
+"""Methods that use the loss and its gradient at one point per round, and choose the next point.
 
-`tell` takes them at `trial`, and makes the next `trial`: a new step from there, or a shorter one from where the last began.
-So whoever adds up the sums of many machines can drive them. The last coordinate is the constant, which is neither
-penalised nor projected; in the loss it is often much more curved than the others, so its step is by its own curvature.
+`tell` receives them at `trial`, and computes the next `trial`: a new step from there, or a shorter one from the last
+accepted point. So the caller can sum over many machines. The last coordinate is the intercept, which is neither
+penalised nor projected; its step uses its own curvature, which is often much larger than that of the others.
 
     OWLQN   min f(x) + l1 sum_j |x_j| + l2 / 2 sum_j x_j^2. L-BFGS on the orthant of each step: Andrew, Gao. Scalable
-            Training of L1-Regularized Log-Linear Models. ICML 2007. What they leave open: s and y are those of the weights
-            that may move, neither 0 nor held there, as in Byrd, Chin, Nocedal, Oztoprak. A family of second-order
-            methods for convex l1-regularized optimization. 2016 (rcv1: 18 rounds to 1e-3 instead of 22, 29 to 1e-5
-            instead of 44); the inverse Hessian is at first s'y / y'y for the weights, by the last step, and 1 / f''_bb
-            for the constant.
+            Training of L1-Regularized Log-Linear Models. ICML 2007. Not specified there: s and y are those
+            of the weights that may move, neither 0 nor held there, as in Byrd, Chin, Nocedal, Oztoprak. A family of
+            second-order methods for convex l1-regularized optimization. 2016 (rcv1: 18 rounds to 1e-3 instead of 22, 29
+            to 1e-5 instead of 44); the inverse Hessian is at first s'y / y'y for the weights, by the last step, and 1 /
+            f''_bb for the intercept.
     SPG     min f(x) + l2 / 2 sum_j x_j^2 over sum_j |x_j| <= radius. Steps towards the projection of x - t g, t = s's / s'y
             by the last step, whose objective is below the largest of the last ten: Birgin, Martinez, Raydan.
             Nonmonotone Spectral Projected Gradient Methods on Convex Sets. SIAM J. Optim. 10, 2000 (SPG2).
 
-A step that is refused is shortened to the minimum of the parabola through what is known of the objective along it, to
+A rejected step is shortened to the minimum of the parabola through the known values of the objective along it, to
 between 1/10 and 1/2. Sums are of double, in a fixed order.
 """
 
@@ -94,22 +94,22 @@ cdef bint are_finite(numbers):
 
 
 cdef class Descent:
-    """What both methods have. x: where to begin, the weights and the constant; l2: strength, not on the constant.
+    """The common part of both methods. x: the initial weights and the intercept; l2: strength, not for the intercept.
 
-    The state is the numbers of `state` and the arrays of `arrays`; `load` takes them up.
+    The state is the numbers of `state` and the arrays of `arrays`; `load` restores it.
     """
 
     cdef readonly Py_ssize_t d          # weights
     cdef readonly double l2
     cdef readonly double objective      # at x
     cdef readonly double step           # the part of the direction that `trial` is at
-    cdef readonly Py_ssize_t rounds     # gradients that were told
+    cdef readonly Py_ssize_t rounds     # gradients received
     cdef readonly Py_ssize_t steps      # those that were taken
     cdef readonly Py_ssize_t trials     # in a row that were not
     cdef readonly bint done             # no step lowers the objective any more
     cdef bint known                     # the objective and g
-    cdef bint noisy                     # the direction was begun anew as no step lowered the objective
-    cdef double curvature               # of the constant
+    cdef bint noisy                     # the direction was reset as no step decreased the objective
+    cdef double curvature               # of the intercept
     cdef double rate                    # the scale of the first inverse Hessian, or t
     cdef double slope                   # along the direction
     cdef double[::1] x, g, direction, trial
@@ -119,7 +119,7 @@ cdef class Descent:
         cdef Py_ssize_t j
         self.d, self.l2 = x.shape[0] - 1, l2
         if self.d < 0:
-            raise ValueError("the constant is there, if only as 0")
+            raise ValueError("the intercept is missing (it may be 0)")
         self.objective = INFINITY
         self.step, self.curvature, self.rate = 1, 1, 0
         self.arrays = {}
@@ -141,7 +141,7 @@ cdef class Descent:
         }  # fmt: skip
 
     def load(self, numbers, arrays):
-        """Go on from a state. ValueError: it is none."""
+        """Continue from a state. ValueError: an invalid one."""
         if set(arrays) != set(self.arrays) or any(len(arrays[name]) != self.d + 1 for name in arrays):
             raise ValueError("its arrays are not those of the method")
         for name, found in arrays.items():
@@ -168,7 +168,7 @@ cdef class Descent:
         return found
 
     def weights(self, name="x"):
-        """Those of an array of the state, and the constant."""
+        """Those of an array of the state, and the intercept."""
         found = self.arrays[name]
         return found[: self.d], found[self.d]
 
@@ -178,7 +178,7 @@ cdef class Descent:
 
     def tell(self, double loss, double[::1] gradient, double curvature):
         """What is at `trial`: the mean loss, its gradient, which is changed to that with l2, and the second derivative
-        by the constant. Whether the step is taken."""
+        by the intercept. Returns whether the step is accepted."""
         cdef Py_ssize_t j
         cdef double value = self.objective_of(loss)
         if gradient.shape[0] != self.d + 1:
@@ -243,7 +243,7 @@ cdef class Descent:
     cdef double slope_along(self) noexcept:
         return product(self.g, self.direction)
 
-    # What a method is made of.
+    # What a method implements.
 
     cdef double penalty(self) noexcept:
         return 0
@@ -281,10 +281,10 @@ cdef class Descent:
 
 
 cdef class OWLQN(Descent):
-    """l1: the strength of the penalty."""
+    """l1: regularization strength."""
     cdef readonly double l1
     cdef double[::1] pseudo         # the subgradient of the objective at x that is nearest to 0
-    cdef double[::1] free           # 1 where it or x is not 0, and for the constant; else 0
+    cdef double[::1] free           # 1 where it or x is not 0, and for the intercept; else 0
     cdef list s, y                  # of the last steps, the oldest first: arrays of the state
 
     def __init__(self, const double[::1] x not None, *, double l1=0, double l2=0):
@@ -337,7 +337,7 @@ cdef class OWLQN(Descent):
             k = len(self.s)
             self.s.append(self.room(f"s{k}"))
             self.y.append(self.room(f"y{k}"))
-        else:   # the oldest makes room
+        else:   # the oldest is replaced
             self.s.append(self.s.pop(0))
             self.y.append(self.y.pop(0))
         s, y = self.s[len(self.s) - 1], self.y[len(self.y) - 1]
@@ -395,7 +395,7 @@ cdef class OWLQN(Descent):
         for j in range(self.d):
             if q[j] * self.pseudo[j] >= 0:
                 q[j] = 0
-        if self.s and not product(self.pseudo, q) < 0:      # as the constant is not held to its side
+        if self.s and not product(self.pseudo, q) < 0:      # as the sign of the intercept is not restricted
             self.forget()
             return self.aim()
         return 0

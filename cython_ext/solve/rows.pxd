@@ -17,15 +17,15 @@ cdef struct Sparse:
 
 
 cdef inline void visit(const Sparse* a, size_t i) noexcept nogil:
-    """Say that line i of a is read now. Whoever reads lines says so."""
+    """Record that line i of a is read now. Must be called before reading a line."""
     if a.paging != NULL:
         visit_entries(a.paging, a.begin[i], a.begin[i + 1])
 
 
-# Where a key stands in the table of columns.
+# An entry of the hash table from keys to columns.
 cdef struct Place:
     uint32_t key
-    uint32_t column         # 1 + its number; 0: nobody stands here
+    uint32_t column         # 1 + its number; 0: a free entry
 
 
 cdef class Rows:
@@ -33,7 +33,7 @@ cdef class Rows:
     cdef bint finished
     cdef size_t columns
     cdef readonly size_t nonzeros, unlabelled
-    cdef readonly size_t room   # bytes that the entries of columns may take; 0: as many as there are
+    cdef readonly size_t room   # memory limit in bytes for the entries of columns; 0: no limit
     # Owned.
     cdef Sparse a               # index: columns; before `finish`, numbers in the order of arrival
     cdef double* label
@@ -50,7 +50,7 @@ cdef class Rows:
     cdef size_t written         # entries in the file
     # Until `finish`. Owned.
     cdef uint32_t* number       # [columns] of a column, by its number in the order of arrival
-    cdef size_t* seen           # [columns] 1 + where the column stands last
+    cdef size_t* seen           # [columns] 1 + the last position of the column
 
     cdef int add_lines(self, Expander expander, const Arrays* a, bint numbered) noexcept nogil
     cdef int add_line(self, Expander expander, const Arrays* a, size_t line, bint numbered, uint32_t* known) noexcept nogil

@@ -1,7 +1,7 @@
-"""The labelled examples of all batches in memory: rows of columns and values, as a compressed sparse matrix.
+"""The labelled examples of all batches in memory: rows of columns and values, as a compressed sparse matrix (CSR).
 
-A column is a key that occurs: names that collide are one column. Columns are numbered by ascending key, whatever came
-first; a feature that stands twice in a line is one entry, with the sum as its value.
+A column is a key that occurs: names that collide are one column. Columns are numbered by ascending key, independent of
+the order of arrival; a feature that occurs twice in a line is one entry, with the sum as its value.
 
 With a limit, entries beyond it go to a file (paged.pyx); labels, importance and keys stay in memory.
 """
@@ -25,7 +25,7 @@ cdef enum:
 
 
 cdef inline size_t place_of(uint32_t key, size_t places) noexcept nogil:
-    """Where to look for a key first; `places` is a power of two."""
+    """The position where the search for a key starts; `places` is a power of two."""
     return (key * <uint64_t>0x9E3779B97F4A7C15 >> 32) & (places - 1)
 
 
@@ -35,9 +35,9 @@ cdef int by_size(const void* a, const void* b) noexcept nogil:
 
 
 cdef class Rows:
-    """expander: without the constant, which is never a column. Fill with `add`, then `finish`.
+    """expander: without the intercept, which is never a column. Fill with `add`, then `finish`.
 
-    most: entries, features of an example, that are held in memory; what is beyond it goes to a file. 0: any number.
+    most: number of entries (features of examples) held in memory; the rest is stored in a file. 0: no limit.
     """
 
     def __init__(self, Expander expander not None, *, size_t most=0):
@@ -218,7 +218,7 @@ cdef class Rows:
         return 0
 
     cdef int append(self, const uint32_t* keys, const float* values, size_t n) noexcept nogil:
-        """Add features to the row that is being filled; without keys, only have room for them."""
+        """Add features to the row that is being filled; without keys, only reserve space for them."""
         cdef size_t i, at = self.a.begin[self.a.size + 1], here = at - self.written, want = here + n
         cdef int failed
         if want > self.nonzero_capacity:
@@ -238,7 +238,7 @@ cdef class Rows:
         return 0
 
     cdef int column_of(self, uint32_t key, uint32_t* column) noexcept nogil:
-        """The number of a key, a new one if it has none yet."""
+        """The number of a key; a new key gets the next number."""
         cdef size_t at = place_of(key, self.places)
         cdef size_t want
         while self.place[at].column:

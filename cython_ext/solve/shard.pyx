@@ -1,11 +1,11 @@
-"""The sums over one shard of the data that a batch problem over all of them is solved with, and the bound that they give.
+"""The sums over one data shard from which a batch problem over all shards is solved, and the bound that they give.
 
     loss = sum_i h_i l(p_i, y_i),   slopes = sum_i h_i l'_i x_i,   p_i = <w, x_i> + b + initial_i,   h_i the importance
 
 Sums over shards add. For losses without kinks.
 
-The dual bound (problem.pyx) is at alpha_i = -l'_i, changed so that sum_i h_i alpha_i = 0 if there is a constant. How, is
-only known when the sums over all shards are; so the sums have for each loss what the change needs:
+The dual bound (problem.pyx) is at alpha_i = -l'_i, changed so that sum_i h_i alpha_i = 0 if there is an intercept. The
+change is only known when the sums over all shards are; so the sums contain for each loss what the change needs:
 
     logistic, squared-hinge  alpha times one factor where y > 0, another where y < 0; second = slopes where y > 0
     squared                  alpha less a number; second = sum_i h_i x_i
@@ -56,9 +56,9 @@ cdef class Shard(Problem):
             raise ValueError(f"gradients do not say enough for a loss with kinks, such as {loss}")
 
     def sums(self, const double[::1] w, double b):
-        """At these weights, one for each column: the sums (importance, loss, slope and curvature by the constant,
+        """At these weights, one for each column: the sums (importance, loss, slope and curvature by the intercept,
         importance of labels above and below 0, and those of the bound), the slopes by each column, and the second ones,
-        None without a constant."""
+        None without an intercept."""
         cdef double whole = total(self.rows.importance, self.n)
         cdef double loss
         cdef size_t i
@@ -160,7 +160,7 @@ cdef double between(sums, double t):
 
 
 cdef class DualPoint:
-    """A dual point of the problem over all shards, from the sums over them. loss, constant: as of a `Shard`."""
+    """A dual point of the problem over all shards, from the sums over them. loss, constant: as for `Shard`."""
     cdef str loss
     cdef list sums              # those of the bound, by the whole importance
     cdef double up, down        # factors of alpha where y > 0 and where y < 0
@@ -171,7 +171,7 @@ cdef class DualPoint:
 
     def __init__(self, str loss not None, bint constant, const double[::1] sums, const double[::1] slopes,
                  const double[::1] second):
-        """second: None without a constant. ValueError: other sums than a shard has."""
+        """second: None without an intercept. ValueError: sums that are not those of a shard."""
         cdef double positive, negative, least
         if sums.shape[0] != sums_of(loss):
             raise ValueError("the sums are not those of shards with this loss")
@@ -249,7 +249,7 @@ cdef class DualPoint:
 
     cdef double over_ball(self, double l2, double radius, double largest):
         """The supremum of <v, w> - l2 / 2 ||w||^2 over the ball; or more: mu radius + sum_j max(|v_j| - mu, 0)^2 / (2 l2)
-        is no less for any mu, and nearly equal for the one that bisection finds."""
+        is an upper bound for any mu, nearly tight for the one that bisection finds."""
         cdef double low = 0, high = largest, mu, slope, over, found
         cdef Py_ssize_t j, rounds
         if l2 == 0:
@@ -278,7 +278,7 @@ cdef class DualPoint:
 
 
 def is_one_sided(str loss, const double[::1] sums):
-    """Whether the best constant is infinite, as in `Problem`."""
+    """Whether the best intercept is infinite, as in `Problem`."""
     if loss == "logistic":
         return sums[4] == 0 or sums[5] == 0
     return loss == "poisson" and sums[4] == 0
@@ -312,7 +312,7 @@ def add_to(double[::1] sums, const double[::1] values):
 
 
 def places_of(const uint32_t[::1] columns, const uint32_t[::1] keys):
-    """The number of each key among the columns; both ascend. ValueError: a key is none of them."""
+    """The number of each key among the columns; both ascend. ValueError: an unknown key."""
     cdef Py_ssize_t i, at = 0
     found = array.array("I", bytes(4 * keys.shape[0]))
     cdef uint32_t[::1] out = found
@@ -320,24 +320,24 @@ def places_of(const uint32_t[::1] columns, const uint32_t[::1] keys):
         while at < columns.shape[0] and columns[at] < keys[i]:
             at += 1
         if at == columns.shape[0] or columns[at] != keys[i]:
-            raise ValueError(f"{keys[i]} is no column")
+            raise ValueError(f"{keys[i]} is not a column")
         out[i] = <uint32_t>at
     return found
 
 
 def add_at(double[::1] sums, const uint32_t[::1] places, const double[::1] values):
-    """Add each value to the sum at its place. ValueError: there is no such place, or no value for one."""
+    """Add each value to the sum at its place. ValueError: an invalid place, or a missing value."""
     cdef Py_ssize_t i
     if places.shape[0] != values.shape[0]:
         raise ValueError("a value is one for each place")
     for i in range(places.shape[0]):
         if places[i] >= <size_t>sums.shape[0]:
-            raise ValueError(f"there is no place {places[i]}")
+            raise ValueError(f"invalid place {places[i]}")
         sums[places[i]] += values[i]
 
 
 def mean_gradient(const double[::1] sums, const double[::1] slopes, bint constant):
-    """The gradient of the mean loss by the weights and, last, by the constant, from the sums over all shards."""
+    """The gradient of the mean loss by the weights and, last, by the intercept, from the sums over all shards."""
     cdef Py_ssize_t j, n = slopes.shape[0]
     found = array.array("d", bytes(8 * n + 8))
     cdef double[::1] out = found

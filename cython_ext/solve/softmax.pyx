@@ -1,17 +1,17 @@
 """Several classes at once: multinomial logistic regression with a ball for each class.
 
     min over W, b of sum_i h_i log(1 + sum over k != y_i of exp(s_ik - s_iy)) + l2 / 2 ||W||^2,   s_ik = <w_k, x_i> + b_k,
-    sum_j c_j |w_kj| <= radius for each class k, and w >= 0 if asked for.
+    sum_j c_j |w_kj| <= radius for each class k, and optionally w >= 0.
 
 The lower bound: for probabilities q_ik of which sum_i h_i q_ik is the share of the labels in class k, for all k (without
-constants: for any), with V_kj = sum_i h_i ([k = y_i] - q_ik) x_ij,
+intercepts: for any), with V_kj = sum_i h_i ([k = y_i] - q_ik) x_ij,
 
     D = -sum_i h_i sum_k q_ik ln q_ik - sum_k sup over the ball of <V_k, w> - l2 / 2 ||w||^2.
 
-The q are the probabilities at the weights: shifted towards the best constants by a few steps of iterative scaling
+The q are the probabilities at the weights: shifted towards the best intercepts by a few steps of iterative scaling
 (Darroch, Ratcliff, 1972), and then mixed with those that are the same for all examples, which makes the shares exact.
 
-Everything that one class needs, `Problem` has: the arrays of one class after the other are lent to it.
+For each class, the methods of `Problem` are used, with the arrays of that class.
 
 Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; eq. 12.
 """
@@ -28,12 +28,12 @@ from vwlite.core.solve.problem cimport Problem, larger, total
 from vwlite.core.solve.rows cimport Rows
 
 cdef enum:
-    SCALINGS = 20       # steps towards the best constants, for the bound
+    SCALINGS = 20       # steps towards the best intercepts, for the bound
 
 
 cdef double softmax_row(const double* scores, size_t stride, size_t classes, size_t label, double h,
                         double* r) noexcept nogil:
-    """The loss of an example, whose scores are `stride` apart, and r_k = h (P(k) - [k is the label]), as far apart."""
+    """The loss of an example, whose scores have distance `stride`, and r_k = h (P(k) - [k is the label]), likewise."""
     cdef double most = scores[0], others = 0, own, sum, e
     cdef size_t k
     for k in range(1, classes):
@@ -57,10 +57,10 @@ cdef double softmax_row(const double* scores, size_t stride, size_t classes, siz
 cdef class SoftmaxProblem(Problem):
     """rows: finished; labels from 1 to `classes`, or `labels` instead of those of the rows. radius: of each class's ball.
 
-    constant: whether each class has one; none is penalised. nonnegative, penalty_weights, l2: as `Problem`.
-    Offsets of examples are added to all classes alike, and so change nothing.
+    constant: whether each class has an intercept, which is not penalised. nonnegative, penalty_weights, l2: as
+    `Problem`. Initial predictions of examples are added to all classes alike, and so have no effect.
 
-    ValueError: as `Problem`; fewer than 2 classes; a label that is none of them.
+    ValueError: as `Problem`; fewer than 2 classes; a label that is not a class.
     """
 
     def __init__(self, Rows rows not None, size_t classes, radius not None, bint nonnegative=False, *, double l2=0,
@@ -127,7 +127,7 @@ cdef class SoftmaxProblem(Problem):
 
     @property
     def b(self):
-        """The constants, one for each class."""
+        """The intercepts, one for each class."""
         return view_of(self, self.constants, self.classes, 8, "d")
 
     cdef object table(self, double* data):
@@ -135,8 +135,8 @@ cdef class SoftmaxProblem(Problem):
         return flat.cast("B").cast("d", (self.classes, self.d)) if self.d else flat
 
     def set(self, const double[:, ::1] w, const double[::1] b):
-        """Begin from these weights, [classes, columns], and constants. Without constants, they are 0; a weight below 0
-        becomes 0 where it must not be. w: None without columns, as no buffer has a length of 0."""
+        """Start from these weights, [classes, columns], and intercepts. Without intercepts, they are 0; a weight below
+        0 becomes 0 where it must not be. w: None without columns, as no buffer has a length of 0."""
         cdef size_t k, j
         cdef double low = 0 if self.nonnegative else -INFINITY
         if w is None and self.d:
@@ -144,10 +144,10 @@ cdef class SoftmaxProblem(Problem):
         if w is not None and (<size_t>w.shape[0] != self.classes or <size_t>w.shape[1] != self.d):
             raise ValueError(f"{w.shape[0]} x {w.shape[1]} weights are not {self.classes} x {self.d}")
         if <size_t>b.shape[0] != self.classes:
-            raise ValueError(f"{b.shape[0]} constants are not one for each of {self.classes} classes")
+            raise ValueError(f"{b.shape[0]} intercepts are not one for each of {self.classes} classes")
         for k in range(self.classes):
             if not isfinite(b[k]):
-                raise ValueError("a constant is not finite")
+                raise ValueError("an intercept is not finite")
             for j in range(self.d):
                 if not isfinite(w[k, j]):
                     raise ValueError("a weight is not finite")
@@ -159,11 +159,11 @@ cdef class SoftmaxProblem(Problem):
         self.changes += 1
 
     def l1_max(self):
-        """ValueError: a ball has no strength."""
+        """ValueError: not defined for balls."""
         raise ValueError("several classes have balls, and no l1")
 
     def penalized(self):
-        """ValueError: balls of several classes are not on one path of strengths."""
+        """ValueError: the balls of several classes do not share one regularization path."""
         raise ValueError("several classes have balls, and no l1")
 
     def gradient_at(self):
@@ -193,7 +193,7 @@ cdef class SoftmaxProblem(Problem):
         return self.mean_loss
 
     cdef double fit_constant(self, bint known) noexcept nogil:
-        """Towards the best constants, a few steps; predictions are shifted, constants are not."""
+        """A few steps towards the best intercepts; predictions are shifted, intercepts are not."""
         cdef size_t i, k, rounds
         cdef double shift, farthest
         self.lose()
@@ -215,7 +215,7 @@ cdef class SoftmaxProblem(Problem):
         return self.mean_loss
 
     cdef void make_balanced(self) noexcept nogil:
-        """From r, with constants: those of probabilities that have the shares of the labels, for the bound."""
+        """From r, with intercepts: those of probabilities that have the shares of the labels, for the bound."""
         cdef size_t i, k
         cdef double mixed = 0, rest, q, own
         if not self.constant:
@@ -286,7 +286,7 @@ cdef class SoftmaxProblem(Problem):
         self.whole()
 
     cdef void whole(self) noexcept nogil:
-        """`evaluate`: the bound near the best constants, then the rest at those that are there."""
+        """`evaluate`: the bound near the best intercepts, then the rest at the current ones."""
         cdef double bound
         self.predict()
         if self.constant:

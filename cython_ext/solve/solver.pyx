@@ -1,7 +1,7 @@
-"""What all solvers are: steps over a problem, which hold its weights, objective and lower bound.
+"""The base class of solvers: steps over a problem, which stores weights, objective and lower bound.
 
-A solver is a subclass with `begin`, which is called before the first step and whenever somebody else has changed the
-problem, and `iterate`, one outer step without the GIL, after which the problem says where it stands.
+A solver is a subclass with `begin`, which is called before the first step and after any other change of the
+problem, and `iterate`, one outer step without the GIL, after which the problem is evaluated.
 """
 
 from libc.stdint cimport uint64_t
@@ -25,7 +25,7 @@ cdef class Solver:
 
     @property
     def settled(self):
-        """Whether the problem is the one that is to be solved: a search for its strength may come first."""
+        """Whether the problem is the one to be solved: a search for its regularization strength may come first."""
         return True
 
     def step(self):

@@ -8,9 +8,9 @@ from libc.stdint cimport uint32_t
 
 def aligned(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[::1] weights, Py_ssize_t records=1,
             Py_ssize_t record=0, double unseen=0):
-    """The weight of each column, as an array of doubles. Both rows of keys ascend.
+    """The weight of each column, as an array of doubles. Both arrays of keys ascend.
 
-    weights: `records` for each key, of which one is meant. unseen: that of columns that are no keys.
+    weights: `records` for each key, of which one is selected. unseen: the weight of columns that are not keys.
     """
     found = array.array("d", bytes(8 * columns.shape[0]))
     cdef double[::1] out = found
@@ -24,8 +24,8 @@ def aligned(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[
 
 def norms_beside(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[::1] weights, Py_ssize_t records=1,
                  Py_ssize_t record=0, constant=None, const double[::1] shares=None):
-    """The sums of c |w| and of w^2 over the keys that are neither columns nor the constant's, and how many of their
-    weights are not zero; c: `shares`, or 1."""
+    """The sums of c |w| and of w^2 over the keys that are neither columns nor that of the intercept, and how many of
+    their weights are not zero; c: `shares`, or 1."""
     cdef Py_ssize_t i, at = 0, nonzeros = 0
     cdef long long skipped = -1 if constant is None else constant
     cdef double norm = 0, squares = 0, w
@@ -42,10 +42,10 @@ def norms_beside(const uint32_t[::1] columns, const uint32_t[::1] keys, const do
 
 
 def nonzero_records(const uint32_t[::1] columns, weights, constant=None, constants=()):
-    """The keys of all columns of which a weight is not zero, ascending, and their weights, a record for each key.
+    """The keys of all columns with a nonzero weight, ascending, and their weights, a record for each key.
 
-    weights: for each class, those of the columns. constant: the key of the constant, which is always there, no column,
-    and has the weights `constants`.
+    weights: for each class, those of the columns. constant: the key of the intercept, which is always included, is not
+    a column, and has the weights `constants`.
     """
     cdef Py_ssize_t i, k, place, n = columns.shape[0], records = len(weights), size = 0, at = 0
     cdef long long beside = -1 if constant is None else constant

@@ -191,7 +191,7 @@ def test_refusals():
         problem.set(np.zeros(shape), np.zeros(2))
     with pytest.raises(ValueError, match="weight is not finite"):
         problem.set(np.full(shape, np.inf), np.zeros(3))
-    with pytest.raises(ValueError, match="constant is not finite"):
+    with pytest.raises(ValueError, match="intercept is not finite"):
         problem.set(np.zeros(shape), np.full(3, np.nan))
     with pytest.raises(ValueError, match="no l1"):
         problem.l1_max()

@@ -227,24 +227,24 @@ cdef class Minibatch(_Sampled):
 
 
 cdef class ExponentiatedGradient(_Sampled):
-    """eg: weights that are multiplied, on the simplex; all begin alike.
+    """eg: multiplicative updates, on the simplex; all weights start equal.
 
     step: armijo, eta is halved until L(w+) <= L(w) + <g, w+ - w> + KL(w+, w) / eta, and the next step begins with 1.3 eta;
     sqrt, eta0 / sqrt(k) for gradient k; inverse, eta0 / k; or fixed. None: armijo, or with samples, which do not take it,
     sqrt. eta0: None: one with which, fixed and with the gradient of all examples, the objective never rises (Poisson's has
     no bound); it is small. batch: the number of examples in a sample, all if there are fewer, or if below 1 the fraction
     of all; None: all. iterations: gradients of one step; 0: 10, or a pass of samples. seed: of the samples.
-    The constant goes by the gradient, at the rate eta radius max_j sum_i h_i x_ij^2 / c_j^2.
+    The intercept is updated by the gradient, at the rate eta radius max_j sum_i h_i x_ij^2 / c_j^2.
     All losses; the simplex, with weights of features; l2 only without samples; one class or several.
-    Of weights to begin from, at least a tenth is shared out to all alike.
-    ValueError: another step, another batch, no simplex (several classes: w >= 0 stands for it).
+    Of initial weights, at least a tenth is distributed equally.
+    ValueError: another step, another batch, no simplex (several classes: w >= 0 instead).
     """
     cdef size_t parts               # 2: with negative ones
     cdef double* logarithms         # [classes, parts, d] of the masses
     cdef double* shift              # [classes] that `normalize` has taken off the logarithms
     cdef double* sum                # [classes] of the masses
-    cdef double* least              # [classes] below which the sum is made anew
-    cdef double constant_rate       # that of the constant for eta = 1
+    cdef double* least              # [classes] below which the sum is recomputed
+    cdef double constant_rate       # the rate of the intercept for eta = 1
     cdef double safe                # the rate with which, fixed, the objective never rises
     cdef bint backtracks
     cdef double* logarithms_before  # as `logarithms`, and the others likewise, if it backtracks

@@ -1,17 +1,17 @@
-"""Coordinate descent as it stands in the paper: stochastic (scd) and deterministic (detcd).
+"""Coordinate descent as in the paper: stochastic (scd) and deterministic (detcd).
 
-The weights are w_j = u_j - u_{d+j} with u >= 0 in 2 d numbers, and x^ = [x; -x]. Number k goes by
+The weights are w_j = u_j - u_{d+j} with u >= 0 in 2 d numbers, and x^ = [x; -x]. Coordinate k is updated by
 
     max(-u_k, -g_k / (B_k + l2)),   g_k = sum_i r_i x^_ik + l1 c_j + l2 w^_k,   r_i = h_i l'(p_i), w^ = [w; -w].
 
-scd draws k from all 2 d alike; detcd takes the k whose step promises most, - (g_k step + (B_k + l2) step^2 / 2). B_k is
-beta max_i x_ik^2, as in the paper, or the smaller beta sum_i h_i x_ik^2, which is a bound as well; beta bounds l'': 2 for
-squared loss and squared hinge, 1/4 for logistic. What never rises is sum_i h_i l(p_i) + l1 sum_k c u_k + l2 / 2 ||w||^2,
-which is the objective as long as no weight has two parts. The paper has no constant: here it is fitted at the end of every
-step, and whenever 8 n entries of columns have been moved.
+scd draws k uniformly from all 2 d; detcd takes the k with the largest guaranteed decrease, - (g_k step + (B_k + l2)
+step^2 / 2). B_k is beta max_i x_ik^2, as in the paper, or the smaller beta sum_i h_i x_ik^2, which is a bound as well;
+beta bounds l'': 2 for squared loss and squared hinge, 1/4 for logistic. What never rises is sum_i h_i l(p_i) + l1 sum_k
+c u_k + l2 / 2 ||w||^2, which is the objective as long as no weight has two parts. The paper has no intercept: here it
+is fitted at the end of every step, and whenever 8 n entries of columns have been moved.
 
-`accesses` counts what the paper plots: the entries of each column that is visited, and again if it moves. What is read
-to say where the problem stands is not counted.
+`accesses` counts what the paper plots: the entries of each column that is visited, and again if it moves. Reads
+for the evaluation of the problem are not counted.
 
 Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009; algorithms 1 and 2.
 """
@@ -28,21 +28,21 @@ from vwlite.core.solve.rows cimport visit
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
-    AFRESH = 16         # steps after which predictions are computed anew
+    AFRESH = 16         # steps after which predictions are recomputed
     GREEDY_VISITS = 10  # of a step of detcd, each of which reads all columns
 
-cdef double ROUNDING = 1e-14    # of a number: a step that is smaller is none
+cdef double ROUNDING = 1e-14    # relative: a smaller step counts as 0
 
 
 cdef class _Halves(Solver):
-    """What both have. The weights are those of the problem; `u` is what they are made of."""
+    """The common part of both. The weights are those of the problem, computed from `u`."""
     cdef bint tight                 # beta is that of the mean
     cdef size_t visits              # of a step; 0: the default
     cdef double* u                  # [2 d]
     cdef size_t* entries            # [d] of each column, kept or not
     cdef double* bound              # [columns kept] B
     cdef size_t steps
-    cdef uint64_t unfitted          # entries moved since the constant was fitted
+    cdef uint64_t unfitted          # entries moved since the intercept was fitted
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1, str beta="mean", size_t visits=0):
         super().__init__(problem, seed=seed)
