@@ -1,16 +1,16 @@
-"""How the Cython sources become `vwlite.core`.
+"""Builds `vwlite.core` from the Cython sources.
 
-The sources live in `cython_ext/`, the modules under `vwlite.core`. Cython looks for the
+The sources are in `cython_ext/`, the modules under `vwlite.core`. Cython looks for the
 .pxd of `vwlite.core.learn.table` in a folder `vwlite/core`, so the build puts a link of that
-name to this folder under `build/` and has Cython look there.
+name to this folder under `build/` and lets Cython search there.
 
 Environment: VWLITE_SANITIZE=1 builds with AddressSanitizer and UndefinedBehaviorSanitizer
-(`make sanitize`); VWLITE_PORTABLE=1 builds without the functions that are written or compiled
-for particular processors, as for one that has none of them (`make portable`);
+(`make sanitize`); VWLITE_PORTABLE=1 builds without code that is written or compiled
+for particular processors, as for an unknown one (`make portable`);
 VWLITE_ANNOTATE=1 also writes Cython's annotated HTML beside the C files.
 
-`cython_ext/generate` makes the type stubs and the manual page, in every build, from the sources alone: nothing
-compiled is imported, so that it works for another processor too.
+`cython_ext/generate` creates the type stubs and the manual page, in every build, from the sources alone: no
+compiled module is imported, so that it works for another processor too.
 """
 
 import os

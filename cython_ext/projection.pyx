@@ -3,17 +3,18 @@
 Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball for Learning in High Dimensions. ICML 2008.
 
 Every projection here is w_i = sign(v_i) min(b, max(|v_i| - theta a_i, 0)) for one number theta >= 0, for which
-sum a_i |w_i| = z (for the simplex, of any sign, and without |.|); all the work is in finding it. `vwlite.projection`
-checks what it is given, and says what is what.
+sum a_i |w_i| = z (for the simplex, of any sign, and without |.|); the algorithms find theta. `vwlite.projection`
+validates the arguments, and has the documentation.
 
 A. Without weights and box (`threshold`). Beside the random pivot of the paper (Fig. 2), each round tries
-   theta = (sum - z) / count over what is left (Michelot 1986): all that is no larger goes, and if none goes this is the
-   answer. It mostly is, after a few rounds; alone it would be quadratic for some inputs. Numbers equal to the pivot are
-   decided with it: of a pivot that is too small the paper only takes one index out, and is quadratic when many tie.
-   Numbers are less the largest one, M, so no digits of z are lost however large they are.
+   theta = (sum - z) / count over the remaining numbers (Michelot 1986): all that are not larger are dropped; if none is
+   dropped, this is the answer. That is the usual case, after a few rounds; alone it would be quadratic for some inputs.
+   Numbers equal to the pivot are decided with it: for a pivot that is too small the paper removes only one index, and
+   is quadratic with many ties. The largest number, M, is subtracted first, so no digits of z are lost however large the
+   numbers are.
 B. With weights or box (`breakpoint_search`). sum a_i |w_i| falls in theta, and is linear between the breakpoints |v_i| / a_i
-   (w_i becomes 0) and (|v_i| - b) / a_i (w_i leaves the box). A random one that lies between the bounds known so far
-   becomes the new lower or upper bound; a coordinate none of whose breakpoints lies between them is decided.
+   (w_i becomes 0) and (|v_i| - b) / a_i (w_i leaves the box). A random one between the current bounds becomes the new
+   lower or upper bound; a coordinate without breakpoints between them is decided.
 
 Both take O(n) expected time for any input. Pivots are random, but from a fixed seed: the same input gives the same bytes.
 
@@ -40,7 +41,7 @@ cdef enum:
 
 cdef uint64_t SEED = 0x853C49E6748FEA9B
 cdef double LARGEST_SUM = 16          # of |u|, in radii; beyond, u - Theta would lose digits
-cdef double LARGE = 4                 # a weight of so many radii before the projection: `restart` looks at it
+cdef double LARGE = 4                 # a weight of this many radii before the projection: see `restart`
 cdef double RANKS_OF_AVERAGE = 1 << 16
 
 
@@ -118,10 +119,10 @@ cdef size_t gather(const double* v, size_t n, bint signed, double top, double t,
 cdef double threshold(double* d, double* spare, size_t n, double total, double z) noexcept nogil:
     """theta with sum max(d_i - theta, 0) = z > 0.
 
-    The d_i, whose sum is `total`, are at most 0, and one is 0. They are overwritten; `spare` has room for n more.
+    The d_i, whose sum is `total`, are at most 0, and one is 0. They are overwritten; `spare` has the same size.
 
-    What is taken out is at most t, a lower bound of theta, which rounding must not let fall: else what was taken out,
-    ties of many numbers perhaps, would be above theta at the end by a bit of the last place.
+    Dropped numbers are at most t, a lower bound of theta, which rounding must not decrease: else dropped numbers,
+    perhaps many ties, could exceed the final theta by one bit.
     """
     cdef uint64_t state = SEED
     cdef double s = 0, t = -INFINITY, p, x, s_greater
@@ -180,7 +181,7 @@ def project_plain(const double[::1] v, double z, bint simplex, double[::1] out):
                 return True
         t = -z
         if not simplex and isfinite(total):
-            # theta is no less than (sum - z) / n; less the most that rounding can have added
+            # theta is at least (sum - z) / n, minus the largest rounding error
             t = max(t, (total * (1 - n * 2.3e-16) - z) / n - top * (1 + 4.5e-16))
         kept = gather(&v[0], n, simplex, top, t, &out[0], &total)
         spare = <double*>malloc(kept * sizeof(double))
@@ -218,7 +219,7 @@ cdef inline double mass(Component c, double theta, double b) noexcept nogil:
 cdef double breakpoint_search(Component* undecided, size_t n, double z, double b) noexcept nogil:
     """theta with sum a_i min(b, max(v_i - theta a_i, 0)) = z > 0; the sum is larger than z for theta = 0."""
     cdef uint64_t state = SEED
-    cdef double low = 0, high = INFINITY     # theta lies between
+    cdef double low = 0, high = INFINITY     # bounds of theta
     cdef double fixed = 0     # of those decided: the mass of those that are clipped, and for the others
     cdef double linear = 0    # sum a v,
     cdef double slope = 0     # sum a^2
@@ -472,7 +473,7 @@ cdef class SparseBall:
         cdef double w = self.weight(c) + by
         cdef double old = fabs(c.u)
         cdef double new = fabs(w) + self.shift
-        if not new > self.shift:    # w is 0, or too small to be told from it
+        if not new > self.shift:    # w is 0 within rounding
             if old != 0:
                 self.drop(c)
             return 0
@@ -544,7 +545,7 @@ cdef class SparseBall:
         push(&self.active_set, <char*>c, max(self.rank(fabs(c.u)), self.active_set.queue.last))
 
     cdef void clean(self) noexcept nogil:
-        """Throw the stale entries out, and those that stand twice."""
+        """Remove stale and duplicate entries."""
         cdef size_t i
         self.gather_due()
         clear(&self.active_set.queue, self.active_set.queue.last)
@@ -577,7 +578,7 @@ cdef class SparseBall:
                     self.active_set.out_of_memory |= append(&self.active_set.due, entry) != 0
 
     cdef void rebase(self) noexcept nogil:
-        """Take the shift off every |u|, count S anew, and choose the ranks by the average weight of now."""
+        """Subtract the shift from every |u|, recompute S, and choose the ranks by the current average weight."""
         cdef size_t i
         cdef BallCell* c
         cdef double shift = self.shift

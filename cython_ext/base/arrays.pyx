@@ -26,7 +26,7 @@ cdef class View:
 cdef object view_of(object owner, void* data, size_t items, size_t size, str code):
     """A read-only memoryview of an array: `items` numbers of `size` bytes, which the module struct calls `code`."""
     cdef View view
-    if items == 0:      # there may be no memory to look at
+    if items == 0:      # then there may be no valid address
         return memoryview(b"").cast(code)
     view = View.__new__(View)
     view.owner, view.data, view.size = owner, data, items * size
@@ -99,7 +99,7 @@ def shifted(const uint32_t[::1] numbers, uint32_t by):
 
 
 def largest(const uint32_t[:] numbers):
-    """The largest number; 0 if there is none."""
+    """The largest number; 0 if the array is empty."""
     cdef uint32_t found = 0
     cdef Py_ssize_t i
     for i in range(numbers.shape[0]):

@@ -11,8 +11,8 @@ cdef extern from *:
     #include <sys/mman.h>
     #endif
 
-    /* A wish, which may be refused: large arrays in pages of 2 MB, as each page costs a fault when it is first touched.
-       From the page where the array begins: what lies in two mappings cannot grow in its place. */
+    /* A hint, which may be ignored: large arrays in pages of 2 MB, as each page costs a fault when it is first touched.
+          From the page where the array begins: memory in two mappings cannot grow in place. */
     static inline void vwlite_wish_large_pages(void *array, size_t bytes) {
     #ifdef MADV_HUGEPAGE
         size_t before = (uintptr_t)array % 4096;
@@ -27,7 +27,7 @@ cdef extern from *:
 
 
 cdef inline int resize(void** array, size_t items, size_t size) noexcept nogil:
-    """Give an array room for so many items of `size` bytes; -1: no memory, and it is as it was.
+    """Resize an array to `items` items of `size` bytes; -1: no memory, and nothing has changed.
 
     For several arrays that share a capacity, which is raised when all of them have grown.
     """
@@ -52,7 +52,7 @@ cdef inline size_t ample(size_t n) noexcept nogil:
 
 
 cdef inline int reserve(void** array, size_t* capacity, size_t n, size_t size) noexcept nogil:
-    """Have room for at least n items of `size` bytes; -1: no memory, and all is as it was."""
+    """Ensure capacity for at least n items of `size` bytes; -1: no memory, and nothing has changed."""
     if n <= capacity[0]:
         return 0
     if resize(array, ample(n), size):

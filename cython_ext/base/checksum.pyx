@@ -1,6 +1,6 @@
-"""XXH64 (Y. Collet, seed 0): a sum over bytes that tells damage, many times as fast as they can be learned from.
+"""XXH64 (Y. Collet, seed 0): a checksum that detects damage, many times as fast as learning.
 
-It is no defence against those who write a file with a sum that is right.
+It does not protect from intentional changes.
 """
 
 from libc.stdint cimport uint8_t, uint64_t

@@ -220,7 +220,7 @@ def eigenvectors(double[:, ::1] A not None, double[::1] values not None):
 
 
 cdef void make_tridiagonal(double* A, size_t n, double* d, double* e, double* Q, double* p) noexcept nogil:
-    """A = Q^T T Q: T has the diagonal d, and e_i to the left of d_i, e_0 = 0. p: [2 n] of room.
+    """A = Q^T T Q: T has the diagonal d, and e_i to the left of d_i, e_0 = 0. p: buffer of [2 n].
 
     Row i of A, from the last on, becomes the reflection (0, .., e_i, d_i) by H_i = I - v v^T / h, h = v^T v / 2. v stays
     in the row, h in its last place.
@@ -303,7 +303,7 @@ cdef bint make_diagonal(double* Q, size_t n, double* d, double* e) noexcept nogi
                 if r > 0:           # squares of small numbers alone would lose their digits
                     r *= sqrt((f / r) * (f / r) + (g / r) * (g / r))
                 e[i + 1] = r
-                if r == 0:          # underflow: there T falls apart
+                if r == 0:          # underflow: there T splits
                     d[i + 1] -= p
                     break
                 s, c = f / r, g / r
@@ -324,7 +324,7 @@ cdef bint make_diagonal(double* Q, size_t n, double* d, double* e) noexcept nogi
 
 
 cdef void put_in_order(const double* Q, size_t n, double* values, double* out, double* found) noexcept nogil:
-    """Have `values` rise, and `out` hold the rows of Q that belong to them. found: [n] of room"""
+    """Sort `values` ascending, and set `out` to the rows of Q that belong to them. found: buffer of [n]"""
     cdef size_t i, j, least
     memcpy(found, values, n * sizeof(double))
     for i in range(n):

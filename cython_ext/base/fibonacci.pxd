@@ -13,7 +13,7 @@ cdef inline size_t place_of(uint32_t key, int shift) noexcept nogil:
 
 
 cdef inline int shift_of(size_t places) noexcept nogil:
-    """For a table of so many places, a power of two and at least 2."""
+    """For a table with `places` places, a power of two and at least 2."""
     cdef int shift = 64
     while places > 1:
         places //= 2

@@ -68,8 +68,8 @@ cdef extern from *:
     #define vwlite_delimiters vwlite_delimiters_portable
     #endif
 
-    /* Where the bits of 64 bytes are set, as numbers from `at` on; only the first `left` bytes count. How many. Six at a
-       time, because how many there are is hard to foretell: so there must be room for 66. */
+    /* The positions of the bits of 64 bytes, as numbers from `at` on, of the first `left` bytes. Returns their number.
+       Six at a time, because their number is hard to predict: so the array must have space for 66. */
     static inline size_t vwlite_write_marks(uint64_t bits, size_t left, uint32_t at, uint32_t *marks) {
         size_t found;
         bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
@@ -78,7 +78,7 @@ cdef extern from *:
             for (size_t j = i; j < i + 6; j++) {
                 marks[j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
                 bits &= bits - 1;
-                __asm__ volatile("" ::: "memory");  /* one store each: a vector of them has to be put together */
+                __asm__ volatile("" ::: "memory");  /* one store each: a vector store would have to be assembled */
             }
         }
         return found;
@@ -102,8 +102,8 @@ cdef extern from *:
         return (unsigned)__builtin_ctz(bits);
     }
 
-    /* A branch that the processor foretells lets it run ahead; the same choice as arithmetic makes
-       the next address wait for the last byte. Compilers prefer the latter: this stops them. */
+    /* A branch that the processor predicts lets it run ahead; the same choice by arithmetic makes
+          the next address wait for the last byte. Compilers prefer the latter: this prevents it. */
     static inline const char *vwlite_foretold(const char *p) {
         __asm__ volatile("" : "+r"(p));
         return p;
@@ -137,5 +137,5 @@ cdef inline uint64_t first_bytes(uint64_t word, unsigned int n) noexcept nogil:
 
 
 cdef inline uint64_t last_of(uint64_t word, unsigned int n) noexcept nogil:
-    """The first n bytes, 0 to 7, and zeros before: leading ones, if the word is made of digits."""
+    """The first n bytes, 0 to 7, and zeros before: leading zeros, if the word has digits."""
     return (word << (56 - 8 * n)) << 8

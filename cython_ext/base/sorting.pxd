@@ -6,8 +6,8 @@ from libc.string cimport memset
 
 
 cdef inline uint64_t* sort_by_high_half(uint64_t* items, uint64_t* spare, size_t n) noexcept nogil:
-    """Sort by the upper 32 bits, those with the same ones as they stand. `spare` has as much room; one of the two is
-    where they are then."""
+    """Sort by the upper 32 bits, stable. `spare` has the same size; the result is in one of the
+    two, which is returned."""
     cdef size_t count[256]
     cdef size_t i, sum, size
     cdef uint64_t differ = 0

@@ -1,11 +1,11 @@
-"""Functions that the compiler makes several times, for processors of several ages.
+"""Functions that the compiler builds several times, for different generations of processors.
 
-`VWLITE_CLONES` before a C function: the loader takes the copy that fits the processor, without
-which one built for every x86-64 has vectors of 16 bytes only. All copies give the same bits: they
-are one source, and floating-point operations are never contracted (cython_ext/build.py). Where
-the toolchain does not know how, there is one copy.
+`VWLITE_CLONES` before a C function: the loader selects the copy for the processor; without
+it, a build for every x86-64 has vectors of 16 bytes only. All copies give the same bits: they
+have the same source, and floating-point operations are never contracted (cython_ext/build.py). If
+the toolchain does not support it, there is one copy.
 
-`VWLITE_CLONES_V3` makes none with vectors of 64 bytes, which are no faster where roots and divisions take the time.
+`VWLITE_CLONES_V3` creates none with vectors of 64 bytes, which are not faster where roots and divisions dominate.
 """
 
 cdef extern from *:

@@ -1,4 +1,4 @@
-"""Write what is made from the sources: the stubs and the manual page. The build calls this.
+"""Write the files that are generated from the sources: the stubs and the manual page. The build calls this.
 
     python cython_ext/generate PACKAGE MANUAL     the folder of the built package; the file of the manual page
 """

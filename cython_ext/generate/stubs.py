@@ -1,7 +1,8 @@
-"""Type stubs for mypy and editors: one for each compiled module, made from its source, and the stub of the package.
+"""Type stubs for mypy and editors: one for each compiled module, generated from its source, and the stub of the
+package.
 
 The sources are read as text, as the modules cannot be imported while they are built, nor when they are compiled for
-another processor. This is a reader of lines, not of the language: it finds the `def`s and `cpdef`s of a module and of
+another processor. This parses lines, not the language: it finds the `def`s and `cpdef`s of a module and of
 its classes, public and readonly fields, constants and enums, and translates C types. What it cannot infer is `Any`; an
 annotation in the source helps. Tests compare the stubs with the compiled modules.
 """
@@ -54,7 +55,8 @@ class Module:
 
 
 def statements(text: str) -> list[tuple[int, str]]:
-    """Indentation and text of each line; those that go on inside brackets are one, docstrings and comments are gone."""
+    """Indentation and text of each line; lines continued inside brackets are joined, docstrings and comments are
+    removed."""
     text = re.sub(r'(?s)[rbf]?""".*?"""', '""', text)
     found: list[tuple[int, str]] = []
     depth = 0
@@ -71,7 +73,7 @@ def statements(text: str) -> list[tuple[int, str]]:
 
 
 def split(arguments: str) -> list[str]:
-    """At the commas that stand in no brackets."""
+    """Split at the commas outside of brackets."""
     parts, depth = [""], 0
     for letter in arguments:
         depth += (letter in "([{") - (letter in ")]}")
@@ -180,7 +182,7 @@ def read(path: Path) -> Module:
 
 
 def walk(module: Module, lines: list[tuple[int, str]]) -> None:
-    """Put what stands in the lines into a module."""
+    """Add the definitions in the lines to a module."""
     owner: Class | None = None
     decorators: list[str] = []
     for i, (indent, line) in enumerate(lines):

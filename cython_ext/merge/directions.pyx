@@ -1,16 +1,16 @@
-"""Ways from the start to a merged model: a change D of every weight, made of the sums over shards (sums.pyx).
+"""Merge directions: a change D of every weight from the start to a merged model, from the sums over shards (sums.pyx).
 
     mean            sum of share_k Delta_k
     touched         sum Delta_k / m, m the number of shards in which the weight has moved
     root            sum Delta_k / sqrt m
     information     sum dS_k Delta_k / dS: Agarwal, Chapelle, Dudik, Langford. A Reliable Effective Terascale Linear
-                    Learning System. JMLR 15, 2014; in differences from the start, which is so counted once
+                    Learning System. JMLR 15, 2014; in differences from the start, counted once
     path            r(S_0, dS) (sum dS_k Delta_k / r(S_0, dS_k)) / dS, r the share of its way that a weight has gone: the
                     sum of what rare features have learned, the weighted mean of what common ones have
     dual            (u_0 + sum (u_k - u_0)) / H(S_0 + dS) - w_0, u = w H(S)
 
-Where dS is 0, information and path are `touched`: so one shard alone is always what it was. A weight moves there by
-shrinking only, and the sum of what K shards shrink it by may be more than it has.
+Where dS is 0, information and path are `touched`: so a single shard is unchanged. There a weight moves by
+shrinkage only, and the sum of the shrinkage of K shards may exceed the weight.
 """
 
 import array
@@ -21,7 +21,7 @@ from vwlite.core.learn.prox cimport soft_threshold
 from vwlite.core.merge.formulas cimport root_of, share_of_way
 from vwlite.core.merge.sums cimport Sums
 
-# What each is made of, beside `start`.
+# Columns that each needs, beside `start`.
 NEEDS = {
     "mean": ("shared",),
     "touched": ("delta", "moved"),
@@ -38,7 +38,7 @@ _NUMBERS = {"mean": MEAN, "touched": TOUCHED, "root": ROOTED, "information": INF
 
 
 cdef const double[::1] of(Sums sums, str name):
-    """A column; one of no length if it was not wanted."""
+    """A column; empty if it was not requested."""
     return sums[name] if name in sums else array.array("d")
 
 
@@ -81,7 +81,7 @@ def direction(Sums sums not None, str name not None):
 
 def dual_average(Sums sums not None, shifts, scales, dampings, constant):
     """The direction `dual` of averaged gradients, which add exactly: soft(z_0 + sum (z_k - z_0), shift) scale /
-    (H(S_0 + dS) + damping) - w_0, z the extra number; the constant, a key or None, has no shift and no damping."""
+    (H(S_0 + dS) + damping) - w_0, z the extra number; the intercept, a key or None, has no shift and no damping."""
     cdef const double[::1] w = sums["start"], S = sums["start_evidence"], dS = sums["evidence"], z = sums["extra"]
     cdef const unsigned int[::1] keys = sums.keys
     cdef const double[::1] shift = array.array("d", shifts), scale = array.array("d", scales)

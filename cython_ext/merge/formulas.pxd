@@ -1,7 +1,7 @@
-"""The formulas of a merge, on plain doubles: how surely a weight is known, and how far it has come.
+"""The formulas of a merge, on C doubles: the precision of a weight, and the progress that it has made.
 
-S is the evidence of a weight: the sum of its squared gradients, or what its algorithm keeps of it. The learner takes
-steps of the size eta / H(S) along it.
+S is the precision (Fisher information) of a weight: the sum of its squared gradients, or what its algorithm stores of
+it. The learner takes steps of the size eta / H(S) along it.
 """
 
 from libc.math cimport sqrt
@@ -35,7 +35,7 @@ cdef inline double evidence_of(double number, EvidenceKind kind) noexcept nogil:
 
 
 cdef inline double root_of(double S, EvidenceKind kind) noexcept nogil:
-    """What H is made of: sqrt S, or S."""
+    """The root in H: sqrt S, or S."""
     return S if kind == VARIANCE else sqrt(S)
 
 

@@ -1,5 +1,5 @@
-"""How good weights are on examples that are held out, for many models that lie on one line: predictions of w_0 + step D
-are p_0 + step p_D, so that the data are gone through once for each direction, not once for each step.
+"""Scores of weights on holdout examples, for many models on one line: predictions of w_0 + step D
+are p_0 + step p_D, so the data are read once per direction, not once per step.
 """
 
 import array
@@ -13,10 +13,10 @@ from vwlite.core.learn.losses cimport Loss
 
 def products(const size_t[::1] begin not None, const uint32_t[::1] index not None, const float[::1] value not None,
              const double[::1] weights not None, const double[::1] constants not None):
-    """The score of each row for each class, without what the row begins with: a row of classes for each.
+    """The score of each row for each class, without initial predictions: a row of classes for each.
 
-    begin, index, value: the rows, as of `Rows.entries`. weights: of the columns, all classes of each. constants: of
-    each class.
+    begin, index, value: the rows, as of `Rows.entries`. weights: of the columns, all classes of each. constants: the
+    intercepts of each class.
     """
     cdef size_t i, j, c, n = begin.shape[0] - 1, classes = constants.shape[0]
     found = array.array("d", bytes(8 * n * classes))
@@ -38,9 +38,9 @@ def sum_of_losses(Loss loss not None, const double[::1] start not None, const do
     """The losses of the predictions initial + start + step * change, weighted by importance: their sum, infinity if it is
     not finite, and that of the importances.
 
-    classes: so many that have a name, of as many as there are scores in a row (0: the labels are numbers). Their loss is
-    the sum of those of one against all, or with `softmax` the log loss; examples of other classes do not count.
-    low, high: what predictions are clipped to, but for `softmax`.
+    classes: the number of classes with a name, of as many as there are scores in a row (0: the labels are numbers).
+    Their loss is the sum of those of one against all, or with `softmax` the log loss; examples of other classes do not
+    count. low, high: the range to which predictions are clipped, except for `softmax`.
     """
     cdef size_t i, c, n = labels.shape[0], records = start.shape[0] // n if n else 1
     cdef double sum = 0, weight = 0, p, y, found, most

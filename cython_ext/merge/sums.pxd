@@ -1,24 +1,24 @@
-"""The sums over shards that every way of merging is made of. See sums.pyx."""
+"""The sums over shards from which every merge rule is computed. See sums.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.merge.formulas cimport EvidenceKind
 
 
-# One number of each key and class of a model, wherever it lies.
+# An array with one number for each key and class of a model, at any address.
 cdef struct Numbers:
     const char* at          # NULL: there are none, all are blank
     bint wide               # doubles, not floats
     double blank            # that of a key that is not there
 
 
-# A model as the sweep sees it. Its arrays are someone else's.
+# A model during the scan. Its arrays are borrowed.
 cdef struct ModelArrays:
     const char* keys
     size_t n, records
     const char* w
     Numbers evidence, extra
-    uint32_t* column            # [records] where in a row of the arrays a class stands
+    uint32_t* column            # [records] position of a class in a row of the arrays
     double* unseen              # [records] the weight of a key that is not there
     double* penalty             # [records]
     double share
@@ -45,7 +45,7 @@ cdef struct Sweep:
     uint32_t* found         # [shards + 1] the streams that have the key
     Present* present        # [shards + 1]
     double* totals          # [4 records] over all shards, of share, share * unseen, unseen, penalty
-    double* steps           # [7 room] of `path`: root, gained, later, rate, delta, share of the way, where it is added
+    double* steps           # [7 room] of `path`: root, gained, later, rate, delta, progress, where it is added
     size_t shards, room, count
     size_t most             # keys of a stream at a time
     uint64_t least
@@ -57,7 +57,7 @@ cdef class Sums:
     cdef EvidenceKind kind
     cdef double beta, c
     cdef uint32_t* key                  # owned, [capacity]; the others [capacity * records]
-    cdef double* number[11]             # owned; NULL: it is not wanted
+    cdef double* number[11]             # owned; NULL: not requested
     cdef double* rate                   # owned, [records]: eta
 
     cdef list wanted

@@ -1,4 +1,4 @@
-"""The sums over shards that every way of merging is made of, in one sweep over the keys of all of them.
+"""The sums over shards from which every merge rule is computed, in one scan over the keys of all shards.
 
 Shards k = 1, ..., K are models that were trained from one common start 0. For each key and class, with Delta_k = w_k - w_0
 and dS_k = max(S_k - S_0, 0):
@@ -11,15 +11,15 @@ and dS_k = max(S_k - S_0, 0):
     information             sum dS_k Delta_k
     path                    sum dS_k Delta_k / r(S_0, dS_k): see formulas.pxd
     dual                    sum (u_k - u_0), u = w H(S)
-    extra                   what else is merged: x_0 + sum (x_k - x_0), the largest x, or the one that all have
-    absent                  sum of penalty_k over the shards without the key: what each would have shrunk it by
+    extra                   other merged numbers: x_0 + sum (x_k - x_0), the largest x, or the common one
+    absent                  sum of penalty_k over the shards without the key: their missing shrinkage
 
 All but `extra` are sums of terms of one shard, so sums of sums are the same. They run in the order of the shards.
 
-Keys ascend in every model, so those of all models below some key are the next ones of each: so many at a time are sorted
-by digits, which keeps the shards of a key in order. Beside the result that takes a fixed memory, and 7 ns a key of a
-shard instead of the 16 of a tournament. What `path` needs of exponentials and logarithms is made for all of them at once
-(20 ns each by itself). Arrays may lie at any address, as in a file.
+Keys ascend in every model, so those of all models below some key are the next ones of each: they are sorted in chunks
+by radix sort, which keeps the shards of a key in order. Beside the result that takes a fixed memory, and 7 ns per key
+of a shard instead of the 16 of a tournament. Exponentials and logarithms for `path` are computed for a whole chunk at
+once (20 ns each one by one). Arrays may be at any address, as in a file.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -78,12 +78,12 @@ cdef inline double number_at(const Numbers* numbers, size_t i) noexcept nogil:
 
 
 cdef class ModelStream:
-    """A model as the sweep sees it: key after key.
+    """A model during the scan: key after key.
 
     keys, weights, evidence, extra: memoryviews of formats "I", "d", and "f" or "d", a row of `records` numbers for each
-    key; evidence and extra may be None. columns: where in a row each class stands. unseen: the weight of each class for
-    a key that is not there; blank_evidence, blank_extra: the same of those. penalty: what the shard would have shrunk
-    the weights of each class by. share: its part in `shared`.
+    key; evidence and extra may be None. columns: the position of each class in a row. unseen: the weight of each class
+    for a missing key; blank_evidence, blank_extra: the same of those. penalty: the shrinkage that the shard would have
+    applied to the weights of each class by. share: its part in `shared`.
     """
 
     def __cinit__(self, keys, weights, evidence, extra, columns, unseen, penalty, *, double blank_evidence=0,
@@ -183,7 +183,7 @@ cdef class Sums:
                  double beta=0, double c=2, rates=None, bint by_extra=False):
         self.begin(start.a.records, wanted, evidence, beta, c, rates, by_extra)
         if not shards:
-            raise ValueError("there is no shard")
+            raise ValueError("no shards are given")
         for stream in shards:
             if (<ModelStream?>stream).a.records != self.records:
                 raise ValueError("the shards have other classes than the start")
@@ -240,7 +240,7 @@ cdef class Sums:
         return view_of(self, self.key, self.size, 4, "I")
 
     def __getitem__(self, str name):
-        """A column, as a memoryview. KeyError if it was not wanted."""
+        """A column, as a memoryview. KeyError if it was not requested."""
         i = NAMES.index(name)
         if not self.wanted[i]:
             raise KeyError(name)
@@ -255,7 +255,7 @@ cdef class Sums:
         return [name for name in NAMES if name in self]
 
     cdef int make_room(self, size_t want) noexcept nogil:
-        """Have room for so many keys; -1: no memory."""
+        """Reserve capacity for n keys; -1: no memory."""
         cdef size_t i
         if resize_large(<void**>&self.key, want, sizeof(uint32_t)):
             return -1
@@ -453,7 +453,7 @@ cdef inline void add_step(Sweep* s, size_t out, double root, double gained, doub
 
 cdef size_t next_keys(Sweep* s, const uint64_t** item) noexcept nogil:
     """The next keys of all streams, less `least`, in order, those of a key by their streams: key << 32 | stream. Their
-    number; 0: there are no more. The streams are where they were."""
+    number; 0: the end. The streams are not advanced."""
     cdef size_t i, j, n = 0
     cdef uint64_t end = <uint64_t>1 << 32, least = end, key, bits = 0
     cdef const ModelArrays* a

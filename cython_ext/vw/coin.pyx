@@ -1,4 +1,4 @@
-"""Coin betting: each coordinate bets a share of what it has won so far; there is no learning rate.
+"""Coin betting: each coordinate bets a fraction of its winnings so far; without a learning rate.
 
 With z = -(sum of g), n = sum of |g|, m the largest |x|, L the largest |dloss| (at least beta) and r the reward,
 
@@ -6,10 +6,10 @@ With z = -(sum of g), n = sum of |g|, m the largest |x|, L the largest |dloss| (
 
 A the average of sum of (x / m)^2 over the examples. Orabona, Tommasi. Training Deep Networks without Learning Rates
 Through Coin Betting. NIPS 2017, without the sigmoid; as in Vowpal Wabbit. An example that is only predicted sees
-the weights w = v / A as the last examples left them.
+the weights w = v / A after the last examples.
 
 All this is computed in single precision and in Vowpal Wabbit's order: bets are often such simple fractions that the
-last bit of a prediction decides on which side of the hinge's corner it lies. Several models in one table have one A.
+last bit of a prediction decides on which side of the hinge's corner it is. Several models in one table have one A.
 """
 
 from libc.stdint cimport uint32_t

@@ -10,7 +10,7 @@ from vwlite.core.learn.learner cimport count_label
 
 
 cdef class Counts:
-    """Sums over examples; those that are held out apart."""
+    """Sums over examples; those of held out examples are separate."""
 
     def __init__(self):
         self.dump_interval = 1
@@ -58,7 +58,7 @@ cdef class Counts:
         self.add(held, labelled, loss, weight, features)
 
     def count_label(self, bint held, double label, double weight):
-        """Count its label, which is a number: for the best constant."""
+        """Count its label, which is a number: for the best constant prediction."""
         self.add_label(held, label, weight)
 
     def see_label(self, double label):

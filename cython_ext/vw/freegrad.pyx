@@ -33,7 +33,7 @@ cdef struct Slot:
 
 
 cdef class FreeGrad(Rule):
-    """restart: begin anew when h has grown by more than S + 2."""
+    """restart: reset when h has grown by more than S + 2."""
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("V", "<f4"), ("h1", "<f4"), ("h", "<f4"), ("S", "<f4")]
     SLOT_BYTES = sizeof(Slot)

@@ -16,9 +16,9 @@ cdef class GdWithFlags(Gd):
     cdef public double more_h, more_norms, more_squares
     # Of the last example.
     cdef readonly double moved        # u M: its weights moved by this times x r
-    cdef readonly bint too_large      # a feature whose square is no float
+    cdef readonly bint too_large      # a feature whose square overflows a float
     cdef readonly bint lost           # a step that was not a number
-    cdef bint has_warning             # one of these two; until whoever tells of it takes it back
+    cdef bint has_warning             # one of these two, until the caller resets it
 
     cdef void update_any(self, const Example* e, const Outcome* o) noexcept nogil
     cdef void move_any(self, const Example* e, double step) noexcept nogil

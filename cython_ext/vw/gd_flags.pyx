@@ -1,8 +1,8 @@
 """gd with Vowpal Wabbit's flags: adaptive, normalized and invariant can each be turned off, and more.
 
 Without `adaptive` the rate of an example falls with the weight of the examples before it, as (t + importance)^-power_t.
-A feature whose square no float can hold is left out of the norms, and a step that is not a number is none; both are
-told as warnings.
+A feature whose square overflows a float is left out of the norms, and a step that is NaN is skipped; both give
+warnings.
 """
 
 from libc.float cimport FLT_MAX
@@ -17,7 +17,7 @@ from vwlite.core.rules.gd cimport (
 cdef extern from "<math.h>" nogil:
     float fabsf(float)
 
-cdef float LARGEST = 1.8446743e19        # the square of a larger one is no float
+cdef float LARGEST = 1.8446743e19        # the square of a larger value overflows
 cdef double LARGEST_SQUARE = 3.4028234663852886e38
 
 

@@ -9,7 +9,7 @@ cdef class Interleaved(Classifier):
     cdef double importance            # of the example that is predicted to be learned, for rules that are Coins
     cdef bint raw
     cdef bint flagged, betting        # the rules are GdWithFlags; they are Coins
-    cdef bint has_warning             # one of them had one; until whoever tells of it takes it back
+    cdef bint has_warning             # one of them has one, until the caller resets it
     cdef list strays                  # records of a loaded model that are of no class, by rising key
 
     cdef double clipped(self, double score) noexcept nogil

@@ -43,10 +43,10 @@ def of_first(name):
 
 
 cdef class Interleaved(Classifier):
-    """rules: one for each class, alike, which have learned nothing yet. shift: K is at most 2^shift.
-    probable: the log loss is wanted. raw: the clipped scores take the place of probabilities.
+    """rules: one for each class, of the same kind, untrained. shift: K is at most 2^shift.
+    probable: the log loss is requested. raw: the clipped scores replace probabilities.
 
-    `slots` and `load_slots` have single records, of `slot_size()` bytes, with the keys as they are outside.
+    `slots` and `load_slots` use single records, of `slot_size()` bytes, with the original keys.
     """
 
     def __cinit__(self, list rules not None, *, int shift, bint probable=False, bint raw=False):
@@ -182,7 +182,7 @@ cdef class Interleaved(Classifier):
 
 
 def load_slots(Rule rule not None, slots):
-    """Have a rule take up slots as its `slots()` gives them, the rest of its state apart."""
+    """Insert slots as returned by `slots()` into a rule, without the rest of its state."""
     if isinstance(rule, Interleaved):
         (<Interleaved>rule).load_records(slots)
     else:

@@ -101,7 +101,7 @@ cdef class ExpectedLabels:
             a.label, a.importance, a.tag_begin, a.tags = self.label, self.importance, self.tag_begin, self.tags
 
     def next_unexpected(self, size_t begin):
-        """The first line from there on whose label is not expected; behind the last line, if there is none."""
+        """The first line from there on whose label is not expected; the end of the batch, if all are expected."""
         cdef Arrays a = self.batch.a
         cdef size_t line
         self.show(&a)

@@ -13,11 +13,11 @@ from vwlite.core.vw.labels cimport ExpectedLabels
 cdef class VwLearner(Learner):
     """A learner whose holdout, clipping and counts are Vowpal Wabbit's.
 
-    counts: where examples are counted, in place of the tallies of a Learner. reports: come back when a row is due.
-    labels: of the batch that it runs over; lines before which they stop must go another way. holdout_after: all lines
-    of a pass after so many are held out; 0: see Learner. Examples without a label are never held out. widens: labels
-    that are learned widen the range to which predictions are clipped. predict_first: what is written and shown of an
-    example that is learned is predicted on its own before, as if it were not.
+    counts: counters of examples, instead of the tallies of a Learner. reports: return when a progress row is due.
+    labels: of the batch that it processes; lines before which it must stop are handled separately. holdout_after: lines
+    of a pass after this number are held out; 0: see Learner. Examples without a label are never held out. widens:
+    labels that are learned widen the range to which predictions are clipped. predict_first: the written and reported
+    prediction of a learned example is computed separately before the update.
     """
 
     cdef Counts counts

@@ -78,7 +78,7 @@ cdef class SoftLogistic(Logistic):
 cdef class PoissonDeviance(Poisson):
     """2 (y (log(y + 1e-6) - p) - (y - exp(p))): the deviance, as Vowpal Wabbit reports it; steps are Poisson's
 
-    A p beyond 44 in size is judged as 44 is; predictions may be larger.
+    A p beyond 44 in size has the loss of 44; predictions may be larger.
     """
 
     def __cinit__(self, *args, **options):

@@ -1,6 +1,6 @@
-"""One example at a time, under the command of Python: for learners made of several linear models.
+"""One example at a time, controlled by Python: for learners that consist of several linear models.
 
-A stepper holds the features of the example at hand. It has 2^shift models in one table: the key of a feature in
+A stepper holds the features of the current example. It has 2^shift models in one table: the key of a feature in
 model k is its hash times 2^shift, plus k, cut to `bits` bits. Or the rule is a Classifier, which has the records of
 these models side by side, under the hash cut to `bits - shift` bits.
 """
@@ -27,11 +27,11 @@ cdef enum:
 
 
 class Stopped(Exception):
-    """`stop` was called: an enormous example is left as it is, not predicted, and learned by some models at most."""
+    """`stop` was called: an oversized example is left as it is, not predicted, and learned by some models at most."""
 
 
 class TableFull(MemoryError):
-    """There is no memory for the slots of an enormous example."""
+    """No memory for the slots of an oversized example."""
 
 
 cdef class Stepper:
@@ -50,7 +50,7 @@ cdef class Stepper:
     cdef uint32_t mask
     cdef readonly int shift
     cdef readonly size_t size      # features of the example
-    cdef PieceMaker maker          # of an enormous example ...
+    cdef PieceMaker maker          # of an oversized example ...
     cdef int stopping
     cdef Batch batch               # ... which is in this batch; else None
     cdef size_t capacity
@@ -62,8 +62,8 @@ cdef class Stepper:
     cdef readonly double raw       # before it was clipped
     cdef readonly double value     # of the loss
     cdef readonly double dloss
-    cdef uint32_t model            # whose sums the rule holds now
-    cdef dict sums                 # those of the models that have some; None: the rule has none
+    cdef uint32_t model            # the model whose sums the rule holds now
+    cdef dict sums                 # the sums of the other models; None: the rule has no sums
     cdef readonly bint lost        # the raw prediction was not a number
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, int bits, int shift=0):
@@ -97,11 +97,12 @@ cdef class Stepper:
         return 0
 
     def stop(self):
-        """Have `predict` and `learn` raise Stopped instead of going on with an enormous example. From any thread."""
+        """Let `predict` and `learn` raise Stopped instead of continuing with an oversized example. From any thread."""
         vwlite_store(self.stopping, 1)
 
     def share_sums(self):
-        """Let model 0 begin with the sums over scales that the rule holds, and the others with none, if they are apart."""
+        """Let model 0 start with the sums over scales that the rule holds, and the others with none, if they are
+        separate."""
         if not isinstance(self.rule, GdWithFlags):
             return
         self.sums = {}
@@ -169,7 +170,7 @@ cdef class Stepper:
         return [self.bases[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
 
     cdef check_room(self):
-        """MemoryError if an enormous example is too large to be listed."""
+        """MemoryError if an oversized example is too large to be listed."""
         free_bytes = available()
         if free_bytes is not None and LISTED * self.size > free_bytes:
             raise MemoryError(
@@ -268,7 +269,7 @@ cdef class Stepper:
         return e
 
     cdef double predicted(self, Rule rule, const Example* e) except? -1:
-        """The prediction of a rule. Signals are seen while it is made, if the example is enormous."""
+        """The prediction of a rule. Signals are handled meanwhile, if the example is oversized."""
         cdef double p
         if e.pieces == NULL:
             return rule.predict(e)
