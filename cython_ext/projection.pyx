@@ -32,7 +32,7 @@ from libc.string cimport memcpy
 
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.rules.active_set cimport (
-    AHEAD, WAITING, ActiveSet, drop_waiting, free_active_set, is_valid, push, room_to_wait, sift_due, take_due, wait,
+    AHEAD, WAITING, ActiveSet, drop_waiting, free_active_set, is_valid, push, reserve_waiting, sift_due, take_due, wait,
 )
 from vwlite.core.rules.radix_heap cimport BUCKETS, HeapEntry, append, clear
 
@@ -363,7 +363,7 @@ cdef class SparseBall:
         free_active_set(&self.active_set)
 
     cdef begin(self, start):
-        """Begin at the projection of `start`."""
+        """Start at the projection of `start`."""
         cdef size_t i
         cdef double u
         cdef const double[::1] given = np.ascontiguousarray(start, dtype=np.float64)
@@ -482,7 +482,7 @@ cdef class SparseBall:
         if old == 0:
             self.active += 1
             c.mark = key + 1
-            if room_to_wait(&self.active_set, 1) == 0:
+            if reserve_waiting(&self.active_set, 1) == 0:
                 wait(&self.active_set, <char*>c)
         else:
             self.count(-old)
@@ -501,7 +501,7 @@ cdef class SparseBall:
         cdef BallCell* c
         if (self.sum - self.active * self.shift) + self.rest > self.radius:
             while True:
-                shift = max(shift, self.wanted_shift())     # rounding must not let it fall
+                shift = max(shift, self.required_shift())     # rounding must not let it fall
                 if not self.leave_behind(shift):
                     break
             self.shift = shift
@@ -526,7 +526,7 @@ cdef class SparseBall:
         m.due.size = 0
         return self.active < before
 
-    cdef inline double wanted_shift(self) noexcept nogil:
+    cdef inline double required_shift(self) noexcept nogil:
         """(S - z) / rho"""
         return ((self.sum - self.radius) + self.rest) / self.active if self.active else self.shift
 

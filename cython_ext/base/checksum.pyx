@@ -89,7 +89,7 @@ cdef class Checksum:
 
     @property
     def value(self):
-        """Of all parts so far, 64 bits."""
+        """The checksum of all parts so far, 64 bits."""
         return finish_sum(self.sums, self.rest, self.size)
 
 

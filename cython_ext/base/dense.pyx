@@ -144,7 +144,7 @@ def add_outer_products(double[:, ::1] S not None, const double[::1] values not N
 
 
 def solve(double[:, ::1] A not None, double[::1] b not None):
-    """Have b hold A^-1 b, A symmetric and positive definite; A is overwritten.
+    """Set b to A^-1 b, A symmetric and positive definite; A is overwritten.
 
     Cholesky's factors, without roots: A = L D L^T. A pivot of D that rounding has left below the last digits of its
     diagonal counts as these.
@@ -178,7 +178,7 @@ def solve(double[:, ::1] A not None, double[::1] b not None):
 
 
 def eigenvectors(double[:, ::1] A not None, double[::1] values not None):
-    """Have the rows of A, a symmetric matrix, hold its eigenvectors, and `values` its eigenvalues, which rise.
+    """Replace the rows of a symmetric matrix A by its eigenvectors, and `values` by its ascending eigenvalues.
 
     ArithmeticError: A is not finite. They are exact to the last digits of the largest eigenvalue.
 
@@ -272,7 +272,7 @@ cdef void make_tridiagonal(double* A, size_t n, double* d, double* e, double* Q,
 
 
 cdef bint make_diagonal(double* Q, size_t n, double* d, double* e) noexcept nogil:
-    """Have d hold the eigenvalues of T and the rows of Q their eigenvectors; whether that came to an end. e: [3 n], of
+    """Set d to the eigenvalues of T and the rows of Q to their eigenvectors; returns whether it converged. e: [3 n], of
     which the first n are T's."""
     cdef Py_ssize_t i, l, m
     cdef int sweeps

@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""The amount of free memory."""
 
 
 def available() -> int | None:

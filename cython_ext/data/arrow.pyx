@@ -499,7 +499,7 @@ cdef class Frame:
 
     cdef int find_codes(self) noexcept:
         """Hash the values of columns that have few; -1: no memory."""
-        cdef size_t i, room = 0
+        cdef size_t i, total = 0
         cdef int64_t j, size
         cdef bint all_coded = True
         cdef const ArrowKind* kind
@@ -523,12 +523,12 @@ cdef class Frame:
                 size = 2
             else:
                 size = 0
-            if size == 0 or size > self.rows or room + size > MOST_DISTINCT:
+            if size == 0 or size > self.rows or total + size > MOST_DISTINCT:
                 all_coded = False
                 continue
-            self.codes[i] = Codes(<uint32_t>room, <uint32_t>size)
-            room += size
-        if resize(<void**>&self.hashes, room + 1, 4) or resize(<void**>&self.present, room + 1, 1):
+            self.codes[i] = Codes(<uint32_t>total, <uint32_t>size)
+            total += size
+        if resize(<void**>&self.hashes, total + 1, 4) or resize(<void**>&self.present, total + 1, 1):
             return -1
         for i in range(self.cells.count):
             kind = &self.kinds[self.places[i]]
@@ -536,8 +536,8 @@ cdef class Frame:
                 if hash_code(self.cells, i, self.roles[i], kind, self.chunks[0].children[self.places[i]], j,
                              &self.hashes[self.codes[i].first + j], &self.present[self.codes[i].first + j]):
                     return -1
-        self.coded = room
-        self.dictionary = all_coded and 0 < 2 * room <= self.rows * self.cells.count
+        self.coded = total
+        self.dictionary = all_coded and 0 < 2 * total <= self.rows * self.cells.count
         return 0
 
     def check(self):
@@ -658,24 +658,24 @@ cdef class Frame:
             raise MemoryError("no memory for a batch")
         return next
 
-    def text(self, Py_ssize_t begin, Py_ssize_t end, const uint8_t[::1] wanted not None):
+    def text(self, Py_ssize_t begin, Py_ssize_t end, const uint8_t[::1] requested not None):
         """The VW text of the rows [begin, end), to find names: without labels and tags, with 1 for every
-        number but 0, and only a line end for a row that is not wanted."""
+        number but 0, and only a line end for a row that is not requested."""
         cdef Batch nothing = Batch()
         cdef int failed
-        if not 0 <= begin <= end <= self.rows or self.cells is None or wanted.shape[0] != end - begin:
+        if not 0 <= begin <= end <= self.rows or self.cells is None or requested.shape[0] != end - begin:
             raise IndexError(begin)
         if self.writer is None:
             self.writer = self.cells.writing()
         self.writer.sink.text.size = 0
         with nogil:
-            failed = self.write_rows(&self.writer.sink, nothing, begin, end, wanted)
+            failed = self.write_rows(&self.writer.sink, nothing, begin, end, requested)
         if failed:
             raise MemoryError("no memory for the text of a frame")
         return PyBytes_FromStringAndSize(self.writer.sink.text.data, self.writer.sink.text.size)
 
     cdef int write_rows(self, CellSink* sink, Batch nothing, Py_ssize_t begin, Py_ssize_t end,
-                        const uint8_t[::1] wanted) noexcept nogil:
+                        const uint8_t[::1] requested) noexcept nogil:
         """`text` without Python; -1: no memory."""
         cdef size_t k, i
         cdef Py_ssize_t before = 0, row
@@ -683,7 +683,7 @@ cdef class Frame:
         for k in range(self.count):
             chunk = &self.chunks[k]
             for row in range(max(begin - before, 0), min(end - before, <Py_ssize_t>chunk.length)):
-                for i in range(self.cells.count if wanted[before + row - begin] else 0):
+                for i in range(self.cells.count if requested[before + row - begin] else 0):
                     if self.roles[i] != DROPPED and cell(
                             sink, &self.writer.columns[i], self.roles[i], nothing, &self.kinds[self.places[i]],
                             chunk.children[self.places[i]], chunk.offset + row):
@@ -694,7 +694,7 @@ cdef class Frame:
         return 0
 
     cdef int number(self, Batch batch) noexcept nogil:
-        """Have the numbers of features mean those of the frame, if they all have some; -1: no memory."""
+        """Use the numbering of the frame for the features, if all have a number; -1: no memory."""
         if self.dictionary == 0:
             return 0
         if batch.a.distinct_hash == NULL and resize(<void**>&batch.a.distinct_hash, MOST_DISTINCT, 4):
@@ -932,7 +932,7 @@ cdef str damage(str name):
 
 
 cdef dict metadata_of(const char* data):
-    """What a schema says besides: the count of pairs, then each key and value behind its size, all sizes int32."""
+    """The metadata of a schema: the count of pairs, then each key and value after its size, all sizes int32."""
     cdef int32_t size
     words, left = [], 0
     if data != NULL:

@@ -80,7 +80,7 @@ cdef inline void rewind(Arrays* a, const Mark* mark) noexcept nogil:
 # batch after the other: it is right until the parser fills the next one.
 cdef class Places:
     cdef uint32_t* begin    # owned
-    cdef size_t room
+    cdef size_t capacity
 
 
 # A parse error: the code and the position.

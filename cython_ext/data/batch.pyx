@@ -79,7 +79,7 @@ cdef enum:
 cdef enum Form:
     NO_IMPORTANCE = 1       # all are 1
     NO_INITIAL = 2          # all are 0
-    NO_TAG = 4              # no line has a tag, so there are no begins of tags
+    NO_TAG = 4              # no line has a tag, so begins of tags are omitted
     NO_SPAN_BEGIN = 8       # each line has the same namespaces; `letter` and `space` have those of one line
     NO_FEATURE_BEGIN = 16   # each span has one feature
     NO_VALUE = 32           # all are 1
@@ -93,7 +93,7 @@ cdef inline size_t aligned(size_t size) noexcept nogil:
 
 
 cdef inline size_t spans_kept(const Arrays* a, uint64_t form) noexcept nogil:
-    """Of how many spans a dump has the letters."""
+    """The number of spans whose letters are in a dump."""
     return a.spans / a.lines if form & NO_SPAN_BEGIN else a.spans
 
 
@@ -120,7 +120,7 @@ cdef bint repeats(const void* data, size_t size, size_t period) noexcept nogil:
 
 
 cdef uint64_t form_of(const Arrays* a) noexcept nogil:
-    """What a dump of these arrays may leave out."""
+    """The arrays that a dump may omit."""
     cdef uint64_t form = SPACES if a.space != NULL else 0
     cdef double one = 1, zero = 0
     cdef float single = 1
@@ -149,7 +149,7 @@ cdef uint64_t form_of(const Arrays* a) noexcept nogil:
 
 
 cdef class Uniform:
-    """What arrays hold that a dump leaves out: bytes again and again, or begins that rise by a step."""
+    """The contents of arrays that a dump omits: a repeated pattern, or begins that rise by a step."""
 
     cdef char* data           # owned
     cdef size_t items
@@ -239,7 +239,7 @@ cdef class Batch:
         self.name_begin = NULL
 
     cdef int keep_spaces(self, bint keep) noexcept nogil:
-        """Have the hashes of namespaces, or not; before the batch is filled. -1: no memory."""
+        """Set whether to store the hashes of namespaces; before the batch is filled. -1: no memory."""
         if keep and self.a.space == NULL:
             return resize(<void**>&self.a.space, self.span_capacity + 1, 4)
         if not keep and self.a.space != NULL:
@@ -248,8 +248,8 @@ cdef class Batch:
         return 0
 
     cdef int keep_places(self) noexcept nogil:
-        """Note in `name_places` where names begin, until the batch is cleared. -1: no memory."""
-        if reserve(<void**>&self.name_places.begin, &self.name_places.room, self.feature_capacity + 1, 4):
+        """Record in `name_places` where names start, until the batch is cleared. -1: no memory."""
+        if reserve(<void**>&self.name_places.begin, &self.name_places.capacity, self.feature_capacity + 1, 4):
             return -1
         self.name_begin = self.name_places.begin
         return 0
@@ -349,7 +349,7 @@ cdef class Batch:
         return 0
 
     cdef int decode(self) noexcept nogil:
-        """Have the hashes of a numbered batch that has its numbers alone; -1: no memory."""
+        """Restore the hashes of a numbered batch that has only numbers; -1: no memory."""
         cdef size_t i
         if self.a.distinct == 0 or not (self.coded or self.a.hash == NULL):
             return 0
@@ -556,7 +556,7 @@ cdef class Batch:
         return self._view(self.a.value, self.a.features, 4, "f")
 
     def line_number(self, size_t line):
-        """Where a line of the batch begins in its file."""
+        """The position of a line of the batch in its file."""
         return self.first_line + line + sum(count for at, count in self.breaks if at < line)
 
     def tag(self, size_t line):
@@ -590,14 +590,14 @@ cdef class Batch:
         form = form_of(&self.a)
         sizes_of(&self.a, form, sizes)
         pointers_of(&self.a, arrays)
-        pieces = [b"".join(int(n).to_bytes(8, "little") for n in
+        parts = [b"".join(int(n).to_bytes(8, "little") for n in
                            (self.a.lines, self.a.spans, self.a.features, self.a.tag_bytes, self.a.distinct, form))]
         for i in range(ARRAYS):
             if sizes[i]:
-                pieces.append(view_of(self, arrays[i], sizes[i], 1, "B"))
+                parts.append(view_of(self, arrays[i], sizes[i], 1, "B"))
             if aligned(sizes[i]) != sizes[i]:
-                pieces.append(bytes(aligned(sizes[i]) - sizes[i]))
-        return pieces
+                parts.append(bytes(aligned(sizes[i]) - sizes[i]))
+        return parts
 
     def check_numbers(self, str domain="any", size_t classes=0):
         """ValueError unless the numbers are as from the parser, for a domain of labels (see Parser) or for `classes`
@@ -614,7 +614,7 @@ cdef class Batch:
             raise ValueError("unknown domain of labels")
         with nogil:
             spread(<const uint32_t*>self.a.value, self.a.features, &least, &largest)
-            why = odd_number(&self.a, low, high, whole, binary)
+            why = invalid_number(&self.a, low, high, whole, binary)
             if largest >= INFINITE:
                 why = b"a value is not finite"
         if why != NULL:
@@ -774,7 +774,7 @@ cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
     return NULL
 
 
-cdef const char* odd_number(const Arrays* a, double low, double high, bint whole, bint binary) noexcept nogil:
+cdef const char* invalid_number(const Arrays* a, double low, double high, bint whole, bint binary) noexcept nogil:
     """An error message for the numbers before the features, or NULL."""
     cdef size_t i
     cdef double y

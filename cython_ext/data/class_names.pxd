@@ -9,11 +9,11 @@ cdef struct ClassName:
 
 
 cdef class ClassNames:
-    cdef readonly uint32_t room         # K: the maximal number
+    cdef readonly uint32_t limit         # K: the maximal number
     cdef readonly uint32_t count        # how many there are
     cdef readonly bint numbers          # they are the numbers 1 to K, whatever the spelling
     cdef readonly bint grows            # a new name gets the next number
-    cdef ClassName* names                    # owned; [room], never moves
+    cdef ClassName* names                    # owned; [limit], never moves
     cdef uint32_t* places               # owned; a hash table of numbers, 0: free
     cdef uint32_t mask
 

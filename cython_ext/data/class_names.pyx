@@ -11,21 +11,21 @@ from vwlite.core.text.murmur cimport murmur
 
 
 cdef class ClassNames:
-    """At most `room` names.
+    """At most `limit` names.
 
-    names: the first of them. grows: whether more may be added. numbers: the names are the numbers from 1 to `room`.
+    names: the first of them. grows: whether more may be added. numbers: the names are the numbers from 1 to `limit`.
     """
 
-    def __cinit__(self, uint32_t room, names=(), *, bint grows=False, bint numbers=False):
+    def __cinit__(self, uint32_t limit, names=(), *, bint grows=False, bint numbers=False):
         cdef uint32_t places = 4
         if numbers:
-            names = [str(i).encode() for i in range(1, room + 1)]
-        if not len(names) <= room:
-            raise ValueError(f"{len(names)} names exceed the capacity of {room}")
-        while places < 2 * <size_t>room:
+            names = [str(i).encode() for i in range(1, limit + 1)]
+        if not len(names) <= limit:
+            raise ValueError(f"{len(names)} names exceed the capacity of {limit}")
+        while places < 2 * <size_t>limit:
             places *= 2
-        self.room, self.grows, self.numbers, self.mask = room, grows, numbers, places - 1
-        self.names = <ClassName*>calloc(max(room, <uint32_t>1), sizeof(ClassName))
+        self.limit, self.grows, self.numbers, self.mask = limit, grows, numbers, places - 1
+        self.names = <ClassName*>calloc(max(limit, <uint32_t>1), sizeof(ClassName))
         self.places = <uint32_t*>calloc(places, sizeof(uint32_t))
         if self.names == NULL or self.places == NULL:
             raise MemoryError("no memory for the names of classes")
@@ -51,7 +51,7 @@ cdef class ClassNames:
     cdef int take(self, const char* text, size_t size, uint32_t* number) noexcept nogil:
         """The number of a name, which it gets now if it is new and may have one; else 0. -1: no memory."""
         number[0] = self.find(text, size)
-        if number[0] == 0 and self.grows and self.count < self.room:
+        if number[0] == 0 and self.grows and self.count < self.limit:
             if self.add(text, size):
                 return -1
             number[0] = self.count
@@ -106,8 +106,8 @@ cdef class ClassNames:
         for name in names:
             if self.find(name, len(name)):
                 raise ValueError(f"{name!r} names two classes")
-            if self.count == self.room:
-                raise ValueError(f"more than {self.room} names")
+            if self.count == self.limit:
+                raise ValueError(f"more than {self.limit} names")
             if self.add(name, len(name)):
                 raise MemoryError("no memory for the names of classes")
 

@@ -13,9 +13,9 @@ cdef enum:
 
 # What `expand` says.
 cdef enum Expansion:
-    NO_ROOM = -1            # no memory
+    NO_SPACE = -1            # no memory
     WHOLE = 0
-    ENORMOUS = 1            # the line has so many features that they come in chunks: `begin_pieces`
+    OVERSIZED = 1            # the line has so many features that they come in chunks: `begin_chunks`
 
 
 cdef struct FeatureRun:
@@ -76,7 +76,7 @@ cdef class Expander:
     cdef size_t gathered, gathered_capacity
     cdef object patterns, concrete
     cdef size_t bound         # a line with more features comes in chunks
-    cdef readonly size_t piece    # features of a chunk; even
+    cdef readonly size_t chunk    # features of a chunk; even
     # of the line that comes in chunks
     cdef const Arrays* a
     cdef size_t line
@@ -89,11 +89,11 @@ cdef class Expander:
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
     cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
     cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil
-    cdef int begin_pieces(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int begin_chunks(self, const Arrays* a, size_t line) noexcept nogil
     cdef void rewind(self) noexcept nogil
-    cdef bint next_piece(self) noexcept nogil
+    cdef bint next_chunk(self) noexcept nogil
     cdef void add_linear(self) noexcept nogil
-    cdef void end_pieces(self) noexcept nogil
+    cdef void end_chunks(self) noexcept nogil
     cdef void filter(self, const Arrays* a, size_t first, size_t last) noexcept nogil
     cdef int add_constant(self) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil

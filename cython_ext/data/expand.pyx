@@ -5,7 +5,7 @@ Vowpal Wabbit does: h = P f_1; h = P (h xor f_j) for the terms between; h xor f_
 value is the product. A namespace that occurs twice in an interaction gives combinations with
 repetition (f*f too), each once.
 
-A line with thousands of features has millions of products. More features than `bound` come in chunks of `piece`,
+A line with thousands of features has millions of products. More features than `bound` come in chunks of `chunk`,
 one after the other in the same order, for each iteration again: no memory holds them all.
 """
 
@@ -30,7 +30,7 @@ CONSTANT_HASH = CONSTANT
 
 # For new Expanders; tests set them. A chunk has an even number of features, as rules add up pairs.
 most_whole = 1 << 18
-piece_size = 1 << 14
+chunk_size = 1 << 14
 
 
 cdef class Expander:
@@ -73,7 +73,7 @@ cdef class Expander:
         self.filters = bool(keep or ignore or ignore_linear)
         self.plain = not (self.filters or interactions or named)
         self.set_terms()
-        self.bound, self.piece = most_whole, piece_size
+        self.bound, self.chunk = most_whole, chunk_size
 
     def __dealloc__(self):
         for buffer in range(2):
@@ -154,9 +154,9 @@ cdef class Expander:
         n = a.feature_begin[last] - a.feature_begin[first]
         numbered = numbered and self.takes_numbers(a)
         if n > self.bound and not numbered:
-            return ENORMOUS
+            return OVERSIZED
         if self.reserve(n + 1):
-            return NO_ROOM
+            return NO_SPACE
         if numbered:
             self.f.numbers = a.number + a.feature_begin[first]
             value = a.value + a.feature_begin[first]
@@ -184,9 +184,9 @@ cdef class Expander:
             else:
                 self.filter(a, first, last)
             if self.plain:
-                return NO_ROOM if self.constant and self.add_constant() else WHOLE
+                return NO_SPACE if self.constant and self.add_constant() else WHOLE
             if self.constant and self.constant_early and self.add_constant():
-                return NO_ROOM
+                return NO_SPACE
             if self.wild or self.terms_size:
                 crossed = self.cross(a, line)
                 if crossed != WHOLE:
@@ -194,7 +194,7 @@ cdef class Expander:
             if self.constant_early:
                 return WHOLE
         if self.constant and self.add_constant():
-            return NO_ROOM
+            return NO_SPACE
         return WHOLE
 
     cdef void filter(self, const Arrays* a, size_t first, size_t last) noexcept nogil:
@@ -224,13 +224,13 @@ cdef class Expander:
         cdef Odometer* o = &self.odometer
         if not failed and self.f.size + self.count_crossed() > self.bound:
             self.end_crossing()
-            return ENORMOUS
+            return OVERSIZED
         while at < self.terms_size and not failed:
             o.depth = o.at[0] = o.within = 0
             failed = self.combine(self.terms + at + 1, self.terms[at], o, <size_t>-1)
             at += self.terms[at] + 1
         self.end_crossing()
-        return NO_ROOM if failed else WHOLE
+        return NO_SPACE if failed else WHOLE
 
     cdef int begin_crossing(self, const Arrays* a, size_t line) noexcept nogil:
         """Find the namespaces of a line that interactions ask for; -1: no memory."""
@@ -280,7 +280,7 @@ cdef class Expander:
             self.runs[256 + i].size = 0
 
     cdef uint64_t count_crossed(self) noexcept nogil:
-        """How many features the interactions make of the namespaces found; MOST_COUNTED if they are more."""
+        """The number of features from interactions of the namespaces found, at most MOST_COUNTED."""
         cdef size_t at = 0, i, order
         cdef uint64_t sum = 0, product, size
         cdef const uint16_t* letters
@@ -397,7 +397,7 @@ cdef class Expander:
     # --- in chunks ---------------------------------------------------------------------------
 
     cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil:
-        """The number of features of the line of begin_pieces, including the intercept and hidden ones."""
+        """The number of features of the line of begin_chunks, including the intercept and hidden ones."""
         cdef size_t span
         cdef uint64_t n = self.constant
         self.hidden = 0
@@ -409,28 +409,28 @@ cdef class Expander:
                     self.hidden += a.feature_begin[span + 1] - a.feature_begin[span]
         return n + self.count_crossed()
 
-    cdef int begin_pieces(self, const Arrays* a, size_t line) noexcept nogil:
-        """Have `next_piece` give the features of a line, until `end_pieces`; -1: no memory."""
+    cdef int begin_chunks(self, const Arrays* a, size_t line) noexcept nogil:
+        """Start to deliver the features of a line by `next_chunk`, until `end_chunks`; -1: no memory."""
         self.a, self.line = a, line
         memset(self.runs, 0, sizeof(self.runs))
         self.f = &self.part
         self.f.size = 0
-        if self.reserve(self.piece + 1) or self.begin_crossing(a, line):
+        if self.reserve(self.chunk + 1) or self.begin_crossing(a, line):
             return -1
         self.rewind()
         return 0
 
     cdef void rewind(self) noexcept nogil:
-        """Begin again."""
+        """Restart the iteration."""
         self.stage = LINEAR
         self.span = self.a.span_begin[self.line]
         self.at = self.a.feature_begin[self.span]
 
-    cdef bint next_piece(self) noexcept nogil:
+    cdef bint next_chunk(self) noexcept nogil:
         """Fill `part` with the next features; whether there were any."""
         self.f = &self.part
         self.f.size = 0
-        while self.stage != ENDED and self.f.size < self.piece:
+        while self.stage != ENDED and self.f.size < self.chunk:
             if self.stage == LINEAR:
                 self.add_linear()
                 if self.span == self.a.span_begin[self.line + 1]:
@@ -439,7 +439,7 @@ cdef class Expander:
             elif self.stage == TERMS:
                 if self.at == self.terms_size:
                     self.stage = LATE_CONSTANT if self.constant and not self.constant_early else ENDED
-                elif not self.combine(self.terms + self.at + 1, self.terms[self.at], &self.odometer, self.piece):
+                elif not self.combine(self.terms + self.at + 1, self.terms[self.at], &self.odometer, self.chunk):
                     self.at += self.terms[self.at] + 1
                     self.odometer.depth = self.odometer.at[0] = self.odometer.within = 0
             else:
@@ -451,10 +451,10 @@ cdef class Expander:
         """Add features as they are in the line, as many as fit into the chunk."""
         cdef size_t i, end
         cdef uint8_t letter
-        while self.span < self.a.span_begin[self.line + 1] and self.f.size < self.piece:
+        while self.span < self.a.span_begin[self.line + 1] and self.f.size < self.chunk:
             letter, end = self.a.letter[self.span], self.a.feature_begin[self.span + 1]
             if self.linear[letter] and self.alive[letter]:
-                end = min(end, self.at + self.piece - self.f.size)
+                end = min(end, self.at + self.chunk - self.f.size)
                 for i in range(self.at, end):
                     self.f.keys[self.f.size] = self.a.hash[i] & self.mask
                     self.f.values[self.f.size] = self.a.value[i]
@@ -463,7 +463,7 @@ cdef class Expander:
             if end == self.a.feature_begin[self.span + 1]:
                 self.span += 1
 
-    cdef void end_pieces(self) noexcept nogil:
+    cdef void end_chunks(self) noexcept nogil:
         """The batch may be another by now."""
         memset(self.runs, 0, sizeof(self.runs))
 
@@ -476,15 +476,15 @@ cdef class Expander:
         if batch.decode():
             raise MemoryError
         found = self.expand(&batch.a, line, 0, False)
-        if found == NO_ROOM or (found == ENORMOUS and self.begin_pieces(&batch.a, line)):
+        if found == NO_SPACE or (found == OVERSIZED and self.begin_chunks(&batch.a, line)):
             raise MemoryError
         keys, values = [], []
-        while found == WHOLE or self.next_piece():
+        while found == WHOLE or self.next_chunk():
             keys += [self.f.keys[i] for i in range(self.f.size)]
             values += [self.f.values[i] for i in range(self.f.size)]
             if found == WHOLE:
                 return keys, values
         if len(keys) != self.count(&batch.a, line):
             raise AssertionError(f"{len(keys)} features, not {self.count(&batch.a, line)}")
-        self.end_pieces()
+        self.end_chunks()
         return keys, values

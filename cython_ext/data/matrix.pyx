@@ -356,7 +356,7 @@ cdef int add_row(Matrix m, Batch batch, size_t* n, Py_ssize_t row, const Real* v
 
 
 cdef int find_order(Matrix m, Py_ssize_t row, const IndexType* columns, size_t size, size_t begin) noexcept nogil:
-    """Have `order` hold that of the columns of a row; -1: no memory. It is found in the first pass and kept for others."""
+    """Set `order` to the order of the columns of a row; -1: no memory. It is computed in the first pass."""
     cdef size_t i
     cdef uint64_t* places
     if m.ordered == NULL:
@@ -429,7 +429,7 @@ cdef inline bint narrow(const Real* values, float* out, size_t n) noexcept nogil
 
 
 cdef inline size_t count_falls(const IndexType* columns, size_t n) noexcept nogil:
-    """How many columns are not larger than the one before them."""
+    """The number of columns that are not larger than the previous one."""
     if IndexType is int64_t:
         return count_falls_int64(columns, n)
     else:

@@ -31,7 +31,7 @@ cdef class Namespaces:
 
     cdef readonly bytes letters
     cdef readonly list groups
-    cdef LetterSet wanted, seen
+    cdef LetterSet expected, seen
     cdef LetterSet* of_group      # owned; [groups]
     cdef uint8_t* met           # owned; [groups] whether an example had them all
     cdef size_t count, missing  # of groups; of those that were not met
@@ -42,7 +42,7 @@ cdef class Namespaces:
         self.letters, self.groups = bytes(sorted(set(letters))), list(groups)
         self.count = self.missing = len(self.groups)
         for c in list(self.letters):
-            add(&self.wanted, c)
+            add(&self.expected, c)
         free(self.of_group)
         free(self.met)
         self.of_group = <LetterSet*>calloc(self.count + 1, sizeof(LetterSet))
@@ -61,7 +61,7 @@ cdef class Namespaces:
         """Scan the examples of a batch, if some namespaces have not been seen yet."""
         cdef size_t line, span, i
         cdef LetterSet here
-        if self.missing == 0 and lies_in(&self.wanted, &self.seen):
+        if self.missing == 0 and lies_in(&self.expected, &self.seen):
             return
         with nogil:
             for line in range(batch.a.lines):
@@ -79,9 +79,9 @@ cdef class Namespaces:
                         self.missing -= 1
 
     def unseen_letters(self):
-        """Those of `letters` that no namespace with features began with, as bytes."""
+        """The `letters` that are not the first letter of any namespace with features, as bytes."""
         return bytes([c for c in self.letters if not self.seen.words[c >> 6] >> (c & 63) & 1])
 
     def unmet_groups(self):
-        """Those of `groups` that no example had all of."""
+        """The `groups` that never occurred completely in one example."""
         return [group for i, group in enumerate(self.groups) if not self.met[i]]

@@ -5,7 +5,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from vwlite.core.data.batch cimport Arrays
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport Expander
-from vwlite.core.data.pieces cimport PieceMaker
+from vwlite.core.data.chunks cimport ChunkMaker
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
@@ -69,8 +69,8 @@ cdef class Learner:
     cdef size_t dictionary_used
     cdef size_t expanded                   # the line of the batch that was expanded in advance,
     cdef size_t located                    # ... and the line whose slots were found in advance
-    cdef PieceMaker maker                  # splits the features of an oversized line into chunks
-    cdef readonly uint64_t enormous        # features of the line where `run` returned, if they come in chunks; else 0
+    cdef ChunkMaker maker                  # splits the features of an oversized line into chunks
+    cdef readonly uint64_t oversized        # features of the line where `run` returned, if they come in chunks; else 0
     # When to return.
     cdef int stopping
     cdef readonly Reason reason

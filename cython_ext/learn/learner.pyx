@@ -16,8 +16,8 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_unfit
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.data.expand cimport CONSTANT, NO_ROOM, WHOLE, Expander, Expansion, Features
-from vwlite.core.data.pieces cimport PieceMaker, vwlite_load, vwlite_store
+from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, WHOLE, Expander, Expansion, Features
+from vwlite.core.data.chunks cimport ChunkMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
@@ -41,13 +41,13 @@ cdef class Learner:
                  size_t holdout_period=0, ClassNames names=None, **written):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
-        self.maker = PieceMaker(expander, self.table)
+        self.maker = ChunkMaker(expander, self.table)
         self.maker.stopping = &self.stopping
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
         self.writer = PredictionWriter(names=names, **written)
         self.multiclass = isinstance(rule, Classifier)
         if self.multiclass:
-            if names is None or names.room != rule.classes:
+            if names is None or names.limit != rule.classes:
                 raise ValueError("there are not as many names as classes")
             self.classifier, self.names, self.named = rule, names, names.count
             free(self.class_probabilities)
@@ -121,7 +121,7 @@ cdef class Learner:
         cdef size_t line
         self.reason = Reason.DONE
         self.expanded = self.located = <size_t>-1
-        self.enormous = 0
+        self.oversized = 0
         if self.encoded and locate_dictionary(self, a):
             self.reason = Reason.NO_MEMORY
             return begin
@@ -136,12 +136,12 @@ cdef class Learner:
                     return line
                 continue
             self.reason = one(self, a, line)
-            if self.enormous:
+            if self.oversized:
                 self.maker.end()
             if self.reason != Reason.DONE:
                 return line
-            if self.enormous:
-                self.enormous = 0
+            if self.oversized:
+                self.oversized = 0
                 if self.maker.stopped:
                     self.reason = Reason.STOPPED
                     return line + 1
@@ -161,7 +161,7 @@ cdef class Learner:
             raw = self.rule.predict_to_learn(&turn.e)
         else:
             raw = self.rule.predict(&turn.e)
-        if turn.e.pieces != NULL and self.maker.stopped:     # the state is as before this example
+        if turn.e.chunks != NULL and self.maker.stopped:     # the state is as before this example
             self.lines -= 1
             return Reason.STOPPED
         if raw - raw != 0:
@@ -245,7 +245,7 @@ cdef inline void begin(Learner self, const Arrays* a, size_t line, Turn* turn) n
     turn.low, turn.high, turn.log_loss = self.min_label, self.max_label, 0
     turn.o.label = label
     turn.o.importance = importance
-    turn.e.initial, turn.e.pieces = a.initial[line], NULL
+    turn.e.initial, turn.e.chunks = a.initial[line], NULL
 
 
 cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn) noexcept nogil:
@@ -255,7 +255,7 @@ cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn
     if self.expanded != line:
         expansion = self.expander.expand(a, line, line & 1, self.encoded)
     if expansion != WHOLE:
-        if expansion == NO_ROOM or locate_pieces(self, a, line, &turn.e, turn.learns):
+        if expansion == NO_SPACE or locate_chunks(self, a, line, &turn.e, turn.learns):
             return Reason.NO_MEMORY
     elif locate_whole(self, a, line, &turn.e, turn.learns):
         return Reason.NO_MEMORY
@@ -301,7 +301,7 @@ cdef inline Reason write(Learner self, const Arrays* a, size_t line, const Turn*
 cdef inline Reason update(Learner self, Turn* turn) noexcept nogil:
     """Let the rule learn the example."""
     self.rule.update(&turn.e, &turn.o)
-    if turn.e.pieces != NULL and self.maker.stopped:
+    if turn.e.chunks != NULL and self.maker.stopped:
         self.cut = self.maker.size
     if self.rule.out_of_memory:
         return Reason.NO_MEMORY
@@ -404,12 +404,12 @@ cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noex
     return 0
 
 
-cdef int locate_pieces(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
+cdef int locate_chunks(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
     """Deliver the features of an example in chunks; -1: no memory."""
     if self.maker.begin(a, line):
         return -1
-    self.enormous = e.size = self.maker.size
-    e.slots, e.x, e.pieces = NULL, NULL, &self.maker.pieces
+    self.oversized = e.size = self.maker.size
+    e.slots, e.x, e.chunks = NULL, NULL, &self.maker.chunks
     return self.maker.make_slots() if learns else 0
 
 

@@ -83,8 +83,8 @@ cdef class Classifier(Rule):
         """The example for the first class; -1: no memory."""
         cdef size_t i
         part[0] = e[0]
-        if e.pieces != NULL:
-            e.pieces.offset = 0
+        if e.chunks != NULL:
+            e.chunks.offset = 0
             return 0
         if reserve(<void**>&self.slots_of_class, &self.capacity, e.size, sizeof(char*)):
             self.out_of_memory = True
@@ -97,8 +97,8 @@ cdef class Classifier(Rule):
     cdef inline void go_on(self, Example* part) noexcept nogil:
         """The example for the next class."""
         cdef size_t i
-        if part.pieces != NULL:
-            part.pieces.offset += self.record
+        if part.chunks != NULL:
+            part.chunks.offset += self.record
             return
         for i in range(part.size):
             part.slots[i] += self.record

@@ -20,7 +20,7 @@ cdef class Limited(Rule):
     cdef void use(self, double strength) noexcept nogil
     cdef void strength_changed(self) noexcept nogil
     cdef double adapted(self, size_t n, double examples) noexcept nogil
-    cdef void look(self) noexcept nogil
+    cdef void adapt_strength(self) noexcept nogil
     cdef size_t collect(self, bint of_weights) noexcept nogil
     cdef void find_cut(self) noexcept nogil
     cdef double shrunk(self, size_t n, double rate, double examples) noexcept nogil

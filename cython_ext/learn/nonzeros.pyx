@@ -122,7 +122,7 @@ cdef class Limited(Rule):
 
     # --- recounts ----------------------------------------------------------------------------
 
-    cdef void look(self) noexcept nogil:
+    cdef void adapt_strength(self) noexcept nogil:
         """Count the weights and adapt the strength."""
         cdef size_t n = self.collect(False)
         cdef double examples = min(floor(self.t / 16), 131072.0)

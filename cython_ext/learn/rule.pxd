@@ -13,35 +13,35 @@ cdef struct Example:
     char** slots          # [size] a feature that occurs twice has two entries
     const float* x        # [size]
     double initial        # added to the prediction
-    Pieces* pieces        # the source of the features of an oversized example; NULL: they are here
-    bint begun            # of a chunk: see `iterate`
+    ChunkSource* chunks        # the source of the features of an oversized example; NULL: they are here
+    bint started            # of a chunk: see `iterate`
     bint ends             # of a chunk: its last feature is that of the example
 
 
 # The source of the features of an oversized example, in chunks.
-cdef struct Pieces:
-    bint (*next)(Pieces* pieces, Example* part) noexcept nogil
+cdef struct ChunkSource:
+    bint (*next)(ChunkSource* chunks, Example* part) noexcept nogil
     void* maker
     size_t offset         # added to every slot
     char* constant        # the slot of the intercept, without the offset
 
 
-cdef inline Example sweep(const Example* e) noexcept nogil:
+cdef inline Example iterate(const Example* e) noexcept nogil:
     """Start an iteration over the features: `while next_chunk(&part)`. Usually there is one chunk, the example."""
-    return Example(e.size, e.slots, e.x, 0, e.pieces, False, True)
+    return Example(e.size, e.slots, e.x, 0, e.chunks, False, True)
 
 
-cdef inline bint next_piece(Example* part) noexcept nogil:
+cdef inline bint next_chunk(Example* part) noexcept nogil:
     """The next chunk; all but the last have an even number of features. They are valid until the next call."""
-    if unlikely(part.pieces != NULL):
-        return part.pieces.next(part.pieces, part)
-    part.begun = not part.begun
-    return part.begun
+    if unlikely(part.chunks != NULL):
+        return part.chunks.next(part.chunks, part)
+    part.started = not part.started
+    return part.started
 
 
 cdef inline char* last_slot(const Example* e) noexcept nogil:
     """The slot of the intercept, of an example that has one."""
-    return e.slots[e.size - 1] if e.pieces == NULL else e.pieces.constant + e.pieces.offset
+    return e.slots[e.size - 1] if e.chunks == NULL else e.chunks.constant + e.chunks.offset
 
 
 # The evaluated prediction of an example: what the loss passes to the rule.

@@ -9,7 +9,7 @@ is not per feature, the four methods, and `state_of` if no field is the weight i
 `vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager reference implementation in
 `tests/reference/slow_rules.py`.
 
-An example with millions of features, created by interactions, is delivered in chunks (pieces.pyx): a rule iterates
+An example with millions of features, created by interactions, is delivered in chunks (chunks.pyx): a rule iterates
 over them as often as it needs to (`iterate`), and stores nothing per position. What it stores per feature belongs to
 the table and its size. The sums are those of the whole example, in the same order.
 """
@@ -90,8 +90,8 @@ cdef class Rule:
         """
         cdef size_t i
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             for i in range(part.size):
                 sum += self.weight(part.slots[i]) * part.x[i]
         return e.initial + sum

@@ -33,7 +33,7 @@ cdef class Table:
     cdef size_t offset        # of that record
 
     cdef int allocate(self, size_t capacity) noexcept nogil
-    cdef int make_room(self, size_t n) noexcept nogil
+    cdef int grow(self, size_t n) noexcept nogil
     cdef int resolve(self, const uint32_t* keys, size_t n, char** out) noexcept nogil
     cdef char* taken(self, uint32_t mark) noexcept nogil
     cdef int resolve_all(self, const uint32_t* keys, size_t n, char** out) noexcept nogil

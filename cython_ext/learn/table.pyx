@@ -147,7 +147,7 @@ cdef class Table:
         self.used = 0
         return 0
 
-    cdef int make_room(self, size_t n) noexcept nogil:
+    cdef int grow(self, size_t n) noexcept nogil:
         """Reserve space for `n` more keys: drop the idle slots, then double as long as necessary."""
         cdef char* old = self.slots
         cdef char* slot
@@ -195,7 +195,7 @@ cdef class Table:
         cdef size_t i
         cdef uint32_t mark
         self.asked += n
-        if self.used + n > self.limit and self.make_room(n):
+        if self.used + n > self.limit and self.grow(n):
             return -1
         slots = self.slots
         for i in range(n):
@@ -216,7 +216,7 @@ cdef class Table:
         if missing == 0:
             return 0
         if self.used + missing > self.limit:
-            if self.make_room(missing):
+            if self.grow(missing):
                 return -1
             for i in range(n):      # all have moved
                 out[i] = self.taken(keys[i] + 1)

@@ -86,7 +86,7 @@ def dual_average(Sums sums not None, shifts, scales, dampings, constant):
     cdef const unsigned int[::1] keys = sums.keys
     cdef const double[::1] shift = array.array("d", shifts), scale = array.array("d", scales)
     cdef const double[::1] damping = array.array("d", dampings)
-    cdef long long apart = -1 if constant is None else constant
+    cdef long long skipped = -1 if constant is None else constant
     cdef Py_ssize_t i, n = w.shape[0]
     cdef size_t c
     cdef bint free
@@ -95,7 +95,7 @@ def dual_average(Sums sums not None, shifts, scales, dampings, constant):
     with nogil:
         for i in range(n):
             c = <size_t>i % sums.records
-            free = keys[<size_t>i // sums.records] == apart
+            free = keys[<size_t>i // sums.records] == skipped
             out[i] = scale[c] * soft_threshold(z[i], 0 if free else shift[c]) / (
                 sums.beta + root_of(S[i] + dS[i], sums.kind) + (0 if free else damping[c])) - w[i]
     return memoryview(found)

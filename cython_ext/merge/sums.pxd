@@ -36,7 +36,7 @@ cdef struct Present:
     double w, S, extra
 
 
-cdef struct Sweep:
+cdef struct Scan:
     # Owned.
     ModelArrays* sources         # [shards + 1] the start is the first
     size_t* at              # [shards + 1] the place in each
@@ -45,8 +45,8 @@ cdef struct Sweep:
     uint32_t* found         # [shards + 1] the streams that have the key
     Present* present        # [shards + 1]
     double* totals          # [4 records] over all shards, of share, share * unseen, unseen, penalty
-    double* steps           # [7 room] of `path`: root, gained, later, rate, delta, progress, where it is added
-    size_t shards, room, count
+    double* steps           # [7 step_capacity] of `path`: root, gained, later, rate, delta, progress, where it is added
+    size_t shards, step_capacity, count
     size_t most             # keys of a stream at a time
     uint64_t least
 
@@ -65,8 +65,8 @@ cdef class Sums:
     cdef bint by_extra
 
     cdef begin(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra)
-    cdef int make_room(self, size_t want) noexcept nogil
+    cdef int grow(self, size_t want) noexcept nogil
     cdef sum_up(self, ModelStream start, list shards, int extra)
-    cdef int sweep(self, Sweep* s, int extra) noexcept nogil
-    cdef void add_paths(self, Sweep* s) noexcept nogil
-    cdef int add_up(self, Sweep* s, size_t n, size_t c, int extra) noexcept nogil
+    cdef int scan(self, Scan* s, int extra) noexcept nogil
+    cdef void add_paths(self, Scan* s) noexcept nogil
+    cdef int add_up(self, Scan* s, size_t n, size_t c, int extra) noexcept nogil

@@ -210,7 +210,7 @@ cdef class Sums:
         cdef const double[::1] numbers
         cdef size_t i, n = keys.shape[0]
         found.begin(records, columns, evidence, beta, c, rates, by_extra)
-        if found.make_room(n + 1):
+        if found.grow(n + 1):
             raise MemoryError("no memory for the sums")
         for i, name in enumerate(NAMES):
             if name in columns:
@@ -251,11 +251,11 @@ cdef class Sums:
 
     @property
     def names(self):
-        """Of the columns."""
+        """The names of the computed columns."""
         return [name for name in NAMES if name in self]
 
-    cdef int make_room(self, size_t want) noexcept nogil:
-        """Reserve capacity for n keys; -1: no memory."""
+    cdef int grow(self, size_t want) noexcept nogil:
+        """Increase the capacity to `want` keys; -1: no memory."""
         cdef size_t i
         if resize_large(<void**>&self.key, want, sizeof(uint32_t)):
             return -1
@@ -266,21 +266,23 @@ cdef class Sums:
         return 0
 
     cdef sum_up(self, ModelStream start, list shards, int extra):
-        cdef Sweep s
-        cdef size_t i, c, n = len(shards) + 1, room
+        cdef Scan s
+        cdef size_t i, c, n = len(shards) + 1, step_capacity
         cdef int failed
         cdef ModelStream stream
         memset(&s, 0, sizeof(s))
         s.shards, s.most = n - 1, max(LEAST, TOGETHER // self.records // n)
-        room = n * s.most
+        step_capacity = n * s.most
         s.sources = <ModelArrays*>calloc(n, sizeof(ModelArrays))
         s.at = <size_t*>calloc(n, sizeof(size_t))
-        s.items, s.spare = <uint64_t*>malloc(room * sizeof(uint64_t)), <uint64_t*>malloc(room * sizeof(uint64_t))
+        s.items = <uint64_t*>malloc(step_capacity * sizeof(uint64_t))
+        s.spare = <uint64_t*>malloc(step_capacity * sizeof(uint64_t))
         s.found = <uint32_t*>calloc(n, sizeof(uint32_t))
         s.present = <Present*>calloc(n, sizeof(Present))
         s.totals = <double*>calloc(4 * self.records, sizeof(double))
-        s.steps = <double*>malloc((6 * sizeof(double) + sizeof(size_t)) * (room * self.records if self.wants[PATH] else 1))
-        s.room = room * self.records
+        s.steps = <double*>malloc((6 * sizeof(double) + sizeof(size_t))
+                                  * (step_capacity * self.records if self.wants[PATH] else 1))
+        s.step_capacity = step_capacity * self.records
         try:
             if (s.sources == NULL or s.at == NULL or s.items == NULL or s.spare == NULL or s.found == NULL
                     or s.present == NULL or s.totals == NULL or s.steps == NULL):
@@ -293,7 +295,7 @@ cdef class Sums:
                     s.totals[4 * c + 2] += stream.a.unseen[c]
                     s.totals[4 * c + 3] += stream.a.penalty[c]
             with nogil:
-                failed = self.sweep(&s, extra)
+                failed = self.scan(&s, extra)
             if failed == -1:
                 raise MemoryError("no memory for the merged model")
             if failed:
@@ -308,7 +310,7 @@ cdef class Sums:
             free(s.totals)
             free(s.steps)
 
-    cdef int sweep(self, Sweep* s, int extra) noexcept nogil:
+    cdef int scan(self, Scan* s, int extra) noexcept nogil:
         """All keys; -1: no memory, -2: see `add_up`."""
         cdef size_t i, c, n, at, count
         cdef uint64_t key
@@ -319,7 +321,7 @@ cdef class Sums:
                 return 0
             at = 0
             while at < count:
-                if self.size == self.capacity and self.make_room(self.capacity + self.capacity // 2 + 1024):
+                if self.size == self.capacity and self.grow(self.capacity + self.capacity // 2 + 1024):
                     return -1
                 key, n = item[at] >> 32, 0
                 while at < count and item[at] >> 32 == key:
@@ -335,7 +337,7 @@ cdef class Sums:
                 self.size += 1
             self.add_paths(s)
 
-    cdef inline int add_up(self, Sweep* s, size_t n, size_t c, int extra) noexcept nogil:
+    cdef inline int add_up(self, Scan* s, size_t n, size_t c, int extra) noexcept nogil:
         """The sums of a class, of a key that n streams have; -2: the extra numbers differ."""
         cdef size_t i, place, first = s.found[0] == 0, out = self.size * self.records + c
         cdef size_t absent = s.shards - (n - first)
@@ -421,16 +423,16 @@ cdef class Sums:
             self.number[ABSENT][out] = s.totals[4 * c + 3] - penalty if absent > 0 else 0
         return 0
 
-    cdef void add_paths(self, Sweep* s) noexcept nogil:
+    cdef void add_paths(self, Scan* s) noexcept nogil:
         """Add the steps that were noted to the sums of `path`."""
-        cdef size_t i, n = s.count, room = s.room
+        cdef size_t i, n = s.count, step_capacity = s.step_capacity
         cdef const double* root = s.steps
-        cdef const double* gained = s.steps + room
-        cdef const double* later = s.steps + 2 * room
-        cdef const double* rate = s.steps + 3 * room
-        cdef const double* delta = s.steps + 4 * room
-        cdef double* share = s.steps + 5 * room
-        cdef const size_t* out = <const size_t*>(s.steps + 6 * room)
+        cdef const double* gained = s.steps + step_capacity
+        cdef const double* later = s.steps + 2 * step_capacity
+        cdef const double* rate = s.steps + 3 * step_capacity
+        cdef const double* delta = s.steps + 4 * step_capacity
+        cdef double* share = s.steps + 5 * step_capacity
+        cdef const size_t* out = <const size_t*>(s.steps + 6 * step_capacity)
         if n:
             shares_of_ways(root, gained, later, rate, self.beta, share, n)
         for i in range(n):
@@ -441,17 +443,17 @@ cdef class Sums:
         s.count = 0
 
 
-cdef inline void add_step(Sweep* s, size_t out, double root, double gained, double later, double rate,
+cdef inline void add_step(Scan* s, size_t out, double root, double gained, double later, double rate,
                           double delta) noexcept nogil:
-    """Note a step of a shard on its path, which counts for the sum at `out`."""
+    """Record the step of a shard for `path`, to be added to the sum at `out`."""
     cdef size_t i = s.count
-    s.steps[i], s.steps[s.room + i], s.steps[2 * s.room + i] = root, gained, later
-    s.steps[3 * s.room + i], s.steps[4 * s.room + i] = rate, delta
-    (<size_t*>&s.steps[6 * s.room])[i] = out
+    s.steps[i], s.steps[s.step_capacity + i], s.steps[2 * s.step_capacity + i] = root, gained, later
+    s.steps[3 * s.step_capacity + i], s.steps[4 * s.step_capacity + i] = rate, delta
+    (<size_t*>&s.steps[6 * s.step_capacity])[i] = out
     s.count += 1
 
 
-cdef size_t next_keys(Sweep* s, const uint64_t** item) noexcept nogil:
+cdef size_t next_keys(Scan* s, const uint64_t** item) noexcept nogil:
     """The next keys of all streams, less `least`, in order, those of a key by their streams: key << 32 | stream. Their
     number; 0: the end. The streams are not advanced."""
     cdef size_t i, j, n = 0

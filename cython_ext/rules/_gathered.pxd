@@ -12,7 +12,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.base.buffers cimport reserve
-from vwlite.core.learn.rule cimport Example, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, iterate, next_chunk
 
 
 # The values of an example's features: as they are, or the sums if some occur twice.
@@ -79,9 +79,9 @@ cdef inline int gather(Gathering* g, const Example* e) noexcept nogil:
     """List the features of an example; `at` is their place in the list then. -1: no memory."""
     cdef size_t i, j, place = 0
     cdef Met* s
-    cdef Example part = sweep(e)
+    cdef Example part = iterate(e)
     g.size = 0
-    while next_piece(&part):
+    while next_chunk(&part):
         if reserve(<void**>&g.features, &g.capacity, g.size + part.size, sizeof(SummedFeature)):
             return -1
         for i in range(part.size):
@@ -134,8 +134,8 @@ cdef inline double dot(const Example* e) noexcept nogil:
     cdef char** slots
     cdef const float* x
     cdef double even = 0, odd = 0
-    cdef Example part = sweep(e)
-    while next_piece(&part):
+    cdef Example part = iterate(e)
+    while next_chunk(&part):
         slots, x, n = part.slots, part.x, part.size
         i = 0
         while i + 1 < n:

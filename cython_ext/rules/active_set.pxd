@@ -67,7 +67,7 @@ cdef inline uint32_t* rank_in(const ActiveSet* m, char* slot) noexcept nogil:
     return <uint32_t*>(slot + m.rank_at)
 
 
-cdef inline int room_to_wait(ActiveSet* m, size_t n) noexcept nogil:
+cdef inline int reserve_waiting(ActiveSet* m, size_t n) noexcept nogil:
     """Reserve space for n more waiting features; -1: no memory."""
     if reserve(<void**>&m.waiting, &m.capacity, m.size + n, sizeof(char*)):
         m.out_of_memory = True

@@ -38,9 +38,9 @@ cdef class Adaptive(Limited):
     cdef Gathering gathering  # of an example that comes in chunks
 
     cdef int visit(self, const Example* e) noexcept nogil
-    cdef int room_to_visit(self, size_t n) noexcept nogil
+    cdef int reserve_visits(self, size_t n) noexcept nogil
     cdef int visit_chunk(self, size_t begin, Example* chunk) noexcept nogil
-    cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil
+    cdef void learn_chunks(self, const Example* e, double dloss, double eta) noexcept nogil
     cdef void learn(self, const Example* e, double dloss, double eta) noexcept nogil
     cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil
     cdef void merge(self, const Example* e) noexcept nogil

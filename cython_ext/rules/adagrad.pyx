@@ -44,7 +44,7 @@ from vwlite.core.base.targets cimport *
 from vwlite.core.learn.nonzeros cimport Limited, kth_largest
 from vwlite.core.learn.prox cimport *
 from vwlite.core.rules._gathered cimport CHUNK, Value, add_up, chunk_of, gather_chunks, give_back, met, product
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 cdef extern from *:
@@ -111,8 +111,8 @@ cdef class Adaptive(Limited):
         cdef double shift = self.shift
         cdef uint64_t constant = self.constant
         cdef double even = 0, odd = 0      # two sums, so that additions overlap
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x, n = <Slot**>part.slots, part.x, part.size
             i = 0
             while i + 1 < n:
@@ -124,7 +124,7 @@ cdef class Adaptive(Limited):
         return e.initial + self.scale * (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        if e.pieces != NULL:
+        if e.chunks != NULL:
             return Adaptive.predict(self, e)
         if self.visit(e):
             return 0
@@ -147,7 +147,7 @@ cdef class Adaptive(Limited):
         cdef Slot* s
         cdef uint32_t number = self.number
         cdef bint repeated = False
-        if n > self.capacity and self.room_to_visit(n):
+        if n > self.capacity and self.reserve_visits(n):
             return -1
         v = self.visited
         v.constant = NULL
@@ -164,7 +164,7 @@ cdef class Adaptive(Limited):
         self.number += 1
         return 0
 
-    cdef int room_to_visit(self, size_t n) noexcept nogil:
+    cdef int reserve_visits(self, size_t n) noexcept nogil:
         """Reserve space for the state of n features; -1: no memory."""
         cdef double* x
         if n <= self.capacity:
@@ -198,7 +198,7 @@ cdef class Adaptive(Limited):
         cdef size_t i
         cdef Visit* v = &self.visited
         chunk[0] = Example(min(self.gathering.size - begin, <size_t>CHUNK), self.gathering.slots, NULL, 0, NULL)
-        if self.room_to_visit(chunk.size):
+        if self.reserve_visits(chunk.size):
             return -1
         chunk_of(&self.gathering, begin, chunk.size, v.x)
         self.visit(chunk)
@@ -209,7 +209,7 @@ cdef class Adaptive(Limited):
         weigh(v, chunk.size, self.shift)
         return 0
 
-    cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil:
+    cdef void learn_chunks(self, const Example* e, double dloss, double eta) noexcept nogil:
         """Learn each feature of an example once."""
         cdef size_t begin = 0
         cdef Example chunk
@@ -222,8 +222,8 @@ cdef class Adaptive(Limited):
 
     cdef void learn(self, const Example* e, double dloss, double eta) noexcept nogil:
         """Learn from an example that is visited, if it is not in chunks."""
-        if dloss != 0 and e.pieces != NULL:
-            self.learn_pieces(e, dloss, eta)
+        if dloss != 0 and e.chunks != NULL:
+            self.learn_chunks(e, dloss, eta)
         elif dloss != 0:
             self.merge(e)
             self.move(e, e.x, dloss, eta)
@@ -282,7 +282,7 @@ cdef class Adagrad(Adaptive):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double eta, dloss = o.importance * o.dloss
         if self.t >= self.next_recount_t:
-            self.look()
+            self.adapt_strength()
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
@@ -362,8 +362,8 @@ cdef class ElasticAdagrad(Adagrad):
         cdef const float* x
         cdef ElasticSlot** slots
         cdef double even = 0, odd = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x, n = <ElasticSlot**>part.slots, part.x, part.size
             i = 0
             while i + 1 < n:
@@ -375,7 +375,7 @@ cdef class ElasticAdagrad(Adagrad):
         return e.initial + (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        if e.pieces != NULL:
+        if e.chunks != NULL:
             return self.predict(e)
         if self.visit(e):
             return 0
@@ -391,7 +391,7 @@ cdef class ElasticAdagrad(Adagrad):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double eta, shrinkage, damping, dloss = o.importance * o.dloss
         if self.t >= self.next_recount_t:
-            self.look()
+            self.adapt_strength()
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t + 1)
         shrinkage, damping = fmin(eta * self.l1, LARGEST), fmin(eta * self.l2, LARGEST)
@@ -480,7 +480,7 @@ cdef class AveragedAdagrad(Adagrad):
         if append(&self.history, self.shift, self.area):
             self.out_of_memory = True
         if self.history.size > self.table.capacity:
-            self.sweep()
+            self.close_zero_sums()
 
     cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
         cdef size_t i
@@ -492,7 +492,7 @@ cdef class AveragedAdagrad(Adagrad):
                 s.slot.z = 0
         Adagrad.move(self, e, x, dloss, eta)
 
-    cdef void sweep(self) noexcept nogil:
+    cdef void close_zero_sums(self) noexcept nogil:
         """Close the sums of the weights that have become zero."""
         cdef char* slot = NULL
         cdef AveragedSlot* s
@@ -505,7 +505,7 @@ cdef class AveragedAdagrad(Adagrad):
 
     def flush(self):
         """No sum of a zero weight stays open: the history is not saved."""
-        self.sweep()
+        self.close_zero_sums()
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
@@ -548,15 +548,15 @@ cdef class AdagradRda(Adaptive):
         m.scalars["shift"] = [t * l1 for t, l1 in zip(m.scalars["t"], m.strengths("l1"), strict=True)]
         shift, scale = m.of("shift"), np.asarray(m.scalars["scale"])
         damping = scale * m.of("t") * m.settings.l2
-        lively = np.copysign(np.abs(m.w) * (m.metric + damping) / scale + shift, m.w)
-        return {"S": m.S, "z": np.where(m.w == 0, np.clip(m.extra, -shift, shift), lively)}
+        nonzero = np.copysign(np.abs(m.w) * (m.metric + damping) / scale + shift, m.w)
+        return {"S": m.S, "z": np.where(m.w == 0, np.clip(m.extra, -shift, shift), nonzero)}
 
     def restricted(self, m, w):
         return m.supported(w, m.l1 * m.scalars["t"])
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         if self.t >= self.next_recount_t:
-            self.look()
+            self.adapt_strength()
         self.t += 1
         self.learn(e, o.importance * o.dloss, 0)
         self.shift += self.l1
@@ -606,8 +606,8 @@ cdef class ElasticAdagradRda(AdagradRda):
         cdef const float* x
         cdef Slot** slots
         cdef double even = 0, odd = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x, n = <Slot**>part.slots, part.x, part.size
             i = 0
             while i + 1 < n:
@@ -619,7 +619,7 @@ cdef class ElasticAdagradRda(AdagradRda):
         return e.initial + (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        if e.pieces == NULL and self.visit(e):
+        if e.chunks == NULL and self.visit(e):
             return 0
         return self.predict(e)
 

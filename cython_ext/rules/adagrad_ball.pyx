@@ -24,7 +24,7 @@ from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.rules.active_set cimport (
     WAITING, ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
-    room_to_wait, wait,
+    reserve_waiting, wait,
 )
 from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
@@ -151,10 +151,10 @@ cdef class AdagradBall(Adaptive):
         import numpy as np
         out = w.copy()
         for c in range(w.shape[1]):
-            lively = np.flatnonzero(m.free[:, 0] & (w[:, c] != 0))
-            root = np.sqrt(m.metric[lively, c])
-            if len(lively):
-                out[lively, c] = m.project_l1(w[lively, c] * root, m.settings.radius, weights=1 / root) / root
+            nonzero = np.flatnonzero(m.free[:, 0] & (w[:, c] != 0))
+            root = np.sqrt(m.metric[nonzero, c])
+            if len(nonzero):
+                out[nonzero, c] = m.project_l1(w[nonzero, c] * root, m.settings.radius, weights=1 / root) / root
         return out
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
@@ -163,9 +163,9 @@ cdef class AdagradBall(Adaptive):
         if dloss == 0:
             return
         eta = learning_rate(&self.schedule, self.t)
-        if e.pieces != NULL:
-            self.learn_pieces(e, dloss, eta)
-        elif self.room(e.size):
+        if e.chunks != NULL:
+            self.learn_chunks(e, dloss, eta)
+        elif self.reserve_for(e.size):
             return
         else:
             self.merge(e)
@@ -176,13 +176,13 @@ cdef class AdagradBall(Adaptive):
             self.rebase()
             self.project()      # rounding of one step
 
-    cdef void learn_pieces(self, const Example* e, double dloss, double eta) noexcept nogil:
+    cdef void learn_chunks(self, const Example* e, double dloss, double eta) noexcept nogil:
         """Learn each feature once, in the order of last positions."""
         cdef size_t begin = 0
         cdef Example chunk
         if gather_chunks(&self.gathering, e):
             self.out_of_memory = True
-        elif not self.room(self.gathering.size):
+        elif not self.reserve_for(self.gathering.size):
             sort_by_last(&self.gathering)
             while begin < self.gathering.size and not self.visit_chunk(begin, &chunk):
                 descend(&self.visited, NULL, chunk.size, dloss, eta, self.delta, self.shift)
@@ -322,10 +322,10 @@ cdef class AdagradBall(Adaptive):
         self.active -= 1
         s.z = 0
 
-    cdef int room(self, size_t n) noexcept nogil:
+    cdef int reserve_for(self, size_t n) noexcept nogil:
         """Reserve space for n more waiting features, and remove stale entries; -1: no memory."""
         remove_stale(&self.active_set, self.table, self.active)
-        if room_to_wait(&self.active_set, n):
+        if reserve_waiting(&self.active_set, n):
             self.out_of_memory = True
             return -1
         return 0

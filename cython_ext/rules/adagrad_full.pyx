@@ -20,12 +20,12 @@ A step costs O(n^2) for n features, a root O(n^3): it is for few features, and r
 from libc.stdint cimport uint32_t
 
 from vwlite.core.base.dense import add_outer_products, dot, eigenvectors, solve, times, times_transposed
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 cdef enum:
     MOST = 4096
-    ENORMOUS = 1 << 20      # features of an example: above this, more than MOST of their gradients are not zero
+    OVERSIZED = 1 << 20      # features of an example: above this, more than MOST of their gradients are not zero
 
 ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}     # and their dimensions
 np = None
@@ -75,8 +75,8 @@ cdef class AdagradFull(Rule):
         cdef size_t i
         cdef Slot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots = <Slot**>part.slots
             for i in range(part.size):
                 if slots[i].place:
@@ -110,13 +110,13 @@ cdef class AdagradFull(Rule):
         cdef size_t i
         cdef Slot* s
         cdef size_t before = self.n
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         sums = {}
-        while (dloss != 0 or e.pieces == NULL) and next_piece(&part):
+        while (dloss != 0 or e.chunks == NULL) and next_chunk(&part):
             for i in range(part.size):
                 key = <size_t>part.slots[i]
                 sums[key] = sums.get(key, 0.0) + dloss * part.x[i]
-            if e.pieces != NULL and len(sums) > ENORMOUS:
+            if e.chunks != NULL and len(sums) > OVERSIZED:
                 self.too_many = True
                 return None
         for key, x in sums.items():

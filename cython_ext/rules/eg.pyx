@@ -26,7 +26,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.base.elementary cimport exp_of, exponentials
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, last_slot, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 from vwlite.core.base.arrays import total
@@ -213,12 +213,12 @@ cdef class Exponentiated(Rule):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
-        while next_piece(&part):
+        while next_chunk(&part):
             self.descend(&part, step)
         self.renormalize()
 
@@ -290,10 +290,10 @@ cdef class Eg(Exponentiated):
         cdef Slot** slots
         cdef double sum = 0, norm = self.norm
         cdef int64_t top = self.top
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if e.size > 0 and self.has_constant:     # the intercept is the last
             sum = (<Slot*>last_slot(e)).m
-        while next_piece(&part):
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size - (part.ends and self.has_constant)):
                 if slots[i].mark == self.constant:
@@ -339,8 +339,8 @@ cdef class EgPm(Exponentiated):
         cdef size_t i
         cdef Slot* s
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 if s.mark == self.constant:

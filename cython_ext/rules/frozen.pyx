@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, last_slot, next_chunk
 
 
 cdef struct Slot:
@@ -30,11 +30,11 @@ cdef class Frozen(Rule):
         cdef double sum = 0
         cdef Slot** slots
         cdef Slot* constant
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if e.size > 0 and self.has_constant:     # without a slot it is 0
             constant = <Slot*>last_slot(e)
             sum = constant.w if constant != <Slot*>self.table.blank else 0
-        while next_piece(&part):
+        while next_chunk(&part):
             slots = <Slot**>part.slots
             for i in range(part.size - (part.ends and self.has_constant)):
                 sum += slots[i].w * part.x[i]

@@ -20,7 +20,7 @@ from vwlite.core.learn.prox cimport *
 from vwlite.core.rules._gathered cimport (
     CHUNK, Gathering, add_up, chunk_of, dot, gather_chunks, give_back, met, product,
 )
-from vwlite.core.learn.rule cimport Example, Outcome, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, iterate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 
@@ -143,7 +143,7 @@ cdef class Ftrl(Limited):
         return e.initial + dot(e)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
-        if not self.merging or e.pieces != NULL:
+        if not self.merging or e.chunks != NULL:
             return self.predict(e)
         if self.visit(e):
             return 0
@@ -178,8 +178,8 @@ cdef class Ftrl(Limited):
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double step = o.importance * o.dloss
         if self.t >= self.next_recount_t:
-            self.look()
-            if self.merging and e.pieces == NULL and self.visit(e):      # the weights have changed
+            self.adapt_strength()
+            if self.merging and e.chunks == NULL and self.visit(e):      # the weights have changed
                 return
         self.t += 1
         if not self.merging:
@@ -187,8 +187,8 @@ cdef class Ftrl(Limited):
             return
         if step == 0:
             return
-        if e.pieces != NULL:
-            self.learn_pieces(e, step)
+        if e.chunks != NULL:
+            self.learn_chunks(e, step)
             return
         if self.columns.repeated:
             add_up(e.slots, e.x, e.size, self.columns.x)
@@ -212,12 +212,12 @@ cdef class Ftrl(Limited):
             s.root = c.root[i]
             s.w = c.w[i]
 
-    cdef void learn_pieces(self, const Example* e, double step) noexcept nogil:
+    cdef void learn_chunks(self, const Example* e, double step) noexcept nogil:
         """Learn each feature of an example once."""
         cdef size_t i, begin = 0
         cdef Gathering* g = &self.gathering
         cdef Example chunk = e[0]
-        chunk.pieces = NULL
+        chunk.chunks = NULL
         if gather_chunks(g, e) or (CHUNK > self.columns.capacity and self.grow(CHUNK)):
             self.out_of_memory = True
         while begin < g.size and not self.out_of_memory:
@@ -236,8 +236,8 @@ cdef class Ftrl(Limited):
         cdef size_t i
         cdef Slot* s
         cdef double g, before
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 g, before = step * part.x[i], s.root

@@ -20,7 +20,7 @@ from libc.stdlib cimport free
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow, powf
 from vwlite.core.learn.prox cimport soft_threshold
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 cdef extern from "<math.h>" nogil:
@@ -69,8 +69,8 @@ cdef class Gd(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double even = 0, odd = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x, n = <Slot**>part.slots, part.x, part.size
             if self.gravity != 0:
                 for i in range(n):
@@ -127,9 +127,9 @@ cdef double adapt(Gd self, const Example* e, double g2, double* norms) noexcept 
     cdef Example part
     if self.schedule.power_t != 0.5:
         return adapt_to_the_power(e, <float>g2, <float>self.schedule.power_t, norms)
-    part = sweep(e)
+    part = iterate(e)
     sums = PairedSums(0, 0, 0, 0)
-    while next_piece(&part):
+    while next_chunk(&part):
         if reserve(<void**>&self.visits, &self.capacity, 5 * part.size, sizeof(float)):
             self.out_of_memory = True
             return 0
@@ -156,10 +156,10 @@ cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, doub
     if self.schedule.power_t == 0.5:
         if g2 == 0:     # nothing was adapted: rates do not exist
             return step
-        if e.pieces == NULL:
+        if e.chunks == NULL:
             move(self.visits, <Slot**>e.slots, e.x, e.size, <float>step)
         else:
-            move_pieces(e, <float>step)
+            move_chunks(e, <float>step)
     else:
         move_to_the_power(e, step, <float>self.schedule.power_t)
     fold_if_due(self)
@@ -258,13 +258,13 @@ cdef void move(const float* visits, Slot** slots, const float* x, size_t n, floa
         s.w += step * x[i] * r
 
 
-cdef void move_pieces(const Example* e, float step) noexcept nogil:
+cdef void move_chunks(const Example* e, float step) noexcept nogil:
     """`move` without visits: the rate is recomputed from G and N, with the same result."""
     cdef size_t i
     cdef Slot* s
     cdef float r
-    cdef Example part = sweep(e)
-    while next_piece(&part):
+    cdef Example part = iterate(e)
+    while next_chunk(&part):
         for i in range(part.size):
             s = <Slot*>part.slots[i]
             r = 1 / (sqrtf(SMALLEST if s.G < SMALLEST else s.G) * s.N)
@@ -277,8 +277,8 @@ cdef double adapt_to_the_power(const Example* e, float g2, float power_t, double
     cdef Slot* s
     cdef float size, square
     cdef double sum = 0, unit_sum = 0
-    cdef Example part = sweep(e)
-    while next_piece(&part):
+    cdef Example part = iterate(e)
+    while next_chunk(&part):
         for i in range(part.size):
             s = <Slot*>part.slots[i]
             size = fabsf(part.x[i])
@@ -299,8 +299,8 @@ cdef double adapt_to_the_power(const Example* e, float g2, float power_t, double
 cdef void move_to_the_power(const Example* e, double step, float power_t) noexcept nogil:
     cdef size_t i
     cdef Slot* s
-    cdef Example part = sweep(e)
-    while next_piece(&part):
+    cdef Example part = iterate(e)
+    while next_chunk(&part):
         for i in range(part.size):
             s = <Slot*>part.slots[i]
             s.w += <float>step * part.x[i] * powf(max(s.G, SMALLEST), -power_t) * powf(s.N * s.N, power_t - 1)

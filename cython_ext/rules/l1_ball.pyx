@@ -30,13 +30,13 @@ from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.rules.active_set cimport (
     ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
-    room_to_wait, wait,
+    reserve_waiting, wait,
 )
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow
 from vwlite.core.base.int128 cimport int128
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see nonzeros.pyx
@@ -156,8 +156,8 @@ cdef class L1Ball(Limited):
         cdef const float* x
         cdef Slot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
@@ -165,17 +165,17 @@ cdef class L1Ball(Limited):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if self.t >= self.next_recount_t:
-            self.look()
+            self.adapt_strength()
         self.t += 1
         self.occurrences += e.size
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
         remove_stale(&self.active_set, self.table, self.active)
-        while next_piece(&part):
-            if room_to_wait(&self.active_set, part.size):
+        while next_chunk(&part):
+            if reserve_waiting(&self.active_set, part.size):
                 break
             self.descend(&part, step)
         if self.nonnegative:
@@ -223,8 +223,8 @@ cdef class L1Ball(Limited):
         """Set the negative weights of an example to zero; the projection of the rest is the projection of all."""
         cdef size_t i
         cdef Slot* s
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 if s.u < 0 and s.mark != self.constant:
@@ -238,7 +238,7 @@ cdef class L1Ball(Limited):
         cdef double shift = self.shift
         if self.l1_norm() > self.radius:
             while True:
-                shift = max(shift, self.wanted_shift())     # so all dropped values are at most the final shift
+                shift = max(shift, self.required_shift())     # so all dropped values are at most the final shift
                 if not self.leave_behind(shift):
                     break
             self.shift = shift
@@ -262,7 +262,7 @@ cdef class L1Ball(Limited):
         cdef double limit = LARGEST_SHIFT * self.radius
         return self.sum() > limit or (self.active == 0 and self.shift > limit)
 
-    cdef inline double wanted_shift(self) noexcept nogil:
+    cdef inline double required_shift(self) noexcept nogil:
         """(S - z) / rho"""
         return (self.sum() - self.radius) / self.active if self.active else 0
 
@@ -317,11 +317,11 @@ cdef class L1Ball(Limited):
         import numpy as np
         out = w.copy()
         for c, radius in enumerate(m.strengths("radius")):
-            lively = np.flatnonzero(m.free[:, 0] & (w[:, c] != 0))
-            v = w[lively, c]
+            nonzero = np.flatnonzero(m.free[:, 0] & (w[:, c] != 0))
+            v = w[nonzero, c]
             v = np.maximum(v, 0) if self.nonnegative else v
-            a = m.extra[lively, c] if m.settings.feature_weights else None
-            out[lively, c] = m.project_l1(v, radius, weights=a, box=m.settings.box) if len(v) else v
+            a = m.extra[nonzero, c] if m.settings.feature_weights else None
+            out[nonzero, c] = m.project_l1(v, radius, weights=a, box=m.settings.box) if len(v) else v
         return out
 
     # --- averaging: see AveragedL1Ball -------------------------------------------------------
@@ -415,7 +415,7 @@ cdef class L1Ball(Limited):
 cdef class AveragedL1Ball(L1Ball):
     """The mean of the weights of the l1 ball
 
-    The sums are those of _averaging.pxd, but there is no history: a weight that becomes zero is dropped by the queue
+    The sums are those of _averaging.pxd, without a history: a weight that becomes zero is dropped by the queue
     at once, and its sum is updated then.
     """
 
@@ -429,10 +429,10 @@ cdef class AveragedL1Ball(L1Ball):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.area += self.shift
         self.t += 1
-        while next_piece(&part):
+        while next_chunk(&part):
             for i in range(part.size):
                 self.catch_up(<AveragedSlot*>part.slots[i])
         self.t -= 1
@@ -519,8 +519,8 @@ cdef class WeightedL1Ball(L1Ball):
         cdef const float* x
         cdef WeightedSlot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <WeightedSlot**>part.slots, part.x
             for i in range(part.size):
                 sum += (slots[i].u if slots[i].mark == self.constant else self.now_weighted(slots[i])) * x[i]
@@ -539,8 +539,8 @@ cdef class WeightedL1Ball(L1Ball):
     cdef void cap_all(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef WeightedSlot** slots
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             if reserve(<void**>&self.capped, &self.capped_capacity, self.capped_size + part.size, sizeof(Capped)):
                 self.out_of_memory = True
                 break
@@ -584,7 +584,7 @@ cdef class WeightedL1Ball(L1Ball):
     cdef void project(self) noexcept nogil:
         """As for the l1 ball, in rounds; before the shift passes the part of a capped feature outside of the box, that
         feature takes part."""
-        cdef double shift = self.shift, wanted, rho, capped = 0, limit, most
+        cdef double shift = self.shift, target, rho, capped = 0, limit, most
         cdef size_t i, first
         cdef WeightedSlot* s
         if self.l1_norm() > self.radius:
@@ -598,22 +598,22 @@ cdef class WeightedL1Ball(L1Ball):
             while True:
                 rho = self.rho()
                 if rho > 0:
-                    wanted = max((self.sum() + capped - self.radius) / rho, shift)
+                    target = max((self.sum() + capped - self.radius) / rho, shift)
                 else:
-                    wanted = INFINITY if capped > self.radius else shift
+                    target = INFINITY if capped > self.radius else shift
                 first, limit = 0, INFINITY
                 for i in range(self.capped_size):
                     s = self.capped[i].slot
                     if self.capped[i].u - self.box / s.a < limit:
                         first, limit = i, self.capped[i].u - self.box / s.a
-                if limit < wanted:
+                if limit < target:
                     s = self.capped[first].slot
                     capped -= s.a * self.box
                     self.take_part(s, self.capped[first].u)
                     self.capped_size -= 1
                     self.capped[first] = self.capped[self.capped_size]
                     continue
-                shift = wanted
+                shift = target
                 if not self.leave_behind(shift):
                     break
             self.shift = shift

@@ -12,7 +12,7 @@ costs one step for each example since the last touch.
 from libc.math cimport copysign, fabs, floor
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, Schedule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, Schedule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 
@@ -124,8 +124,8 @@ cdef class L1Subgradient(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 sum += self.now(slots[i]) * x[i]
@@ -141,8 +141,8 @@ cdef class L1Subgradient(Rule):
         cdef double c = learning_rate(&self.shrinkage, t)
         cdef double gravity = self.gravity + c
         cdef double w
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 s = slots[i]

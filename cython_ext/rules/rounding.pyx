@@ -11,7 +11,7 @@ from libc.math cimport fabs
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.learn.prox cimport only_if
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 cdef uint32_t LAST = 0xFFFFFFFF     # the largest count of roundings
@@ -47,8 +47,8 @@ cdef class Rounding(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 sum += self.now(slots[i]) * x[i]
@@ -59,10 +59,10 @@ cdef class Rounding(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
-        while step != 0 and next_piece(&part):
+        while step != 0 and next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 slots[i].w = self.now(slots[i]) + step * x[i]

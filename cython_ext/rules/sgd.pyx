@@ -6,7 +6,7 @@ last touch: since then its weight has not changed.
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 
 
 cdef struct Slot:
@@ -25,8 +25,8 @@ cdef class Sgd(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double even = 0, odd = 0      # two sums, so that additions overlap
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x, n = <Slot**>part.slots, part.x, part.size
             i = 0
             while i + 1 < n:
@@ -42,12 +42,12 @@ cdef class Sgd(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
-        while next_piece(&part):
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 slots[i].w += <float>(step * x[i])
@@ -77,12 +77,12 @@ cdef class AveragedSgd(Sgd):
         cdef const float* x
         cdef AveragedSlot** slots
         cdef double step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         if step == 0:
             return
-        while next_piece(&part):
+        while next_chunk(&part):
             slots, x = <AveragedSlot**>part.slots, part.x
             for i in range(part.size):
                 slots[i].sum += (self.t - slots[i].since) * slots[i].w

@@ -30,12 +30,12 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.learn.prox cimport positive_part
-from vwlite.core.rules.active_set cimport ActiveSet, add_waiting, free_active_set, room_to_wait
+from vwlite.core.rules.active_set cimport ActiveSet, add_waiting, free_active_set, reserve_waiting
 from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, HeapEntry, append, below, bit_length, bits_of, clear, put, take
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.base.prefetch cimport prefetch_write
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, last_slot, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, last_slot, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 cdef double LARGEST_SHIFT = 4e6    # rebase when |Theta| times the touched weights outgrows this many radii: the rounding
@@ -179,10 +179,10 @@ cdef class Simplex(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if e.size > 0 and self.has_constant:     # it is the last
             sum = (<Slot*>last_slot(e)).u
-        while next_piece(&part):
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size - (part.ends and self.has_constant)):
                 sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
@@ -196,13 +196,13 @@ cdef class Simplex(Rule):
         cdef Level* level
         cdef double sum = 0, shift = self.shift
         cdef uint64_t next_level = self.next_level
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if self.expects:
             self.keep_all()
         self.expects = True
         if e.size > 0 and self.has_constant:
             sum = (<Slot*>last_slot(e)).u
-        while next_piece(&part):
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size - (part.ends and self.has_constant)):
                 s = slots[i]
@@ -230,19 +230,19 @@ cdef class Simplex(Rule):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         step = -learning_rate(&self.schedule, self.t) * o.importance * o.dloss
         self.expects = False
         self.order_queue()
-        while step == 0 and next_piece(&part):
+        while step == 0 and next_chunk(&part):
             self.keep(<Slot**>part.slots, part.size)
         if step == 0:
             return
         if e.size > 0 and self.has_constant:
             (<Slot*>last_slot(e)).u += step
-        while next_piece(&part):
-            if room_to_wait(&self.active_set, part.size):
+        while next_chunk(&part):
+            if reserve_waiting(&self.active_set, part.size):
                 self.out_of_memory = True
                 break
             self.descend(&part, step, e.size <= MANY)

@@ -35,7 +35,7 @@ from vwlite.core.base.elementary cimport exp, log, powers
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport find, next_slot
 
 cdef double NEGLIGIBLE = 1e-13      # of ||theta||_p
@@ -121,8 +121,8 @@ cdef class Smidas(Rule):
         cdef double* power
         cdef double shift = self.shift, scale = 1 / self.norm if self.norm > 0 else 0
         cdef double sum = 0, rest = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             if reserve(<void**>&self.scratch, &self.scratch_capacity, part.size, sizeof(double)):
                 self.out_of_memory = True
                 return 0
@@ -143,14 +143,14 @@ cdef class Smidas(Rule):
         cdef const float* x
         cdef Slot** slots
         cdef double eta, step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         cdef bint grown = self.set_d()
         self.t += 1
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.dloss
         if grown:
             self.unit = 0
-        while step != 0 and next_piece(&part):
+        while step != 0 and next_chunk(&part):
             if reserve(<void**>&self.scratch, &self.scratch_capacity, 2 * part.size, sizeof(double)):
                 self.out_of_memory = True
                 return
@@ -220,7 +220,7 @@ cdef class Smidas(Rule):
         cdef size_t i, heavy = 0
         cdef double top = self.top()
         if self.least > self.shift and not self.least - self.shift <= self.share * (top - self.shift):
-            top = self.sweep()
+            top = self.rebuild_list()
         self.set_base(self.shift, top - self.shift)
         if self.unit == 0:
             return
@@ -307,7 +307,7 @@ cdef class Smidas(Rule):
             s.place = <uint32_t>kept
         self.size = self.usual = kept
 
-    cdef double sweep(self) noexcept nogil:
+    cdef double rebuild_list(self) noexcept nogil:
         """Rebuild the list from the table, with some entries that are not heavy; returns the largest |u|, or Theta."""
         cdef char* slot = NULL
         cdef Slot* s
@@ -338,7 +338,7 @@ cdef class Smidas(Rule):
     def load(self, scalars, slots):
         super().load(scalars, slots)
         self.set_d()
-        self.sweep()
+        self.rebuild_list()
         self.set_base(self.base, self.unit)
         if self.unit > 0:
             self.count_list()

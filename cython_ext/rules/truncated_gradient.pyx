@@ -30,7 +30,7 @@ from vwlite.core.rules._averaging cimport (
 )
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.learn.prox cimport soft_threshold, truncate
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, learning_rate, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 
 
@@ -75,8 +75,8 @@ cdef class TruncatedGradient(Limited):
         cdef const float* x
         cdef Slot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
                 sum += self.now(slots[i]) * x[i]
@@ -84,14 +84,14 @@ cdef class TruncatedGradient(Limited):
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef double eta, step
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if self.t >= self.next_recount_t:
-            self.look()
+            self.adapt_strength()
         self.t += 1
         self.occurrences += e.size
         eta = learning_rate(&self.schedule, self.t)
         step = -eta * o.importance * o.dloss
-        while step != 0 and next_piece(&part):
+        while step != 0 and next_chunk(&part):
             self.descend(&part, step)
         if <uint64_t>self.t % self.period == 0:
             self.shrink(eta * self.period)
@@ -156,8 +156,8 @@ cdef class ElasticTruncatedGradient(TruncatedGradient):
         cdef const float* x
         cdef ElasticSlot** slots
         cdef double sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots, x = <ElasticSlot**>part.slots, part.x
             for i in range(part.size):
                 sum += self.left(slots[i]) * x[i]
@@ -243,7 +243,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         if append(&self.history, self.gravity, self.area):
             self.out_of_memory = True
         if self.history.size > self.table.capacity:
-            self.sweep()
+            self.close_zero_sums()
 
     cdef void descend(self, const Example* part, double step) noexcept nogil:
         cdef size_t i
@@ -254,7 +254,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
             s.w = <float>(self.now(<Slot*>s) + step * part.x[i])
             s.gravity = self.gravity
 
-    cdef void sweep(self) noexcept nogil:
+    cdef void close_zero_sums(self) noexcept nogil:
         """Close the sums of the weights that have become zero."""
         cdef char* slot = NULL
         cdef AveragedSlot* s
@@ -267,7 +267,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
 
     def flush(self):
         """No sum of a zero weight stays open: the history is not saved."""
-        self.sweep()
+        self.close_zero_sums()
 
     def load(self, scalars, slots):
         super().load(scalars, slots)

@@ -93,7 +93,7 @@ cdef class Columns:
         if self.a.begin == NULL or self.number == NULL:
             free(next_entry)
             return -1
-        if self.rows.room and sizeof(Entry) * total > self.rows.room:
+        if self.rows.memory_limit and sizeof(Entry) * total > self.rows.memory_limit:
             for j in range(columns):
                 if self.position[j] != NOT_KEPT:
                     self.a.begin[self.position[j] + 1], self.number[self.position[j]] = next_entry[j], <uint32_t>j
@@ -129,7 +129,7 @@ cdef class Columns:
         """Write the entries to a file: as many columns at a time as fit into memory, with a pass over the rows for each
         group. a.begin has the entries of each column, one place further on."""
         cdef const Sparse* rows = &self.rows.a
-        cdef size_t first = 0, end, i, k, most = self.rows.room // sizeof(Entry)
+        cdef size_t first = 0, end, i, k, most = self.rows.memory_limit // sizeof(Entry)
         cdef Entry* entry = NULL
         cdef size_t* next_entry = NULL
         self.a.begin[0] = 0
@@ -159,7 +159,7 @@ cdef class Columns:
             free(entry)
             free(next_entry)
         self.a.paging = &self.paged.paging
-        self.paged.map(self.nonzeros, self.rows.room // sizeof(Entry))
+        self.paged.map(self.nonzeros, self.rows.memory_limit // sizeof(Entry))
         self.a.entry = <Entry*>self.paged.paging.data[0]
         return 0
 

@@ -22,7 +22,7 @@ from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
     SWEEPS = 10         # of one step, at most
-    AFRESH = 16         # steps after which predictions are recomputed
+    RECOMPUTE = 16         # steps after which predictions are recomputed
     AHEAD = 2           # columns that are fetched before they are visited
 
 cdef double BETTER = 0.1        # a step ends when the largest violation is this much of what it was
@@ -120,7 +120,7 @@ cdef class CoordinateDescent(Solver):
         if p.loss.kind == SQUARED:
             for i in range(p.n):
                 p.predictions[i] = p.y[i] + p.r[i] / p.curved[i]
-        if self.steps % AFRESH == 0 or not moved:
+        if self.steps % RECOMPUTE == 0 or not moved:
             p.predict()
             self.accesses += p.rows.nonzeros
         p.settle(False)
@@ -200,7 +200,7 @@ cdef class CoordinateDescent(Solver):
         return g
 
     cdef double target(self, uint32_t k, const Penalty* penalty, double w, double g, double h) noexcept nogil:
-        """Where the weight goes."""
+        """The new value of the weight."""
         cdef double most = self.bound[k], low, high, middle, u
         if self.problem.loss.kind == SQUARED and self.problem.constant:
             most -= 2 * self.mean[k] * self.mean[k]

@@ -62,7 +62,7 @@ cdef extern from *:
 cdef enum:
     PASSES = 4          # of a step, in entries, at least
     MOST_PASSES = 16    # at most, while the violation is not half of what it was
-    AFRESH = 16         # steps after which the weights are recomputed
+    RECOMPUTE = 16         # steps after which the weights are recomputed
     AHEAD = 4           # rows that are on the way from memory
     LINE = 64           # bytes of a cache line
     SHOTS = 8           # times that a pass over all rows is added to the average
@@ -81,7 +81,7 @@ cdef struct DualVariable:
 
 
 cdef inline void visit_row(Problem p, const DualVariable* dual) noexcept nogil:
-    """Say that the row is read now."""
+    """Record that the row is read now."""
     if p.rows.a.paging != NULL:
         visit_entries(p.rows.a.paging, dual.begin, dual.begin + dual.size)
 
@@ -111,9 +111,9 @@ cdef class DualCoordinateDescent(Solver):
     cdef double b_left
     cdef size_t size                # of active
     cdef double high, low           # of the slopes in the previous pass: beyond, a row is left out
-    cdef double wanted              # violation at which all rows return
+    cdef double target              # violation at which all rows return
     cdef size_t steps
-    cdef bint begun
+    cdef bint started
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1, str order="permuted"):
         super().__init__(problem, seed=seed)
@@ -148,7 +148,7 @@ cdef class DualCoordinateDescent(Solver):
     cdef int begin(self) except -1:
         cdef Problem p = self.problem
         cdef size_t j
-        cdef bint same = self.begun and self.b_left == p.b
+        cdef bint same = self.started and self.b_left == p.b
         for j in range(p.d):
             same = same and p.weights[j] == self.left[j]
         if same:
@@ -156,7 +156,7 @@ cdef class DualCoordinateDescent(Solver):
         with nogil:
             self.start(p)
             self.finish(p)
-        self.begun = True
+        self.started = True
         return 0
 
     cdef void start(self, Problem p) noexcept nogil:
@@ -181,7 +181,7 @@ cdef class DualCoordinateDescent(Solver):
             self.active[i] = <uint32_t>i
         self.columns, self.steps = p.d, 0
         self.all_back(p)
-        self.wanted = LOOSEST
+        self.target = LOOSEST
         self.averaged = False
         self.shot = 0
         self.combine(p)
@@ -207,7 +207,7 @@ cdef class DualCoordinateDescent(Solver):
                     self.b += by
 
     cdef void show(self, Problem p) noexcept nogil:
-        """Have the problem hold w."""
+        """Copy w to the problem."""
         memcpy(p.weights, self.w, 8 * p.d)
         p.b = self.b
 
@@ -235,9 +235,9 @@ cdef class DualCoordinateDescent(Solver):
                 met = self.high - self.low
                 if first == INFINITY:
                     first = met
-                if met <= self.wanted or self.size == 0:
+                if met <= self.target or self.size == 0:
                     if whole:
-                        self.wanted = larger(smaller(self.wanted, met) / 10, TIGHTEST)
+                        self.target = larger(smaller(self.target, met) / 10, TIGHTEST)
                     self.all_back(p)
                 else:
                     self.high = self.high if self.high > 0 else INFINITY
@@ -248,7 +248,7 @@ cdef class DualCoordinateDescent(Solver):
             if read >= PASSES * p.rows.nonzeros and (met <= first / 2 or not self.permuted):
                 break
         self.steps += 1
-        if self.steps % AFRESH == 0 or not moved:
+        if self.steps % RECOMPUTE == 0 or not moved:
             self.combine(p)
             self.accesses += p.rows.nonzeros
         if not self.permuted or (whole and not moved) or not self.averaged:
@@ -377,7 +377,7 @@ cdef class DualCoordinateDescent(Solver):
 
 
 cdef inline double best_of(const DualVariable* dual, double slope) noexcept nogil:
-    """Where a goes."""
+    """The new value of a."""
     if dual.squared > 0:
         return smaller(larger(dual.a - slope * dual.inverse, 0), dual.most)
     return dual.most if slope < 0 else 0        # nothing but its own label decides

@@ -19,7 +19,7 @@ cdef class FirstOrder(Solver):
     cdef size_t iterations
     cdef double eta0, t
     cdef uint64_t k                 # gradients so far
-    cdef bint begun
+    cdef bint started
     # Those of the problem.
     cdef double* w                  # [classes, d]
     cdef double* g                  # [classes, d]
@@ -32,7 +32,7 @@ cdef class FirstOrder(Solver):
     cdef double* b_left             # [classes]
     cdef double[::1] given, projected, of_penalty
 
-    cdef double* room(self, size_t items) except NULL
+    cdef double* allocate(self, size_t items) except NULL
     cdef int restart(self) except -1 nogil
     cdef bint is_as_left(self) noexcept nogil
     cdef void finish(self) noexcept nogil

@@ -37,7 +37,7 @@ cdef double NOISE = 1e-9
 
 
 cdef class FirstOrder(Solver):
-    """What all have: the weights of one class or of several as one array, gradients, projection.
+    """The common part: the weights of one class or of several as one array, gradients, projection.
 
     iterations: gradients of one step; 0: 10, or as many samples as make a pass.
     """
@@ -52,8 +52,8 @@ cdef class FirstOrder(Solver):
         self.classes = 1 if self.softmax is None else self.softmax.classes
         self.n, self.d, self.size = problem.n, problem.d, self.classes * problem.d
         self.iterations, self.eta0 = iterations, -1 if eta0 is None else eta0
-        self.b_slope, self.b_left = self.room(self.classes), self.room(self.classes)
-        self.left = self.room(self.size)
+        self.b_slope, self.b_left = self.allocate(self.classes), self.allocate(self.classes)
+        self.left = self.allocate(self.size)
         self.given, self.projected = array.array("d", bytes(8 * self.d + 8)), array.array("d", bytes(8 * self.d + 8))
         if problem.c != NULL:
             self.of_penalty = array.array("d", bytes(8 * self.d + 8))
@@ -63,7 +63,7 @@ cdef class FirstOrder(Solver):
         free(self.left)
         free(self.b_left)
 
-    cdef double* room(self, size_t items) except NULL:
+    cdef double* allocate(self, size_t items) except NULL:
         cdef double* found = <double*>calloc(items + 1, 8)
         if found == NULL:
             raise MemoryError("no memory for the gradients")
@@ -78,7 +78,7 @@ cdef class FirstOrder(Solver):
             self.w, self.g, self.b = self.softmax.every_weight, self.softmax.every_g, self.softmax.constants
             self.r, self.predictions = self.softmax.every_r, self.softmax.every_prediction
         self.columns = self.d
-        if self.begun and self.is_as_left():
+        if self.started and self.is_as_left():
             return 0
         self.k = 0
         with nogil:
@@ -87,11 +87,11 @@ cdef class FirstOrder(Solver):
                 self.t = self.eta0
             self.restart()
             self.finish()
-        self.begun = True
+        self.started = True
         return 0
 
     cdef int restart(self) except -1 nogil:
-        """Begin from the weights of the problem, brought into the set."""
+        """Start from the weights of the problem, projected onto the set."""
         cdef size_t c
         for c in range(self.classes):
             self.project(c)
@@ -213,14 +213,14 @@ cdef class ProjectedGradient(FirstOrder):
     """projected-gradient: the gradient of all examples, and the projection.
 
     step: armijo, fixed or sqrt. eta0: the first t, or that of all; None: 1 over a bound on the curvature of the mean
-    loss, with which the objective never rises (Poisson's loss has no such step). iterations: gradients of one step; 0: 10.
+    loss, with which the objective never rises (not for Poisson loss). iterations: gradients of one step; 0: 10.
     Losses without kinks; a radius, simplex, w >= 0, weights of features, l2; one class or several.
     ValueError: another step, no radius, a loss with kinks.
     """
     cdef bint backtracks, accelerates, halves_with_time
     cdef double momentum            # th
     cdef double value_v             # L(v)
-    # Owned: what the next step begins from; [classes, d], [classes] or [classes, n].
+    # Owned: the start of the next step; [classes, d], [classes] or [classes, n].
     cdef double* last               # w
     cdef double* b_last
     cdef double* predictions_last
@@ -238,11 +238,12 @@ cdef class ProjectedGradient(FirstOrder):
         if not is_smooth(problem.loss):
             raise ValueError("this solver does not take a loss with kinks")
         self.backtracks, self.halves_with_time = step == "armijo", step == "sqrt"
-        self.last, self.v, self.g_v = self.room(self.size), self.room(self.size), self.room(self.size)
-        self.b_last, self.b_v = self.room(self.classes), self.room(self.classes)
-        self.b_slope_v = self.room(self.classes)
-        self.predictions_last, self.predictions_v = self.room(self.classes * self.n), self.room(self.classes * self.n)
-        self.r_v = self.room(self.classes * self.n)
+        self.last, self.v, self.g_v = self.allocate(self.size), self.allocate(self.size), self.allocate(self.size)
+        self.b_last, self.b_v = self.allocate(self.classes), self.allocate(self.classes)
+        self.b_slope_v = self.allocate(self.classes)
+        self.predictions_last = self.allocate(self.classes * self.n)
+        self.predictions_v = self.allocate(self.classes * self.n)
+        self.r_v = self.allocate(self.classes * self.n)
 
     def __dealloc__(self):
         free(self.last)

@@ -1,23 +1,24 @@
 """Proximal Newton: coordinate descent on a quadratic model of the loss, whose working set grows with the solution.
 
-An outer step knows r_i = h_i l'(p_i), D_i = h_i l''(p_i) and the gradient g at the weights, and takes into the working set
+An outer step starts from r_i = h_i l'(p_i), D_i = h_i l''(p_i) and the gradient g at the weights; the working set is
 every weight that is not zero and the largest violators. There it minimizes, by cycles of coordinate descent over Delta,
 
     sum_j g_j Delta_j + 1/2 sum_i D_i (X Delta + delta_b)_i^2 + penalty(w + Delta).
 
-The constant is eliminated: delta_b = -sum_j c_j Delta_j / SD with c_j = sum_i D_i x_ij and SD = sum_i D_i, so that the
-curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. Then a line search by halves, or further: where the loss bends
-less and less, as far from the solution, and after few cycles, a step is too short, and evaluations of the loss along it
-cost little of what its columns do. Then the best constant.
+The intercept is eliminated: delta_b = -sum_j c_j Delta_j / SD with c_j = sum_i D_i x_ij and SD = sum_i D_i, so that the
+curvature of a coordinate is sum_i D_i x_ij^2 - c_j^2 / SD. A line search follows, which halves the step or makes it
+longer: where the curvature of the loss decreases, as far from the solution, and after few cycles, a step is too short,
+and evaluations of the loss along it are cheap compared with its columns. Then the best intercept is computed.
 
-Where a loss is flat now it may not be after the step, and steps that trust D go too far. So D is that of a parabola which
-holds for a part of how far the prediction went in the last step: far from the solution a bound, near it l''. How large
-that part is, and how many cycles pay, is seen from how much the objective fell of what the model said.
+Where a loss is flat now it may not be after the step, and steps computed with D are too long. So D is that of a parabola
+that is valid for a fraction of the change of the prediction in the last step: far from the solution a bound, near it
+l''. This fraction and the number of cycles are adapted by the actual decrease of the objective, relative to the
+decrease that the model predicted.
 
-Few columns of many entries have the Gram matrix X^T D X instead, as soon as cycles have cost what it costs.
+Few columns with many entries use the Gram matrix X^T D X instead, once the cycles have cost as much as the matrix.
 
 Friedman, Hastie, Tibshirani, 2010 (glmnet); Yuan, Ho, Lin. An Improved GLMNET for L1-regularized Logistic Regression. JMLR
-2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the constant).
+2012; Johnson, Guestrin. BLITZ: A Principled Meta-Algorithm for Scaling Sparse Optimization. ICML 2015 (the intercept).
 """
 
 from libc.math cimport INFINITY, fabs
@@ -78,17 +79,17 @@ cdef extern from *:
         const double* r, const double* d, const double* s, size_t n, double* curvature) noexcept nogil
 
 cdef enum:
-    LEAST_VIOLATORS = 100   # that a working set takes, if there are as many
+    LEAST_VIOLATORS = 100   # minimal number added to a working set, if available
     FEW_CYCLES = 2          # far from the solution
-    NEAR_CYCLES = 8         # where the weights of another strength are near it
+    NEAR_CYCLES = 8         # where the weights of a similar strength are near it
     MOST_CYCLES = 64
     HALVINGS = 40
     MOST_GRAM = 1500        # weights of a Gram matrix
     BLOCK = 256             # rows
     GRAM_CYCLES = 500
     AHEAD = 2               # weights whose columns are fetched before they are visited
-    AFRESH = 16             # steps after which predictions are recomputed
-    LONGER = 4              # times that a step is made longer, at most
+    RECOMPUTE = 16             # steps after which predictions are recomputed
+    LONGER = 4              # maximal number of times that a step is made longer
 
 cdef double LENGTHEN = 0.1      # a step is made longer by at least this part of it, or not at all
 cdef double ENOUGH = 0.1        # cycles end when the last one gained at most this part of what all of them did
@@ -239,7 +240,7 @@ cdef class Newton(Solver):
             if self.stopped():
                 break
         self.steps += 1
-        if self.steps % AFRESH == 0 or not moved:
+        if self.steps % RECOMPUTE == 0 or not moved:
             p.predict()
             known = False
             self.accesses += p.rows.nonzeros
@@ -422,7 +423,7 @@ cdef class Newton(Solver):
             return False
         if not counted:
             self.count_rows(p)
-        if not self.room_for_gram(p):
+        if not self.allocate_gram(p):
             return False
         self.make_gram(p)
         self.accesses += <uint64_t>self.gram_cost
@@ -440,17 +441,17 @@ cdef class Newton(Solver):
             for e in range(a.begin[k], a.begin[k + 1]):
                 self.t[a.entry[e].row] += 1
 
-    cdef bint room_for_gram(self, Problem p) noexcept nogil:
+    cdef bint allocate_gram(self, Problem p) noexcept nogil:
         """Whether there is memory for the matrix, and for the entries of any block of rows, as counted."""
-        cdef size_t i, m = self.size, room = 0
+        cdef size_t i, m = self.size, longest = 0
         cdef double here = 0
         for i in range(p.n):
             here = self.t[i] if i % BLOCK == 0 else here + self.t[i]
-            room = max(room, <size_t>here)
-        if room > self.block_capacity:
+            longest = max(longest, <size_t>here)
+        if longest > self.block_capacity:
             free(self.block)
-            self.block = <Entry*>malloc(sizeof(Entry) * room)
-            self.block_capacity = room if self.block != NULL else 0
+            self.block = <Entry*>malloc(sizeof(Entry) * longest)
+            self.block_capacity = longest if self.block != NULL else 0
             if self.block == NULL:
                 return False
         if m > self.gram_capacity:
@@ -579,7 +580,7 @@ cdef class Newton(Solver):
             self.list[other] = swap
 
     cdef bint search(self, Problem p) noexcept nogil:
-        """Go along the step until the objective falls enough; whether there is such a place."""
+        """Line search: returns whether a point with enough decrease of the objective was found."""
         cdef const ByColumn* a = &p.columns.a
         cdef Coordinate* q
         cdef size_t at, i
@@ -714,7 +715,7 @@ cdef inline void add_line(double* out, const double* line, double step, size_t n
 
 
 cdef inline double add_dot(Newton self, const ByColumn* a, const Coordinate* q) noexcept nogil:
-    """What the steps so far add to the gradient."""
+    """The change of the gradient by the steps so far."""
     return dot_float(self.v, a, q.k) + q.c * self.along
 
 

@@ -42,7 +42,7 @@ cdef class Paged:
         return 0
 
     cdef int map(self, size_t n, size_t most) except -1:
-        """Have n items of each array at paging.data; read-only, and valid while this lives. OSError; MemoryError."""
+        """Map n items of each array at paging.data; read-only, and valid while this lives. OSError; MemoryError."""
         import mmap     # few runs come here
 
         cdef const uint8_t[::1] view

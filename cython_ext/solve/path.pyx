@@ -91,12 +91,12 @@ cdef class NewtonOnBall(Solver):
     cdef object move(self):
         """Choose another strength."""
         cdef Problem inside = self.inside
-        cdef double here, norm, wanted = log(self.problem.ball), slope, to
+        cdef double here, norm, target = log(self.problem.ball), slope, to
         if inside.l1 == 0:
             return
         here, norm = log(inside.l1), inside.norm()
         norm = log(norm) if norm > 0 else -INFINITY
-        if norm > wanted:
+        if norm > target:
             self.low = fmax(self.low, here)
         else:
             self.high = fmin(self.high, here)
@@ -108,11 +108,11 @@ cdef class NewtonOnBall(Solver):
             slope = -1
             if self.last < INFINITY and self.last_norm > -INFINITY and self.last != here and self.last_norm != norm:
                 slope = fmin((self.last_norm - norm) / (self.last - here), -1e-3)
-            to = here + fmin(fmax((wanted - norm) / slope, -log(10)), log(10))
+            to = here + fmin(fmax((target - norm) / slope, -log(10)), log(10))
             self.last, self.last_norm = here, norm
         if not self.low < to < self.high and self.low > -INFINITY and self.high < INFINITY:
             to = (self.low + self.high) / 2
-        if fabs(norm - wanted) < 0.1 or self.solver.done:
+        if fabs(norm - target) < 0.1 or self.solver.done:
             self.precision = fmax(self.precision * TIGHTER, 1e-13)
             if self.precision > 1e-13:      # those were found too loosely for what comes
                 self.low, self.high = -INFINITY, INFINITY
@@ -123,7 +123,7 @@ cdef class NewtonOnBall(Solver):
             inside.set_l1(exp(to))
 
     cdef object show(self):
-        """Have the problem hold the weights, inside of the ball, and say how good they are."""
+        """Set the problem's weights, scaled into the ball, and evaluate them."""
         cdef Problem p = self.problem
         cdef Problem inside = self.inside
         cdef double norm = inside.norm(), scale = 1

@@ -288,7 +288,7 @@ cdef class Problem:
     # --- for solvers -------------------------------------------------------------------------
 
     cdef int begin(self) except -1:
-        """Have columns, zeros in all others, and all that `settle` knows."""
+        """Create columns, set the weights of all others to zero, and update the state as `settle` does."""
         cdef size_t j
         if self.columns is None:
             self.pick_columns(self.l1)
@@ -343,7 +343,7 @@ cdef class Problem:
             self.predictions[i] = sum + self.b + self.rows.initial[i]
 
     cdef size_t entries_of_weights(self) noexcept nogil:
-        """How many entries the columns of weights have that are not zero; more than there are if one is not kept."""
+        """The number of entries in the columns of nonzero weights; more than exist if one is not stored."""
         cdef size_t j, k, entries = 0
         for j in range(self.d):
             if self.weights[j] != 0:
@@ -470,7 +470,7 @@ cdef class Problem:
         return value_of(&norm)
 
     cdef double penalties(self) noexcept nogil:
-        """What is added to the mean loss."""
+        """The penalty, which is added to the mean loss."""
         cdef size_t j
         cdef double squares = self.b * self.b if self.penalizes_constant else 0
         if self.l2 > 0:

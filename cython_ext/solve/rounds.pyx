@@ -123,11 +123,11 @@ cdef class Descent:
         self.objective = INFINITY
         self.step, self.curvature, self.rate = 1, 1, 0
         self.arrays = {}
-        self.x, self.g, self.direction, self.trial = (self.room(name) for name in ("x", "g", "direction", "trial"))
+        self.x, self.g, self.direction, self.trial = (self.allocate(name) for name in ("x", "g", "direction", "trial"))
         for j in range(self.d + 1):
             self.trial[j] = x[j]
 
-    def room(self, name):
+    def allocate(self, name):
         """A new array of the state, of zeros."""
         found = self.arrays[name] = array.array("d", bytes(8 * (self.d + 1)))
         return found
@@ -160,7 +160,7 @@ cdef class Descent:
             self.look_around()
 
     def nonzeros(self, name="x"):
-        """Of the weights in an array of the state."""
+        """The number of nonzero weights in an array of the state."""
         cdef const double[::1] x = self.arrays[name]
         cdef Py_ssize_t j, found = 0
         for j in range(self.d):
@@ -168,17 +168,17 @@ cdef class Descent:
         return found
 
     def weights(self, name="x"):
-        """Those of an array of the state, and the intercept."""
+        """The weights in an array of the state, and the intercept."""
         found = self.arrays[name]
         return found[: self.d], found[self.d]
 
     def objective_of(self, double loss):
-        """At `trial`, where the mean loss is so much."""
+        """The objective at `trial`, from the mean loss there."""
         return loss + self.l2 / 2 * product(self.trial[: self.d], self.trial[: self.d]) + self.penalty()
 
     def tell(self, double loss, double[::1] gradient, double curvature):
-        """What is at `trial`: the mean loss, its gradient, which is changed to that with l2, and the second derivative
-        by the intercept. Returns whether the step is accepted."""
+        """Receive the values at `trial`: the mean loss, its gradient (modified to include l2), and the second
+        derivative by the intercept. Returns whether the step is accepted."""
         cdef Py_ssize_t j
         cdef double value = self.objective_of(loss)
         if gradient.shape[0] != self.d + 1:
@@ -236,7 +236,7 @@ cdef class Descent:
         return 0
 
     cdef int look_around(self) except -1:
-        """What follows from x, g and direction."""
+        """Compute the derived arrays from x, g and direction."""
         self.slope = self.slope_along()
         return 0
 
@@ -253,23 +253,23 @@ cdef class Descent:
         return self.objective
 
     cdef double promise(self) noexcept:
-        """What the slope says of the objective at `trial` less that at x."""
+        """The predicted change of the objective from x to `trial`, by the slope."""
         return self.step * self.slope
 
     cdef int learn(self, const double[::1] g) except -1:
-        """From the gradients at the two ends of the step."""
+        """Update the curvature estimate from the gradients at the two ends of the step."""
         return 0
 
     cdef int take(self, double value) except -1:
-        """The step is taken."""
+        """Called when the step is accepted."""
         return 0
 
     cdef int forget(self) except -1:
-        """What was learned."""
+        """Discard the curvature estimate."""
         return 0
 
     cdef int aim(self) except -1:
-        """The direction."""
+        """Choose the direction."""
         return 0
 
     cdef int move(self) except -1:
@@ -298,8 +298,8 @@ cdef class OWLQN(Descent):
         if not 0 <= many <= PAIRS:
             raise ValueError("its arrays are not those of the method")
         for k in range(many):
-            self.s.append(self.room(f"s{k}"))
-            self.y.append(self.room(f"y{k}"))
+            self.s.append(self.allocate(f"s{k}"))
+            self.y.append(self.allocate(f"y{k}"))
         super().load(numbers, arrays)
 
     cdef double penalty(self) noexcept:
@@ -335,8 +335,8 @@ cdef class OWLQN(Descent):
         cdef Py_ssize_t j
         if len(self.s) < PAIRS:
             k = len(self.s)
-            self.s.append(self.room(f"s{k}"))
-            self.y.append(self.room(f"y{k}"))
+            self.s.append(self.allocate(f"s{k}"))
+            self.y.append(self.allocate(f"y{k}"))
         else:   # the oldest is replaced
             self.s.append(self.s.pop(0))
             self.y.append(self.y.pop(0))
@@ -428,7 +428,7 @@ cdef class SPG(Descent):
         if not 0 < radius < INFINITY:
             raise ValueError("a radius is a number above 0")
         self.radius, self.least, self.last = radius, INFINITY, []
-        self.best = self.room("best")
+        self.best = self.allocate("best")
         self.project(self.trial, self.x)
         memcpy(&self.trial[0], &self.x[0], 8 * self.d + 8)
 

@@ -33,7 +33,7 @@ cdef class Rows:
     cdef bint finished
     cdef size_t columns
     cdef readonly size_t nonzeros, unlabelled
-    cdef readonly size_t room   # memory limit in bytes for the entries of columns; 0: no limit
+    cdef readonly size_t memory_limit   # memory limit in bytes for the entries of columns; 0: no limit
     # Owned.
     cdef Sparse a               # index: columns; before `finish`, numbers in the order of arrival
     cdef double* label

@@ -14,7 +14,7 @@ from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport ample, resize, resize_large
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
-from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
+from vwlite.core.data.expand cimport OVERSIZED, NO_SPACE, Expander, Expansion
 from vwlite.core.solve.paged cimport Paged, Paging, give_back, visit_entries
 
 cdef enum:
@@ -105,12 +105,12 @@ cdef class Rows:
     def limit(self, size_t rows, size_t columns):
         """How many bytes of memory the entries of rows that are in a file may take, and those of columns: above that,
         columns are in a file too."""
-        self.room = columns
+        self.memory_limit = columns
         if self.a.paging != NULL:
             self.a.paging.most = rows // 8
 
     def give_back(self):
-        """Have no pages of the file in memory."""
+        """Release all pages of the file from memory."""
         if self.a.paging != NULL:
             give_back(self.a.paging)
 
@@ -134,12 +134,12 @@ cdef class Rows:
 
     @property
     def initial(self):
-        """What is added to each prediction."""
+        """The initial predictions, which are added to each prediction."""
         return view_of(self, self.initial, self.a.size, 8, "d")
 
     @property
     def entries(self):
-        """Where each row begins, and the columns and values of all rows, one after the other."""
+        """The begin of each row, and the columns and values of all rows, one after the other."""
         cdef size_t n = self.a.begin[self.a.size]
         return (view_of(self, self.a.begin, self.a.size + 1, sizeof(size_t), "N"), view_of(self, self.a.index, n, 4, "I"),
                 view_of(self, self.a.value, n, 4, "f"))
@@ -186,14 +186,14 @@ cdef class Rows:
             self.row_capacity = want
         self.a.begin[self.a.size + 1] = at
         found = expander.expand(a, line, 0, numbered)
-        if found == NO_ROOM:
+        if found == NO_SPACE:
             return NO_MEMORY
-        if found == ENORMOUS:
-            if expander.begin_pieces(a, line):
+        if found == OVERSIZED:
+            if expander.begin_chunks(a, line):
                 return NO_MEMORY
-            while not failed and expander.next_piece():
+            while not failed and expander.next_chunk():
                 failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
-            expander.end_pieces()
+            expander.end_chunks()
         elif numbered:
             if here + expander.f.size > self.nonzero_capacity:
                 failed = self.append(NULL, NULL, expander.f.size)
@@ -260,7 +260,7 @@ cdef class Rows:
         return self.grow_places() if 2 * self.columns > self.places else 0
 
     cdef int grow_places(self) noexcept nogil:
-        """Have twice the places for keys, 1024 at first."""
+        """Double the hash table of keys, from 1024."""
         cdef size_t places = 2 * self.places if self.places else 1024
         cdef Place* place = <Place*>calloc(places, sizeof(Place))
         cdef size_t i, at

@@ -43,7 +43,7 @@ SCALES = (*(1 - 0.5**k for k in range(HALVINGS)), 1.0)  # from 0, where every co
 
 
 def sums_of(str loss) -> int:
-    """How many sums a shard has."""
+    """The number of sums of a shard."""
     return BASIC + (4 + 2 * len(SCALES) if loss in ("logistic", "squared-hinge") else 6)
 
 
@@ -149,7 +149,7 @@ cdef class Shard(Problem):
 
 
 cdef double between(sums, double t):
-    """What is known at the SCALES, at t."""
+    """Interpolate the values at the SCALES for t."""
     cdef Py_ssize_t k
     cdef double part
     for k in range(len(SCALES) - 1):

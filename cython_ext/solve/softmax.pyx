@@ -71,7 +71,7 @@ cdef class SoftmaxProblem(Problem):
                          penalty_weights=penalty_weights, labels=labels)
         self.loss.kind = LOGISTIC
         self.classes = classes
-        self.make_room()
+        self.allocate_classes()
         self.take_classes()
 
     def __dealloc__(self):
@@ -86,7 +86,7 @@ cdef class SoftmaxProblem(Problem):
         free(self.constants)
         free(self.mean)
 
-    def make_room(self):
+    def allocate_classes(self):
         cdef size_t k = self.classes, by_columns, by_rows
         if self.d + 1 > (<size_t>-1) / 8 / k or self.n > (<size_t>-1) / 8 / k:
             raise MemoryError("no memory for the classes")
@@ -172,7 +172,7 @@ cdef class SoftmaxProblem(Problem):
     # --- passes ------------------------------------------------------------------------------
 
     cdef void lend(self, size_t k) noexcept nogil:
-        """Have the base work on the arrays of a class."""
+        """Let the base class work on the arrays of a class."""
         self.weights, self.g = self.every_weight + k * self.d, self.every_g + k * self.d
         self.predictions, self.r = self.every_prediction + k * self.n, self.every_r + k * self.n
         self.b = self.constants[k]

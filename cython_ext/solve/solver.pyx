@@ -6,7 +6,7 @@ problem, and `iterate`, one outer step without the GIL, after which the problem 
 
 from libc.stdint cimport uint64_t
 
-from vwlite.core.data.pieces cimport vwlite_load, vwlite_store
+from vwlite.core.data.chunks cimport vwlite_load, vwlite_store
 from vwlite.core.solve.problem cimport Problem
 
 
@@ -20,7 +20,7 @@ cdef class Solver:
 
     @property
     def passes(self):
-        """How many times the data were read, in entries."""
+        """The number of entries read so far."""
         return self.accesses / max(self.problem.rows.nonzeros, 1)
 
     @property
@@ -48,7 +48,7 @@ cdef class Solver:
             self.why = "the weights are exact to rounding" if exact else "the objective has stopped falling"
 
     def stop(self):
-        """Have `step` come back soon, with weights that are valid. May be called from any thread."""
+        """Let `step` return soon, with valid weights. May be called from any thread."""
         vwlite_store(self.stopping, 1)
 
     cdef bint exact(self, Problem p) noexcept nogil:

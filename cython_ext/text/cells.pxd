@@ -88,7 +88,7 @@ cdef struct Column:
     uint8_t letter          # of the namespace
     uint32_t space          # its hash
     uint32_t number         # the hash of the feature `name`
-    uint32_t begun          # murmur's state after the whole blocks of `name=`
+    uint32_t prefix          # murmur's state after the whole blocks of `name=`
     uint32_t rest           # the bytes of `name=` behind these, and how many they are
     uint32_t rest_size
     uint32_t size           # bytes of the name
@@ -145,7 +145,7 @@ cdef inline bint is_missing_number(const Missing* missing, float x) noexcept nog
 
 cdef inline uint32_t begun_hash(const Column* c, const char* p, size_t n) noexcept nogil:
     """The hash of `name=` and n bytes more, as murmur has it."""
-    cdef uint32_t h = c.begun
+    cdef uint32_t h = c.prefix
     cdef uint64_t word = c.rest
     cdef uint32_t have = c.rest_size, tail = 0
     cdef uint32_t length = c.size + 1 + <uint32_t>n
@@ -262,7 +262,7 @@ cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, co
     """`add_word` where 16 bytes from p on are readable."""
     cdef uint32_t hash
     if likely(n <= 13 and not sink.as_text) and likely(hash_short(
-            c.begun, c.rest, c.rest_size, c.size + 1 + <uint32_t>n, load64(p), load64(p + 8), <unsigned int>n, &hash)):
+            c.prefix, c.rest, c.rest_size, c.size + 1 + <uint32_t>n, load64(p), load64(p + 8), <unsigned int>n, &hash)):
         return put(batch, hash, 1)
     return add_word(sink, c, batch, p, n)
 

@@ -92,7 +92,7 @@ cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
 
 
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil:
-    """hour=13 weekday=1 month=11, without the hour if the time has none."""
+    """hour=13 weekday=1 month=11, without the hour for a date."""
     cdef char[16] word
     cdef const char** names = [b"hour=", b"weekday=", b"month="]
     cdef int* numbers = [time.hour, time.weekday, time.month]
@@ -128,9 +128,9 @@ cdef void set_column(Column* c, const char* p, size_t n, Role role, uint32_t spa
     cdef size_t i
     c.role, c.letter, c.space, c.name, c.size = role, letter, space, p, <uint32_t>(n - 1)
     c.number = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
-    c.begun, c.rest, c.rest_size = space, 0, <uint32_t>(n % 4)
+    c.prefix, c.rest, c.rest_size = space, 0, <uint32_t>(n % 4)
     for i in range(n // 4):
-        c.begun = mix(c.begun, load32(p + 4 * i))
+        c.prefix = mix(c.prefix, load32(p + 4 * i))
     for i in range(n % 4):
         c.rest |= <uint32_t><uint8_t>p[n // 4 * 4 + i] << (8 * i)
 

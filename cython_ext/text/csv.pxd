@@ -11,7 +11,7 @@ first line, so that a caller that continues loses no more than that.
 from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from vwlite.core.text.tokens cimport Trouble, trouble_at
+from vwlite.core.text.tokens cimport TokenError, error_at
 
 cdef extern from *:
     """
@@ -47,9 +47,9 @@ cdef extern from *:
     /* The quotes, line ends and delimiters in [begin, end), as distances from base, while there is space for 66.
           Returns the number, and where it stopped. high: not zero if a byte is not ASCII. */
     static size_t vwlite_csv_marks(const char *base, const char *begin, const char *end, char delimiter,
-            uint32_t *marks, size_t room, const char **reached, uint64_t *high) {
+            uint32_t *marks, size_t capacity, const char **reached, uint64_t *high) {
         size_t count = 0;
-        while (begin < end && count + 66 <= room) {
+        while (begin < end && count + 66 <= capacity) {
             uint64_t bits = vwlite_csv64(begin, delimiter, high);
             count += vwlite_write_marks(bits, end - begin, (uint32_t)(begin - base), marks + count);
             begin += 64;
@@ -59,7 +59,7 @@ cdef extern from *:
     }
     """
     size_t csv_marks "vwlite_csv_marks"(const char* base, const char* begin, const char* end, char delimiter,
-                                        uint32_t* marks, size_t room, const char** reached, uint64_t* high) noexcept nogil
+                                        uint32_t* marks, size_t capacity, const char** reached, uint64_t* high) noexcept nogil
     # Bit i: p[i] is a quote, a line end or the delimiter, for i from 0 to 63. high: as above.
     uint64_t csv_window "vwlite_csv64"(const char* p, char delimiter, uint64_t* high) noexcept nogil
     uint64_t csv_window_portable "vwlite_csv64_portable"(const char* p, char delimiter, uint64_t* high) noexcept nogil
@@ -97,8 +97,8 @@ cdef enum ScanResult:
 
 
 cdef inline ScanResult csv_record(const char* base, const char* p, char delimiter, const uint32_t** mark,
-                               const uint32_t* last, Cell* cells, size_t room, Record* record,
-                               Trouble* trouble) noexcept nogil:
+                               const uint32_t* last, Cell* cells, size_t capacity, Record* record,
+                               TokenError* error) noexcept nogil:
     """The record at p. mark: the marks from p on, up to `last`; is set behind those of the record."""
     cdef const uint32_t* m = mark[0]
     cdef const char* q
@@ -112,13 +112,13 @@ cdef inline ScanResult csv_record(const char* base, const char* p, char delimite
         cell.begin, cell.quoted, cell.doubled = p, False, False
         if q[0] == c'"':
             if q != p:
-                trouble_at(trouble, QUOTE_INSIDE, q, q + 1)
+                error_at(error, QUOTE_INSIDE, q, q + 1)
                 return BAD
             cell.begin, cell.quoted = p + 1, True
             while True:
                 m += 1
                 if m >= last:
-                    trouble_at(trouble, QUOTE_OPEN, p, p + 1)
+                    error_at(error, QUOTE_OPEN, p, p + 1)
                     return CUT
                 q = base + m[0]
                 if q[0] != c'"':
@@ -129,7 +129,7 @@ cdef inline ScanResult csv_record(const char* base, const char* p, char delimite
                 cell.doubled = True
                 m += 1
                 if m >= last:
-                    trouble_at(trouble, QUOTE_OPEN, p, p + 1)
+                    error_at(error, QUOTE_OPEN, p, p + 1)
                     return CUT
             cell.end = q
             q += 1
@@ -137,10 +137,10 @@ cdef inline ScanResult csv_record(const char* base, const char* p, char delimite
                 q += 1
             m += 1
             if m >= last:
-                trouble_at(trouble, QUOTE_OPEN, p, p + 1)
+                error_at(error, QUOTE_OPEN, p, p + 1)
                 return CUT
             if q != base + m[0]:
-                trouble_at(trouble, QUOTE_TEXT, q, q + 1)
+                error_at(error, QUOTE_TEXT, q, q + 1)
                 return BAD
         else:
             end = q
@@ -148,7 +148,7 @@ cdef inline ScanResult csv_record(const char* base, const char* p, char delimite
                 end -= 1
             cell.end = end
         m += 1
-        if n < room:
+        if n < capacity:
             cells[n] = cell
         n += 1
         if q[0] == c'\n':

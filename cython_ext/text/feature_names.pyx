@@ -216,7 +216,7 @@ cdef class NameFinder:
         return found
 
     cdef int look(self, const Arrays* a) noexcept nogil:
-        """Note the features whose hash is new; -1: no memory."""
+        """Record the features whose hash is new; -1: no memory."""
         cdef const uint32_t* hash = a.hash
         cdef size_t span, i, n = 0
         cdef uint32_t h
@@ -368,7 +368,7 @@ cdef class NameFinder:
 
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin,
                      uint64_t hash) noexcept nogil:
-        """Go through the products of an interaction from `depth` on, in the order of Expander.combine."""
+        """Iterate over the products of an interaction from `depth` on, in the order of Expander.combine."""
         cdef FeatureRun* run = &self.expander.runs[letters[depth]]
         cdef size_t i, next
         cdef uint64_t h
@@ -402,7 +402,7 @@ cdef class NameFinder:
 
 
 cdef inline uint32_t name_length(const char* p, const char* end) noexcept nogil:
-    """How long the name at p is, which ends as the parser's do, or with the text."""
+    """The length of the name at p, which ends as in the parser, or with the text."""
     cdef const char* q = p
     while q < end and not ENDS[<uint8_t>q[0]] & ENDS_NAME:
         q += 1
@@ -748,7 +748,7 @@ def united(known, more, const uint32_t[::1] keys not None, size_t most):
     cdef Listed[2] lists
     cdef Named[2] now
     cdef bint[2] is_there
-    cdef size_t j, at = 0, n = keys.shape[0], count = 0, total = 0, room = TEXT_OF_NAME * most
+    cdef size_t j, at = 0, n = keys.shape[0], count = 0, total = 0, capacity = TEXT_OF_NAME * most
     cdef int order
     cdef uint32_t end
     cdef bint whole = True
@@ -762,7 +762,7 @@ def united(known, more, const uint32_t[::1] keys not None, size_t most):
     of_ends = bytearray(len(of_keys))
     out_keys, out_ends, out_text = of_keys, of_ends, of_text
     most -= min(most, lists[0].n)
-    room -= min(room, lists[0].size)
+    capacity -= min(capacity, lists[0].size)
     with nogil:
         is_there[0], is_there[1] = next_name(&lists[0], &now[0]), next_name(&lists[1], &now[1])
         while is_there[0] or is_there[1]:
@@ -771,7 +771,7 @@ def united(known, more, const uint32_t[::1] keys not None, size_t most):
             while at < n and keys[at] < now[j].key:
                 at += 1
             if at < n and keys[at] == now[j].key:
-                if j and (most == 0 or now[j].size > room):
+                if j and (most == 0 or now[j].size > capacity):
                     whole = False
                 else:
                     copy(out_text + total, now[j].text, now[j].size)
@@ -782,7 +782,7 @@ def united(known, more, const uint32_t[::1] keys not None, size_t most):
                     count += 1
                     if j:
                         most -= 1
-                        room -= now[j].size
+                        capacity -= now[j].size
             if order == 0:
                 is_there[1] = next_name(&lists[1], &now[1])
             is_there[j] = next_name(&lists[j], &now[j])

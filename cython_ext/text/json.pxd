@@ -7,7 +7,7 @@ Every function starts at a byte of the line, and returns where it stopped; or NU
 from libc.stddef cimport size_t
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from vwlite.core.text.tokens cimport Trouble, trouble_at
+from vwlite.core.text.tokens cimport TokenError, error_at
 
 cdef extern from *:
     """
@@ -71,7 +71,7 @@ cdef inline const char* json_blanks(const char* p) noexcept nogil:
     return p
 
 
-cdef inline const char* json_string(const char* p, bint* escaped, Trouble* trouble) noexcept nogil:
+cdef inline const char* json_string(const char* p, bint* escaped, TokenError* error) noexcept nogil:
     """The position after the closing quote of the string that starts with the quote at p."""
     cdef const char* begin = p
     escaped[0] = False
@@ -81,10 +81,10 @@ cdef inline const char* json_string(const char* p, bint* escaped, Trouble* troub
         if p[0] == c'"':
             return p + 1
         if p[0] != c'\\':
-            return trouble_at(trouble, JSON_STRING, begin, p)
+            return error_at(error, JSON_STRING, begin, p)
         escaped[0] = True
         if <uint8_t>p[1] <= 0x1F:
-            return trouble_at(trouble, JSON_STRING, begin, p + 1)
+            return error_at(error, JSON_STRING, begin, p + 1)
         p += 2
 
 
@@ -92,25 +92,25 @@ cdef inline bint is_digit(char c) noexcept nogil:
     return <uint8_t>(c - c'0') <= 9
 
 
-cdef inline const char* json_number(const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* json_number(const char* p, TokenError* error) noexcept nogil:
     """The position after the number at p."""
     cdef const char* begin = p
     p += p[0] == c'-'
     if not is_digit(p[0]) or (p[0] == c'0' and is_digit(p[1])):
-        return trouble_at(trouble, JSON_NUMBER, begin, p + 1)
+        return error_at(error, JSON_NUMBER, begin, p + 1)
     while is_digit(p[0]):
         p += 1
     if p[0] == c'.':
         p += 1
         if not is_digit(p[0]):
-            return trouble_at(trouble, JSON_NUMBER, begin, p)
+            return error_at(error, JSON_NUMBER, begin, p)
         while is_digit(p[0]):
             p += 1
     if p[0] == c'e' or p[0] == c'E':
         p += 1
         p += p[0] == c'-' or p[0] == c'+'
         if not is_digit(p[0]):
-            return trouble_at(trouble, JSON_NUMBER, begin, p)
+            return error_at(error, JSON_NUMBER, begin, p)
         while is_digit(p[0]):
             p += 1
     return p
@@ -127,7 +127,7 @@ cdef inline size_t json_word(const char* p) noexcept nogil:
     return 0
 
 
-cdef inline const char* json_skip(const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* json_skip(const char* p, TokenError* error) noexcept nogil:
     """Behind the value at p, whatever it is."""
     cdef char[DEEPEST] closing
     cdef int depth = 0
@@ -138,7 +138,7 @@ cdef inline const char* json_skip(const char* p, Trouble* trouble) noexcept nogi
         p = json_blanks(p)
         if p[0] == c'{' or p[0] == c'[':
             if depth == DEEPEST:
-                return trouble_at(trouble, JSON_DEEP, p, p + 1)
+                return error_at(error, JSON_DEEP, p, p + 1)
             closing[depth] = c'}' if p[0] == c'{' else c']'
             depth += 1
             p = json_blanks(p + 1)
@@ -146,20 +146,20 @@ cdef inline const char* json_skip(const char* p, Trouble* trouble) noexcept nogi
                 depth -= 1
                 p += 1
             elif closing[depth - 1] == c'}':
-                p = json_key(p, &escaped, trouble)
+                p = json_key(p, &escaped, error)
                 if p == NULL:
                     return NULL
                 continue
             else:
                 continue
         elif p[0] == c'"':
-            p = json_string(p, &escaped, trouble)
+            p = json_string(p, &escaped, error)
         elif p[0] == c'-' or is_digit(p[0]):
-            p = json_number(p, trouble)
+            p = json_number(p, error)
         else:
             n = json_word(p)
             if n == 0:
-                return trouble_at(trouble, JSON_VALUE, p, p + (p[0] != c'\n'))
+                return error_at(error, JSON_VALUE, p, p + (p[0] != c'\n'))
             p += n
         if p == NULL:
             return NULL
@@ -173,25 +173,25 @@ cdef inline const char* json_skip(const char* p, Trouble* trouble) noexcept nogi
                 p += 1
                 continue
             if p[0] != c',':
-                return trouble_at(trouble, JSON_COMMA, p, p + (p[0] != c'\n'))
+                return error_at(error, JSON_COMMA, p, p + (p[0] != c'\n'))
             p += 1
             if closing[depth - 1] == c'}':
-                p = json_key(json_blanks(p), &escaped, trouble)
+                p = json_key(json_blanks(p), &escaped, error)
                 if p == NULL:
                     return NULL
             break
 
 
-cdef inline const char* json_key(const char* p, bint* escaped, Trouble* trouble) noexcept nogil:
+cdef inline const char* json_key(const char* p, bint* escaped, TokenError* error) noexcept nogil:
     """Behind the colon of the key that begins at p."""
     if p[0] != c'"':
-        return trouble_at(trouble, JSON_KEY, p, p + (p[0] != c'\n'))
-    p = json_string(p, escaped, trouble)
+        return error_at(error, JSON_KEY, p, p + (p[0] != c'\n'))
+    p = json_string(p, escaped, error)
     if p == NULL:
         return NULL
     p = json_blanks(p)
     if p[0] != c':':
-        return trouble_at(trouble, JSON_COLON, p, p + (p[0] != c'\n'))
+        return error_at(error, JSON_COLON, p, p + (p[0] != c'\n'))
     return p + 1
 
 

@@ -19,24 +19,24 @@ from vwlite.core.text.numbers cimport Float, read_float
 from vwlite.core.text.tokens cimport *
 
 
-cdef inline const char* bad_index(const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* bad_index(const char* p, TokenError* error) noexcept nogil:
     """The word at p does not begin with index: - set the error code."""
     cdef const char* end = find(p, ENDS_PAIR)
     cdef const char* colon = <const char*>memchr(p, c':', end - p)
     cdef const char* q = p
     if colon == NULL:
-        return trouble_at(trouble, PAIR, p, end)
+        return error_at(error, PAIR, p, end)
     if memcmp(p, b"qid:", 4) == 0:
-        return trouble_at(trouble, QUERY, p, end)
+        return error_at(error, QUERY, p, end)
     q += p[0] == c'-'
     while <uint8_t>(q[0] - c'0') <= 9:
         q += 1
     if q == p or q != colon or (colon - 1)[0] == c'-':
-        return trouble_at(trouble, INDEX, p, colon)
-    return trouble_at(trouble, INDEX_SMALL if p[0] == c'-' else INDEX_LARGE, p, colon)
+        return error_at(error, INDEX, p, colon)
+    return error_at(error, INDEX_SMALL if p[0] == c'-' else INDEX_LARGE, p, colon)
 
 
-cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const char* p, TokenError* error) noexcept nogil:
     cdef uint32_t* hash = batch.a.hash
     cdef float* value = batch.a.value
     cdef size_t n = batch.a.features, first = n, limit = batch.feature_capacity
@@ -57,8 +57,8 @@ cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const c
     end = find(p, ENDS_PAIR)
     if memchr(p, c':', end - p) == NULL:
         if p == end:
-            return no_line_end(trouble, p)
-        if not take_label(s, p, end, &batch.a.label[i], trouble):
+            return no_line_end(error, p)
+        if not take_label(s, p, end, &batch.a.label[i], error):
             return NULL
         p = end
     while True:
@@ -83,14 +83,14 @@ cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const c
                     index = index * 10 + <uint64_t>(p[0] - c'0')
                 p += 1
         if unlikely(p[0] != c':' or p == begin or index > LARGEST_INDEX):
-            return bad_index(begin, trouble)
+            return bad_index(begin, error)
         if unlikely(index < least):
-            return trouble_at(trouble, INDEX_REPEATED if index == least - 1 else INDEX_ORDER, begin, p)
+            return error_at(error, INDEX_REPEATED if index == least - 1 else INDEX_ORDER, begin, p)
         least = index + 1
         if unlikely(n == limit):
             batch.a.features = n
             if batch.reserve(0, 0, 64, 0):
-                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+                return error_at(error, OUT_OF_MEMORY, p, p)
             hash, value, limit = batch.a.hash, batch.a.value, batch.feature_capacity
         if likely(s.strings and batch.name_begin == NULL):
             hash[n] = <uint32_t>index + s.unnamed
@@ -105,10 +105,10 @@ cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const c
         begin = p + 1
         number = read_float(begin, end)
         if unlikely(number.end != end):
-            return trouble_at(trouble, VALUE, begin, end)
+            return error_at(error, VALUE, begin, end)
         p, x = end, number.value
         if unlikely(not isfinite(x)):
-            return trouble_at(trouble, VALUE_LARGE, begin, p)
+            return error_at(error, VALUE_LARGE, begin, p)
         value[n] = x
         if likely(x != 0):
             n += 1
@@ -116,7 +116,7 @@ cdef inline const char* libsvm_line(const TokenSettings* s, Batch batch, const c
             p = foretold(p + 1)
     end = line_feed(p) if p[0] == c'#' else line_end(p)
     if end == NULL:
-        return no_line_end(trouble, p)
+        return no_line_end(error, p)
     if n != first and close_span(batch, c' ', s.unnamed, n):
-        return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+        return error_at(error, OUT_OF_MEMORY, p, p)
     return close_line(batch, EXAMPLE, end)

@@ -26,7 +26,7 @@ cdef extern from *:
 
 
 def count_lines(const uint8_t[::1] data not None):
-    """How many line ends there are. In short lines several times as fast as bytes.count."""
+    """The number of line ends. With short lines, several times as fast as bytes.count."""
     cdef size_t size = data.shape[0], total = 0
     if size:
         with nogil:

@@ -12,7 +12,7 @@ cdef enum:
 # Features whose text has been found, but not read: name, value, and the hash of the namespace.
 cdef struct FeatureColumns:
     size_t size
-    size_t odd_count
+    size_t slow_count
     const char* name[MOST_FEATURES]
     uint64_t head[MOST_FEATURES]          # bytes 0 to 7 of the name, and whatever follows it
     uint64_t more[MOST_FEATURES]          # bytes 8 to 15
@@ -21,11 +21,11 @@ cdef struct FeatureColumns:
     uint32_t length[MOST_FEATURES]        # of the name, at least 1
     uint32_t value_length[MOST_FEATURES]  # 0: the feature has no value, and counts 1
     uint32_t seed[MOST_FEATURES]
-    uint32_t odd[MOST_FEATURES]           # features whose names are too long for the columns
+    uint32_t slow[MOST_FEATURES]           # features whose names are too long for the columns
     uint32_t marks[MARKS]                 # where the delimiters are, from the beginning of the text
 
 
-cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t room,
+cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t capacity,
                        const char** reached) noexcept nogil
 
 cdef enum:

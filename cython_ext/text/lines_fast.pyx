@@ -110,9 +110,9 @@ cdef extern from *:
     }
 
     VWLITE_CLONES static size_t vwlite_find_marks_anywhere(const char *base, const char *begin, const char *end,
-            uint32_t *marks, size_t room, const char **reached) {
+            uint32_t *marks, size_t capacity, const char **reached) {
         size_t count = 0;
-        while (begin < end && count + 66 <= room) {
+        while (begin < end && count + 66 <= capacity) {
             uint64_t bits = vwlite_delimiters(begin, '|') | (uint64_t)vwlite_delimiters(begin + 32, '|') << 32;
             count += vwlite_write_marks(bits, end - begin, (uint32_t)(begin - base), marks + count);
             begin += 64;
@@ -127,12 +127,12 @@ cdef extern from *:
     /* The same with AVX-512, which has an instruction that picks the marked ones among 16 numbers. */
     __attribute__((target("avx512f,avx512bw,popcnt")))
     static size_t vwlite_find_marks_512(const char *base, const char *begin, const char *end,
-            uint32_t *marks, size_t room, const char **reached) {
+            uint32_t *marks, size_t capacity, const char **reached) {
         const __m512i blank = _mm512_set1_epi8(0x20), colon = _mm512_set1_epi8(':'), bar = _mm512_set1_epi8('|');
         const __m512i sixteen = _mm512_set1_epi32(16);
         const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         size_t count = 0;
-        while (begin < end && count + 80 <= room) {
+        while (begin < end && count + 80 <= capacity) {
             __m512i text = _mm512_loadu_si512(begin);
             __m512i at = _mm512_add_epi32(places, _mm512_set1_epi32((int)(begin - base)));
             uint64_t bits = _mm512_cmple_epu8_mask(text, blank) | _mm512_cmpeq_epi8_mask(text, colon)
@@ -152,11 +152,11 @@ cdef extern from *:
     }
 
     static size_t vwlite_find_marks(const char *base, const char *begin, const char *end,
-            uint32_t *marks, size_t room, const char **reached) {
+            uint32_t *marks, size_t capacity, const char **reached) {
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
-            return vwlite_find_marks_512(base, begin, end, marks, room, reached);
+            return vwlite_find_marks_512(base, begin, end, marks, capacity, reached);
         }
-        return vwlite_find_marks_anywhere(base, begin, end, marks, room, reached);
+        return vwlite_find_marks_anywhere(base, begin, end, marks, capacity, reached);
     }
     #else
     #define vwlite_find_marks vwlite_find_marks_anywhere
@@ -170,14 +170,14 @@ cdef extern from *:
     uint64_t read_values "vwlite_read_values"(size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length,
                                               float* value) noexcept nogil
     size_t mark_delimiters "vwlite_find_marks"(const char* base, const char* begin, const char* end, uint32_t* marks,
-                                               size_t room, const char** reached) noexcept nogil
+                                               size_t capacity, const char** reached) noexcept nogil
 
 
-cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t room,
+cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t capacity,
                        const char** reached) noexcept nogil:
     """The delimiters in [begin, end), as distances from base, while there is space for 80. Returns their
     number, and where it stopped. PADDING bytes after the end are readable."""
-    return mark_delimiters(base, begin, end, marks, room, reached)
+    return mark_delimiters(base, begin, end, marks, capacity, reached)
 
 
 cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value) noexcept nogil:
@@ -190,8 +190,8 @@ cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value)
     hash_names(c.size, c.head, c.more, c.length, c.seed, hash)
     if strings and any_digit(c.size, c.head):
         number_names(c.size, c.head, c.length, c.seed, hash)
-    for k in range(c.odd_count):
-        i = c.odd[k]
+    for k in range(c.slow_count):
+        i = c.slow[k]
         if strings:
             hash[i] = hash_strings(c.name[i], c.length[i], c.seed[i])
         else:
@@ -212,7 +212,7 @@ cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value)
 
 cdef extern from *:
     size_t mark_anywhere "vwlite_find_marks_anywhere"(
-        const char* base, const char* begin, const char* end, uint32_t* marks, size_t room,
+        const char* base, const char* begin, const char* end, uint32_t* marks, size_t capacity,
         const char** reached) noexcept nogil
     void hash_names_portable "vwlite_hash_names_body"(
         size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length, const uint32_t* seed,

@@ -153,7 +153,7 @@ cdef class Text:
         self.size += 1
 
     def take(self):
-        """What was written since the last call, as bytes."""
+        """The text since the last call, as bytes."""
         taken = self.data[:self.size] if self.size else b""
         self.size = 0
         return taken
@@ -292,7 +292,7 @@ cdef class PredictionWriter:
         return self.end_row()
 
     cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil:
-        """Those of all classes; NULL: empty cells."""
+        """The probabilities of all classes; NULL: empty cells."""
         cdef const ClassName* name
         cdef size_t k
         if self.format == OutputFormat.JSON and self.lead(IN_PROBABILITIES):

@@ -36,7 +36,9 @@ from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MARKS, FeatureColumns, compute, find_marks
 from vwlite.core.text.murmur cimport hash_strings, murmur
-from vwlite.core.text.tokens cimport ANY, BINARY, NONNEGATIVE, OUT_OF_MEMORY, WARY, Trouble, close_line, line_feed
+from vwlite.core.text.tokens cimport (
+    ANY, BINARY, NONNEGATIVE, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, close_line, line_feed,
+)
 from vwlite.core.text.vw cimport plain_line, vw_line
 
 # The names of the error codes of a line, in the order of Code: for vwlite/input/diagnostics.py.
@@ -49,7 +51,7 @@ CODES = (
     "class number", "class unknown", "class extra",
     "read otherwise by Vowpal Wabbit",
 )
-assert len(CODES) == WARY + 1
+assert len(CODES) == VW_INCOMPATIBLE + 1
 
 cdef enum:
     PATIENCE = 64       # lines that are parsed one by one, at most, before the columns are tried again
@@ -93,7 +95,7 @@ cdef class Parser:
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
         if label_domain not in domains:
-            raise ValueError(f"no such domain of labels: {label_domain}")
+            raise ValueError(f"unknown domain of labels: {label_domain}")
         self.format, self.loss_name = format, loss_name
         self.is_libsvm = format == "libsvm"
         self.settings.strings = not hash_all
@@ -212,30 +214,30 @@ cdef class Parser:
         cdef const char* seen = p                # how far the delimiters are known
         cdef const uint32_t* m = c.marks         # those from p on, up to `last`
         cdef uint32_t* last = c.marks
-        cdef Arrays begun = batch.a              # the batch at the line where the columns start:
+        cdef Arrays start = batch.a              # the batch at the line where the columns start:
         cdef const char* begin = p
         cdef const char* next
         cdef Arrays before
         cdef size_t odd, lines, patience = 1
         cdef uint32_t named
         cdef int state
-        c.size = c.odd_count = 0
+        c.size = c.slow_count = 0
         self.named = self.names_so_far()
         while p < end:
             if batch.reserve(1, MARKS, MARKS, 0):
                 return -1
-            before.spans, before.tag_bytes, odd = batch.a.spans, batch.a.tag_bytes, c.odd_count
+            before.spans, before.tag_bytes, odd = batch.a.spans, batch.a.tag_bytes, c.slow_count
             named = self.names_so_far()
             next = plain_line(&self.settings, batch, c, self.spaces, base, p, &m, last) if not skip else NULL
             if likely(next != NULL and next != p):
                 p, patience = next, 1
                 if c.size >= FULL or p == end:
-                    state = self.take_columns(begin, p, offset + (begin - base), batch, &begun)
+                    state = self.take_columns(begin, p, offset + (begin - base), batch, &start)
                     if state:
                         return state
-                    begun, begin, self.named = batch.a, p, self.names_so_far()
+                    start, begin, self.named = batch.a, p, self.names_so_far()
                 continue
-            batch.a.spans, batch.a.tag_bytes, c.odd_count = before.spans, before.tag_bytes, odd
+            batch.a.spans, batch.a.tag_bytes, c.slow_count = before.spans, before.tag_bytes, odd
             self.forget_names(named)
             if next == p and seen < end:
                 memmove(c.marks, m, (last - m) * sizeof(uint32_t))
@@ -247,7 +249,7 @@ cdef class Parser:
                     continue
             # Not plain. There may be more of the kind, so several lines go the other way.
             if begin != p:
-                state = self.take_columns(begin, p, offset + (begin - base), batch, &begun)
+                state = self.take_columns(begin, p, offset + (begin - base), batch, &start)
                 if state:
                     return state
             next = p
@@ -264,11 +266,11 @@ cdef class Parser:
                 m += 1
             if seen < p:
                 seen = p
-            begun, begin, self.named = batch.a, p, self.names_so_far()
+            start, begin, self.named = batch.a, p, self.names_so_far()
         return 0
 
-    cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* begun) noexcept nogil:
-        """Finish the lines [p, end), whose features are in the columns. begun: the batch before them."""
+    cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* start) noexcept nogil:
+        """Finish the lines [p, end), whose features are in the columns. start: the batch before them."""
         cdef FeatureColumns* c = self.columns
         cdef size_t i, text, first = batch.a.features - c.size
         cdef uint32_t* name_begin
@@ -277,12 +279,12 @@ cdef class Parser:
             name_begin, text = batch.name_begin + first, batch.text
             for i in range(c.size):
                 name_begin[i] = <uint32_t>(<size_t>c.name[i] - text)
-        c.size = c.odd_count = 0
+        c.size = c.slow_count = 0
         if likely(zeros == 0):
             return 0
         # A bad line, or features to be left out: once more, one by one.
-        batch.a.lines, batch.a.spans = begun.lines, begun.spans
-        batch.a.features, batch.a.tag_bytes = begun.features, begun.tag_bytes
+        batch.a.lines, batch.a.spans = start.lines, start.spans
+        batch.a.features, batch.a.tag_bytes = start.features, start.tag_bytes
         self.forget_names(self.named)
         return self.one_by_one(p, end, offset, 0, batch)
 
@@ -291,7 +293,7 @@ cdef class Parser:
         cdef const char* base = p
         cdef const char* next
         cdef Mark before
-        cdef Trouble trouble
+        cdef TokenError error
         cdef ParseError fault
         cdef uint32_t named
         while p < end:
@@ -300,20 +302,20 @@ cdef class Parser:
             before = mark_of(&batch.a)
             named = self.names_so_far()
             if self.is_libsvm:
-                next = libsvm_line(&self.settings, batch, p + skip, &trouble)
+                next = libsvm_line(&self.settings, batch, p + skip, &error)
             else:
-                next = vw_line(&self.settings, batch, p + skip, &trouble)
+                next = vw_line(&self.settings, batch, p + skip, &error)
             skip = 0
             if likely(next != NULL):
                 p = next
                 continue
             rewind(&batch.a, &before)
             self.forget_names(named)
-            if trouble.code == OUT_OF_MEMORY:
+            if error.code == OUT_OF_MEMORY:
                 return -1
-            next = line_feed(trouble.end)
-            fault.line, fault.code = <uint32_t>batch.a.lines, trouble.code
-            fault.begin, fault.end = offset + (trouble.begin - base), offset + (trouble.end - base)
+            next = line_feed(error.end)
+            fault.line, fault.code = <uint32_t>batch.a.lines, error.code
+            fault.begin, fault.end = offset + (error.begin - base), offset + (error.end - base)
             fault.line_begin, fault.line_end = offset + (p - base), offset + (next - base)
             if batch.add_fault(&fault):
                 return -1
@@ -326,7 +328,7 @@ cdef class Parser:
 
     @property
     def unfit_labels(self):
-        """Of the labels in the block that was parsed last, those that cannot be used: the first few different ones."""
+        """The first few different labels of the last block that cannot be used."""
         return self.unfit.first(self.unfit.count) if self.unfit is not None else []
 
     @staticmethod

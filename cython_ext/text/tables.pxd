@@ -7,7 +7,7 @@ from vwlite.core.data.batch cimport Batch, Mark
 from vwlite.core.text.cells cimport Cells, Column, Role
 from vwlite.core.text.csv cimport Cell, Record
 from vwlite.core.text.parser cimport Parser
-from vwlite.core.text.tokens cimport Trouble
+from vwlite.core.text.tokens cimport TokenError
 
 
 # A key of JSON lines: of the line's object, or of one in it.
@@ -57,25 +57,25 @@ cdef class TableParser(Parser):
     cdef size_t fault_room
 
     cdef int records(self, const char* p, const char* end, size_t offset, Batch batch, bint last, const char** reached) noexcept nogil
-    cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int take(self, const Record* record, Batch batch, Trouble* trouble) noexcept nogil
+    cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, TokenError* error) noexcept nogil
+    cdef int take(self, const Record* record, Batch batch, TokenError* error) noexcept nogil
     cdef int add_break(self, size_t line, size_t count) noexcept nogil
-    cdef int begin_line(self, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int unquote(self, const char** p, const char** end, Trouble* trouble) noexcept nogil
+    cdef int begin_line(self, Batch batch, TokenError* error) noexcept nogil
+    cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch, TokenError* error) noexcept nogil
+    cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil
+    cdef int unquote(self, const char** p, const char** end, TokenError* error) noexcept nogil
     cdef bint fit_word(self, const char** p, size_t n, bint is_label) noexcept nogil
-    cdef int write_word(self, const char* before, const char* p, size_t n, Trouble* trouble) noexcept nogil
-    cdef int end_text(self, bint has_bar, Trouble* trouble) noexcept nogil
-    cdef const char* json_line(self, const char* p, Batch batch, Trouble* trouble) noexcept nogil
+    cdef int write_word(self, const char* before, const char* p, size_t n, TokenError* error) noexcept nogil
+    cdef int end_text(self, bint has_bar, TokenError* error) noexcept nogil
+    cdef const char* json_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil
     cdef uint32_t find_key(self, const char* p, size_t n, uint32_t parent, uint32_t last) noexcept nogil
     cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil
     cdef int enter_key(self, uint32_t number) noexcept nogil
     cdef void forget_keys(self) noexcept nogil
-    cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, Trouble* trouble) noexcept nogil
-    cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil
-    cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil
-    cdef const char* json_scalar(self, uint32_t key, const char* p, int index, int* kind, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil
-    cdef int json_text(self, const char** p, const char** end, Trouble* trouble) noexcept nogil
-    cdef int end_json(self, Batch batch, Trouble* trouble) noexcept nogil
+    cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil
+    cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil
+    cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil
+    cdef const char* json_scalar(self, uint32_t key, const char* p, int index, int* kind, Batch batch, TokenError* error) noexcept nogil
+    cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil
+    cdef int json_text(self, const char** p, const char** end, TokenError* error) noexcept nogil
+    cdef int end_json(self, Batch batch, TokenError* error) noexcept nogil

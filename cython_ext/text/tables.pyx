@@ -41,7 +41,7 @@ from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.parser import CODES as LINE_CODES
 from vwlite.core.text.times cimport Moment
 from vwlite.core.text.tokens cimport (
-    IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, trouble_at,
+    IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, error_at,
 )
 
 # The names of the error codes of a record, in the order of TableCode.
@@ -87,7 +87,7 @@ cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
     return NULL
 
 
-cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
+cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
     """The features of a cell; -1: it is bad. PADDING bytes behind it are readable."""
     cdef Float number
     cdef Moment time
@@ -99,7 +99,7 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
     while is_blank((end - 1)[0]):
         end -= 1
     if open_space(sink, batch, c.name, c.size):
-        trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+        error_at(error, OUT_OF_MEMORY, NULL, NULL)
         return -1
     if c.role == CATEGORICAL:
         failed = add_padded_word(sink, c, batch, p, end - p)
@@ -109,14 +109,14 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
         failed = 0
         if not is_missing(&sink.missing, p, end - p):
             if not read_time(p, end - p, &time):
-                trouble_at(trouble, CELL_TIME, p, end)
+                error_at(error, CELL_TIME, p, end)
                 return -1
             failed = add_time(sink, c, batch, &time)
     else:
         number = read_float(p, end)
         if likely(number.end == end):
             if unlikely(not isfinite(number.value)):
-                trouble_at(trouble, CELL_LARGE, p, end)
+                error_at(error, CELL_LARGE, p, end)
                 return -1
             if unlikely(sink.missing.number_count != 0) and is_missing_number(&sink.missing, number.value):
                 failed = 0
@@ -127,16 +127,16 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
         elif is_missing(&sink.missing, p, end - p):
             failed = 0
         else:
-            trouble_at(trouble, CELL, p, end)
+            error_at(error, CELL, p, end)
             return -1
     if unlikely(failed or close_space(sink, batch, c.letter, c.size)):
-        trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+        error_at(error, OUT_OF_MEMORY, NULL, NULL)
         return -1
     return 0
 
 
-cdef inline RecordStart begun(TableParser parser, Batch batch) noexcept nogil:
-    """How far all is before a record, of which no column is read yet."""
+cdef inline RecordStart record_start(TableParser parser, Batch batch) noexcept nogil:
+    """The sizes of all arrays before a record is read."""
     cdef RecordStart before
     before.batch, before.names, before.text = mark_of(&batch.a), parser.names_so_far(), parser.table.sink.text.size
     parser.column = 0
@@ -144,7 +144,7 @@ cdef inline RecordStart begun(TableParser parser, Batch batch) noexcept nogil:
 
 
 cdef inline void go_back(TableParser parser, Batch batch, const RecordStart* before) noexcept nogil:
-    """Have nothing of the record: it is bad."""
+    """Roll back the record: it is invalid."""
     rewind(&batch.a, &before.batch)
     parser.forget_names(before.names)
     parser.table.sink.text.size = before.text
@@ -255,11 +255,11 @@ cdef class TableParser(Parser):
         cdef uint64_t high = 0
         cdef size_t found
         cdef Record record
-        cdef Trouble trouble
+        cdef TokenError error
         cdef ScanResult outcome
         cdef RecordStart before
         while p < end:
-            outcome = csv_record(base, p, self.delimiter, &m, behind, self.cells, self.cell_room, &record, &trouble)
+            outcome = csv_record(base, p, self.delimiter, &m, behind, self.cells, self.cell_room, &record, &error)
             if unlikely(outcome == CUT and seen < end):
                 if m == self.marks and behind + 66 > self.marks + self.mark_room:
                     found = behind - self.marks
@@ -281,7 +281,7 @@ cdef class TableParser(Parser):
                 break
             if unlikely(outcome != COMPLETE):
                 self.column = 0
-                next = <const char*>memchr(trouble.end, c'\n', end - trouble.end)
+                next = <const char*>memchr(error.end, c'\n', end - error.end)
                 if next == NULL:       # not the last part: that comes again with the rest
                     break
                 found = line_ends(p, next)
@@ -293,20 +293,20 @@ cdef class TableParser(Parser):
                     return -1
                 if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
                     return -1
-                before = begun(self, batch)
+                before = record_start(self, batch)
                 if unlikely(high != 0):
-                    trouble.begin = not_utf8(p, next)
-                    if trouble.begin != NULL:
-                        trouble_at(&trouble, NOT_UTF8, trouble.begin, trouble.begin + 1)
+                    error.begin = not_utf8(p, next)
+                    if error.begin != NULL:
+                        error_at(&error, NOT_UTF8, error.begin, error.begin + 1)
                         outcome = BAD
                 if likely(outcome == COMPLETE):
-                    if likely(self.take(&record, batch, &trouble) == 0):
+                    if likely(self.take(&record, batch, &error) == 0):
                         p = next + 1
                         continue
                 go_back(self, batch, &before)
-                if trouble.code == OUT_OF_MEMORY:
+                if error.code == OUT_OF_MEMORY:
                     return -1
-            if self.add_fault(p, next, offset + (p - base), batch, &trouble):
+            if self.add_fault(p, next, offset + (p - base), batch, &error):
                 return -1
             if self.settings.stop:
                 return 1
@@ -319,63 +319,63 @@ cdef class TableParser(Parser):
         return 0
 
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
-        """Those of JSON in [p, end), the last byte of which is LF. As Parser.lines."""
+        """The JSON lines in [p, end), the last byte of which is LF. As Parser.lines."""
         cdef const char* base = p
         cdef const char* next
-        cdef Trouble trouble
+        cdef TokenError error
         cdef RecordStart before
         while p < end:
-            before = begun(self, batch)
-            next = self.json_line(p + skip, batch, &trouble)
+            before = record_start(self, batch)
+            next = self.json_line(p + skip, batch, &error)
             if likely(next != NULL):
                 p, skip = next + 1, 0
                 continue
             go_back(self, batch, &before)
-            if trouble.code == OUT_OF_MEMORY:
+            if error.code == OUT_OF_MEMORY:
                 return -1
             next = line_feed(p)
-            if self.add_fault(p, next, offset + (p - base), batch, &trouble):
+            if self.add_fault(p, next, offset + (p - base), batch, &error):
                 return -1
             if self.settings.stop:
                 return 1
             p, skip = close_line(batch, REJECTED, next), 0
         return 0
 
-    cdef const char* json_line(self, const char* p, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef const char* json_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil:
         """A line becomes one of the batch. Returns its LF, or NULL."""
         cdef const char* end
         cdef const char* q
         cdef int i
-        if self.begin_line(batch, trouble):
+        if self.begin_line(batch, error):
             return NULL
         p = json_blanks(p)
         if p[0] == c'\n':
             close_line(batch, BLANK, p)
-            return p if self.end_text(False, trouble) == 0 else NULL
+            return p if self.end_text(False, error) == 0 else NULL
         if p[0] != BRACE:
-            return trouble_at(trouble, JSON_OBJECT, p, p + 1)
+            return error_at(error, JSON_OBJECT, p, p + 1)
         end = line_feed(p)
         q = not_utf8(p, end)
         if q != NULL:
-            return trouble_at(trouble, NOT_UTF8, q, q + 1)
+            return error_at(error, NOT_UTF8, q, q + 1)
         if unlikely(self.key_count > MOST_KEYS):
             self.forget_keys()
         self.stamp += 1
         for i in range(3):
             self.head_size[i] = 0
-        p = self.json_object(p, 0, batch, trouble)
+        p = self.json_object(p, 0, batch, error)
         if p == NULL:
             return NULL
         p = json_blanks(p)
         if p != end:
-            return trouble_at(trouble, JSON_AFTER, p, p + 1)
+            return error_at(error, JSON_AFTER, p, p + 1)
         self.column = 0
-        if self.end_json(batch, trouble):
+        if self.end_json(batch, error):
             return NULL
         close_line(batch, EXAMPLE, end)
         return end
 
-    cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil:
         """The members of the object at p. Returns what is behind it, or NULL."""
         cdef const char* begin
         cdef const char* end
@@ -386,25 +386,25 @@ cdef class TableParser(Parser):
             return p + 1
         while True:
             begin = p + 1
-            p = json_key(p, &escaped, trouble)
+            p = json_key(p, &escaped, error)
             if p == NULL:
                 return NULL
             end = p - 1
             while end[0] != c'"':
                 end -= 1
-            if unlikely(escaped) and self.json_text(&begin, &end, trouble):
+            if unlikely(escaped) and self.json_text(&begin, &end, error):
                 return NULL
             if unlikely(begin == end):
-                return trouble_at(trouble, JSON_KEY, p - 1, p)
+                return error_at(error, JSON_KEY, p - 1, p)
             key = self.find_key(begin, end - begin, parent, last)
             if key == 0:
-                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+                return error_at(error, OUT_OF_MEMORY, p, p)
             if self.keys[key - 1].stamp == self.stamp:
-                return trouble_at(trouble, JSON_TWICE, p - 1, p)
+                return error_at(error, JSON_TWICE, p - 1, p)
             self.keys[key - 1].stamp = self.stamp
             if parent == 0:
                 self.column = self.keys[key - 1].schema
-            p = self.json_value(key, json_blanks(p), batch, trouble)
+            p = self.json_value(key, json_blanks(p), batch, error)
             if p == NULL:
                 return NULL
             last = key
@@ -412,41 +412,41 @@ cdef class TableParser(Parser):
             if p[0] == END_BRACE:
                 return p + 1
             if p[0] != c',':
-                return trouble_at(trouble, JSON_COMMA, p, p + (p[0] != c'\n'))
+                return error_at(error, JSON_COMMA, p, p + (p[0] != c'\n'))
             p = json_blanks(p + 1)
 
-    cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil:
         """The value at p of a key. Returns what is behind it, or NULL."""
         cdef Key* k = &self.keys[key - 1]
         cdef Role role = k.column.role
         cdef int kind = 0
         cdef const char* end
         if role == DROPPED:
-            return json_skip(p, trouble)
+            return json_skip(p, error)
         if p[0] == BRACE or p[0] == BRACKET:
             if TIME <= role <= IS_TAG:
-                return trouble_at(trouble, JSON_KIND, p, p + 1)
+                return error_at(error, JSON_KIND, p, p + 1)
         if p[0] == BRACE:
             if k.parent != 0:
-                return trouble_at(trouble, JSON_DEEP, p, p + 1)
+                return error_at(error, JSON_DEEP, p, p + 1)
             if open_space(&self.table.sink, batch, k.column.name, k.column.size):
-                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
-            end = self.json_object(p, key, batch, trouble)
+                return error_at(error, OUT_OF_MEMORY, p, p)
+            end = self.json_object(p, key, batch, error)
         else:
             if k.parent == 0 and open_space(&self.table.sink, batch, k.column.name, k.column.size):
-                return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+                return error_at(error, OUT_OF_MEMORY, p, p)
             if p[0] == BRACKET:
-                end = self.json_array(key, p, batch, trouble)
+                end = self.json_array(key, p, batch, error)
             else:
-                end = self.json_scalar(key, p, -1, &kind, batch, trouble)
+                end = self.json_scalar(key, p, -1, &kind, batch, error)
         if end == NULL:
             return NULL
         k = &self.keys[key - 1]     # there may be more of them now
         if k.parent == 0 and close_space(&self.table.sink, batch, k.column.letter, k.column.size):
-            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            return error_at(error, OUT_OF_MEMORY, p, p)
         return end
 
-    cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil:
         """The array at p: numbers are features by their place, from 0; words as one alone would be."""
         cdef int kind = 0, index = 0
         p = json_blanks(p + 1)
@@ -454,8 +454,8 @@ cdef class TableParser(Parser):
             return p + 1
         while True:
             if p[0] == BRACE or p[0] == BRACKET:
-                return trouble_at(trouble, JSON_DEEP, p, p + 1)
-            p = self.json_scalar(key, p, index, &kind, batch, trouble)
+                return error_at(error, JSON_DEEP, p, p + 1)
+            p = self.json_scalar(key, p, index, &kind, batch, error)
             if p == NULL:
                 return NULL
             index += 1
@@ -463,11 +463,11 @@ cdef class TableParser(Parser):
             if p[0] == END_BRACKET:
                 return p + 1
             if p[0] != c',':
-                return trouble_at(trouble, JSON_COMMA, p, p + (p[0] != c'\n'))
+                return error_at(error, JSON_COMMA, p, p + (p[0] != c'\n'))
             p = json_blanks(p + 1)
 
     cdef const char* json_scalar(self, uint32_t key, const char* p, int index, int* kind, Batch batch,
-                                 Trouble* trouble) noexcept nogil:
+                                 TokenError* error) noexcept nogil:
         """A string, number, true, false or null. index: its place in an array, -1: it is in none. kind: 1 if numbers
         came before in this array, 2 if words did."""
         cdef const Column* c = &self.keys[key - 1].column
@@ -482,21 +482,21 @@ cdef class TableParser(Parser):
         cdef int size
         cdef size_t n
         if p[0] == c'"':
-            p = json_string(p, &escaped, trouble)
+            p = json_string(p, &escaped, error)
             if p == NULL:
                 return NULL
             text, end = begin + 1, p - 1
-            if unlikely(escaped) and self.json_text(&text, &end, trouble):
+            if unlikely(escaped) and self.json_text(&text, &end, error):
                 return NULL
         elif p[0] == c'-' or is_digit(p[0]):
-            p = json_number(p, trouble)
+            p = json_number(p, error)
             if p == NULL:
                 return NULL
             end, is_number = p, True
         else:
             n = json_word(p)
             if n == 0:
-                return trouble_at(trouble, JSON_VALUE, p, p + (p[0] != c'\n'))
+                return error_at(error, JSON_VALUE, p, p + (p[0] != c'\n'))
             if p[0] == c'n':
                 return p + n
             p += n
@@ -505,7 +505,7 @@ cdef class TableParser(Parser):
                 text = b"1" if begin[0] == c't' else b"0"
                 end = text + 1
             elif c.role == NUMERIC:
-                return trouble_at(trouble, CELL, begin, p)
+                return error_at(error, CELL, begin, p)
         while text < end and is_blank(text[0]):
             text += 1
         if text == end:
@@ -516,24 +516,24 @@ cdef class TableParser(Parser):
                 and is_missing(&sink.missing, text, end - text):
             return p
         if IS_LABEL <= c.role <= IS_TAG:
-            if self.json_head(c, text, end, batch, trouble):
-                if trouble.code != OUT_OF_MEMORY:
-                    trouble.begin, trouble.end = begin, p
+            if self.json_head(c, text, end, batch, error):
+                if error.code != OUT_OF_MEMORY:
+                    error.begin, error.end = begin, p
                 return NULL
             return p
         if c.role == NUMERIC or (is_number and c.role == BY_VALUE):
             number = read_float(text, end)
             if number.end != end or not isfinite(number.value):
-                return trouble_at(trouble, CELL if number.end != end else CELL_LARGE, begin, p)
+                return error_at(error, CELL if number.end != end else CELL_LARGE, begin, p)
             if is_missing_number(&sink.missing, number.value):
                 return p
             if index < 0:
                 failed = add_number(sink, c, batch, number.value, text, end - text)
             else:
                 if kind[0] == 2:
-                    return trouble_at(trouble, JSON_MIXED, begin, p)
+                    return error_at(error, JSON_MIXED, begin, p)
                 if self.keys[key - 1].parent != 0:
-                    return trouble_at(trouble, JSON_DEEP, begin, p)
+                    return error_at(error, JSON_DEEP, begin, p)
                 kind[0] = 1
                 size = write_unsigned(digits, index)
                 if sink.as_text:
@@ -544,35 +544,35 @@ cdef class TableParser(Parser):
         else:
             if index >= 0:
                 if kind[0] == 1:
-                    return trouble_at(trouble, JSON_MIXED, begin, p)
+                    return error_at(error, JSON_MIXED, begin, p)
                 kind[0] = 2
             if c.role == TEXT:
                 failed = add_text(sink, c.space, batch, text, end - text)
             elif c.role == TIME:
                 if not read_time(text, end - text, &time):
-                    return trouble_at(trouble, CELL_TIME, begin, p)
+                    return error_at(error, CELL_TIME, begin, p)
                 failed = add_time(sink, c, batch, &time)
             else:
                 failed = add_padded_word(sink, c, batch, text, end - text)
-        return p if not failed else trouble_at(trouble, OUT_OF_MEMORY, begin, p)
+        return p if not failed else error_at(error, OUT_OF_MEMORY, begin, p)
 
-    cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef int json_head(self, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
         """Keep the text of a label, importance or tag for the end of the line."""
         cdef int i = c.role - IS_LABEL
         cdef size_t n = end - p
         if c.role != IS_IMPORTANCE and not self.fit_word(&p, n, c.role == IS_LABEL):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         if reserve(<void**>&self.heads[i], &self.head_room[i], n + PADDING, 1):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         memcpy(self.heads[i], p, n)
         memset(self.heads[i] + n, 0, PADDING)
         self.head_size[i] = n
-        return self.check_head(c.role, self.heads[i], self.heads[i] + n, batch, trouble)
+        return self.check_head(c.role, self.heads[i], self.heads[i] + n, batch, error)
 
-    cdef int end_json(self, Batch batch, Trouble* trouble) noexcept nogil:
-        """What was kept of a line becomes its label, importance and tag."""
+    cdef int end_json(self, Batch batch, TokenError* error) noexcept nogil:
+        """Set label, importance and tag of a line from the stored values."""
         cdef CellSink* sink = &self.table.sink
         cdef size_t i, n, features
         cdef char* line
@@ -580,7 +580,7 @@ cdef class TableParser(Parser):
             n = self.head_size[2]
             if n:
                 if batch.reserve(0, 0, 0, n):
-                    trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+                    error_at(error, OUT_OF_MEMORY, NULL, NULL)
                     return -1
                 memcpy(batch.a.tags + batch.a.tag_bytes, self.heads[2], n)
                 batch.a.tag_bytes += n
@@ -591,7 +591,7 @@ cdef class TableParser(Parser):
         features = sink.text.size - self.line_text
         n = self.head_size[0] + self.head_size[1] + self.head_size[2] + 3
         if reserve(<void**>&sink.text.data, &sink.text.capacity, sink.text.size + n, 1):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         line = sink.text.data + self.line_text
         memmove(line + n, line, features)
@@ -608,16 +608,16 @@ cdef class TableParser(Parser):
                 n += self.head_size[i]
         memmove(line + n, line + self.head_size[0] + self.head_size[1] + self.head_size[2] + 3, features)
         sink.text.size += n
-        return self.end_text(True, trouble)
+        return self.end_text(True, error)
 
-    cdef int json_text(self, const char** p, const char** end, Trouble* trouble) noexcept nogil:
+    cdef int json_text(self, const char** p, const char** end, TokenError* error) noexcept nogil:
         """A string without its escapes, in a copy."""
         cdef const char* q = p[0]
         cdef char* to
         cdef int unit, second
         cdef char c
         if reserve(<void**>&self.unquoted, &self.unquoted_size, end[0] - q + PADDING, 1):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         to = self.unquoted
         while q < end[0]:
@@ -637,14 +637,14 @@ cdef class TableParser(Parser):
                         unit = 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00)
                         q += 6
                 if unit < 0 or 0xD800 <= unit < 0xE000 or q > end[0]:
-                    trouble_at(trouble, JSON_ESCAPE, p[0], end[0])
+                    error_at(error, JSON_ESCAPE, p[0], end[0])
                     return -1
                 to += write_character(to, unit)
                 continue
             if c == c'b' or c == c'f' or c == c'n' or c == c'r' or c == c't':
                 c = c' ' if c != c'n' else c'\n'     # blanks all of them
             elif c != c'"' and c != c'\\' and c != c'/':
-                trouble_at(trouble, JSON_ESCAPE, p[0], end[0])
+                error_at(error, JSON_ESCAPE, p[0], end[0])
                 return -1
             to[0] = c
             to += 1
@@ -720,7 +720,7 @@ cdef class TableParser(Parser):
         return <uint32_t>self.key_count
 
     cdef int enter_key(self, uint32_t number) noexcept nogil:
-        """Have a key found; -1: no memory."""
+        """Insert a key into the hash table; -1: no memory."""
         cdef uint32_t at, i, first = number
         cdef int bits = self.key_bits
         if self.key_places == NULL or 2 * self.key_count > <size_t>1 << bits:
@@ -759,12 +759,12 @@ cdef class TableParser(Parser):
         self.break_count += 1
         return 0
 
-    cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef int add_fault(self, const char* p, const char* end, size_t offset, Batch batch, TokenError* error) noexcept nogil:
         """The record [p, end] is bad; offset: of p in the block. It has its place among the lines."""
         cdef ParseError fault
         cdef size_t i = batch.a.lines
-        fault.line, fault.code = <uint32_t>i, trouble.code
-        fault.begin, fault.end = offset + (trouble.begin - p), offset + (trouble.end - p)
+        fault.line, fault.code = <uint32_t>i, error.code
+        fault.begin, fault.end = offset + (error.begin - p), offset + (error.end - p)
         fault.line_begin, fault.line_end = offset, offset + (end - p)
         if batch.add_fault(&fault):
             return -1
@@ -776,16 +776,16 @@ cdef class TableParser(Parser):
         batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1, 0
         return 0
 
-    cdef int begin_line(self, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef int begin_line(self, Batch batch, TokenError* error) noexcept nogil:
         cdef size_t i = batch.a.lines
         if batch.reserve(1, 1, 64, 0):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         batch.a.label[i], batch.a.importance[i], batch.a.initial[i] = NAN, 1, 0
         self.line_text = self.table.sink.text.size
         return 0
 
-    cdef int take(self, const Record* record, Batch batch, Trouble* trouble) noexcept nogil:
+    cdef int take(self, const Record* record, Batch batch, TokenError* error) noexcept nogil:
         """Convert a record to a line; -1: it is invalid, with the error."""
         cdef size_t k
         cdef Cell* cell = self.cells
@@ -794,7 +794,7 @@ cdef class TableParser(Parser):
         cdef CellSink* sink = &self.table.sink
         cdef const char* p
         cdef const char* end
-        if self.begin_line(batch, trouble):
+        if self.begin_line(batch, error):
             return -1
         if unlikely(record.cells == 1 and not cell.quoted):
             p = cell.begin
@@ -802,16 +802,16 @@ cdef class TableParser(Parser):
                 p += 1
             if p == cell.end:
                 close_line(batch, BLANK, record.end)
-                return self.end_text(False, trouble)
+                return self.end_text(False, error)
         if unlikely(record.cells != self.width):
             p = cell.begin - cell.quoted
-            trouble_at(trouble, RAGGED, p, p)
+            error_at(error, RAGGED, p, p)
             return -1
         for k in range(self.table.heads):
             at = self.position[self.table.head[k]]
             if at >= 0:
                 self.column = self.table.head[k] + 1
-                if self.take_head(&columns[self.column - 1], cell[at].begin, cell[at].end, cell[at].doubled, batch, trouble):
+                if self.take_head(&columns[self.column - 1], cell[at].begin, cell[at].end, cell[at].doubled, batch, error):
                     return -1
         for k in range(self.table.count):
             at = self.position[k]
@@ -820,22 +820,22 @@ cdef class TableParser(Parser):
             p, end = cell[at].begin, cell[at].end
             if unlikely(cell[at].doubled):
                 self.column = <uint32_t>k + 1
-                if self.unquote(&p, &end, trouble):
+                if self.unquote(&p, &end, error):
                     return -1
-            if unlikely(take_cell(sink, &columns[k], p, end, batch, trouble)):
+            if unlikely(take_cell(sink, &columns[k], p, end, batch, error)):
                 self.column = <uint32_t>k + 1
                 if cell[at].doubled:
-                    trouble.begin, trouble.end = cell[at].begin, cell[at].end
+                    error.begin, error.end = cell[at].begin, cell[at].end
                 return -1
         close_line(batch, EXAMPLE, record.end)
-        return self.end_text(True, trouble)
+        return self.end_text(True, error)
 
-    cdef int unquote(self, const char** p, const char** end, Trouble* trouble) noexcept nogil:
+    cdef int unquote(self, const char** p, const char** end, TokenError* error) noexcept nogil:
         """A cell with one quote for two."""
         cdef const char* q = p[0]
         cdef size_t n = 0
         if reserve(<void**>&self.unquoted, &self.unquoted_size, end[0] - q + PADDING, 1):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         while q < end[0]:
             self.unquoted[n] = q[0]
@@ -846,7 +846,7 @@ cdef class TableParser(Parser):
         return 0
 
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch,
-                       Trouble* trouble) noexcept nogil:
+                       TokenError* error) noexcept nogil:
         """The label, importance or tag of a line; -1: it is bad."""
         cdef const char* begin
         cdef const char* last
@@ -861,52 +861,52 @@ cdef class TableParser(Parser):
         if c.role != IS_TAG and is_missing(&self.table.sink.missing, p, end - p):
             return 0
         begin, last = p, end
-        if unlikely(doubled) and self.unquote(&p, &end, trouble):
+        if unlikely(doubled) and self.unquote(&p, &end, error):
             return -1
         n = end - p
         if c.role != IS_IMPORTANCE and not self.fit_word(&p, n, c.role == IS_LABEL):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
-        if self.check_head(c.role, p, p + n, batch, trouble):
-            if trouble.code != OUT_OF_MEMORY:
-                trouble.begin, trouble.end = begin, last
+        if self.check_head(c.role, p, p + n, batch, error):
+            if error.code != OUT_OF_MEMORY:
+                error.begin, error.end = begin, last
             return -1
         if unlikely(self.table.sink.as_text):
             some = self.table.sink.text.size > self.line_text
             if c.role == IS_IMPORTANCE:
                 # VW text has no place for it without a label, and the line is not learned.
-                return self.write_word(b" ", p, n, trouble) if some else 0
-            return self.write_word(b"" if c.role == IS_LABEL else b" '" if some else b"'", p, n, trouble)
+                return self.write_word(b" ", p, n, error) if some else 0
+            return self.write_word(b"" if c.role == IS_LABEL else b" '" if some else b"'", p, n, error)
         if c.role == IS_TAG:
             if batch.reserve(0, 0, 0, n):
-                trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+                error_at(error, OUT_OF_MEMORY, NULL, NULL)
                 return -1
             memcpy(batch.a.tags + batch.a.tag_bytes, p, n)
             batch.a.tag_bytes += n
         return 0
 
-    cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, Trouble* trouble) noexcept nogil:
-        """Note the label or importance [p, end) of a line; -1: it is bad."""
+    cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
+        """Set the label or importance of a line to [p, end); -1: it is invalid."""
         cdef size_t i = batch.a.lines
         cdef Double number
         if role == IS_LABEL and not self.table.sink.as_text:
-            return 0 if take_label(&self.settings, p, end, &batch.a.label[i], trouble) else -1
+            return 0 if take_label(&self.settings, p, end, &batch.a.label[i], error) else -1
         if role != IS_IMPORTANCE:
             return 0
         number = read_double(p)
         if number.end != end:
-            trouble_at(trouble, IMPORTANCE, p, end)
+            error_at(error, IMPORTANCE, p, end)
         elif number.value < 0:
-            trouble_at(trouble, IMPORTANCE_NEGATIVE, p, end)
+            error_at(error, IMPORTANCE_NEGATIVE, p, end)
         elif not isfinite(number.value):
-            trouble_at(trouble, IMPORTANCE_LARGE, p, end)
+            error_at(error, IMPORTANCE_LARGE, p, end)
         else:
             batch.a.importance[i] = number.value
             return 0
         return -1
 
     cdef bint fit_word(self, const char** p, size_t n, bint is_label) noexcept nogil:
-        """Have `_` for what a word before the first bar of VW text cannot hold, in a copy; false: no memory."""
+        """Copy a word, with `_` for characters that are not valid before the first bar of VW text; false: no memory."""
         cdef const char* q = p[0]
         cdef size_t i
         cdef bint fits = not (is_label and q[0] == c"'")
@@ -924,13 +924,13 @@ cdef class TableParser(Parser):
         p[0] = self.unquoted
         return True
 
-    cdef int write_word(self, const char* before, const char* p, size_t n, Trouble* trouble) noexcept nogil:
+    cdef int write_word(self, const char* before, const char* p, size_t n, TokenError* error) noexcept nogil:
         if write(&self.table.sink, before, strlen(before)) or write(&self.table.sink, p, n):
-            trouble_at(trouble, OUT_OF_MEMORY, NULL, NULL)
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         return 0
 
-    cdef int end_text(self, bint has_bar, Trouble* trouble) noexcept nogil:
+    cdef int end_text(self, bint has_bar, TokenError* error) noexcept nogil:
         """End a line of VW text, if text is written; has_bar: it is not a blank line."""
         cdef CellSink* sink = &self.table.sink
         cdef size_t n
@@ -938,13 +938,13 @@ cdef class TableParser(Parser):
             return 0
         n = sink.text.size - self.line_text
         if has_bar and (n == 0 or memchr(sink.text.data + self.line_text, c'|', n) == NULL) \
-                and self.write_word(b" |", NULL, 0, trouble):
+                and self.write_word(b" |", NULL, 0, error):
             return -1
         n = sink.text.size - self.line_text
         if n and sink.text.data[self.line_text] == c' ':
             memmove(sink.text.data + self.line_text, sink.text.data + self.line_text + 1, n - 1)
             sink.text.size -= 1
-        return self.write_word(b"\n", NULL, 0, trouble)
+        return self.write_word(b"\n", NULL, 0, error)
 
     @property
     def table_names(self):
@@ -952,11 +952,11 @@ cdef class TableParser(Parser):
         return self.table.names
 
     def cells_of(self, bytes record):
-        """How many cells a record has."""
+        """The number of cells of a record."""
         return len(split(record, chr(self.delimiter))[0][0])
 
     def breaks_of_lines(self):
-        """Of the batch that was filled last, the lines whose records have line ends in them, and how many."""
+        """The lines of the last batch whose records contain line ends, and the numbers of line ends."""
         return [(self.breaks[2 * i], self.breaks[2 * i + 1]) for i in range(self.break_count)]
 
     def take_unknown(self):
@@ -996,10 +996,10 @@ cdef object name_of(uint32_t code):
 
 def split(block, str delimiter, size_t most=1):
     """The cells of the first records of a block as bytes, for callers that need few of them: at most `most` records,
-    each as its cells, its begin and its end (after its line end). An invalid record has None for cells, and for the end
+    each as its cells, its begin and its end (after its line end). For an invalid record, cells is None, and for the end
     its error code; it ends the list if no line end follows. The last one may lack its line end."""
     cdef bytes text = bytes(block)
-    cdef size_t n, room = 64, found, i
+    cdef size_t n, capacity = 64, found, i
     cdef const char* base
     cdef const char* p
     cdef const char* reached = NULL
@@ -1008,35 +1008,35 @@ def split(block, str delimiter, size_t most=1):
     cdef uint32_t* marks = NULL
     cdef Cell* cells = NULL
     cdef Record record
-    cdef Trouble trouble
+    cdef TokenError error
     cdef ScanResult outcome
     if not text.endswith(b"\n"):
         text += b"\n"
     n = len(text)
     text += bytes(PADDING)
-    base = p = trouble.end = text
-    trouble.code = QUOTE_OPEN
+    base = p = error.end = text
+    error.code = QUOTE_OPEN
     records = []
     marks = <uint32_t*>malloc((n + 128) * sizeof(uint32_t))
-    cells = <Cell*>malloc(room * sizeof(Cell))
+    cells = <Cell*>malloc(capacity * sizeof(Cell))
     try:
         if marks == NULL or cells == NULL:
             raise MemoryError
         found = csv_marks(base, base, base + n, <char>ord(delimiter), marks, n + 128, &reached, &high)
         m = marks
         while p < base + n and len(records) < most:
-            outcome = csv_record(base, p, <char>ord(delimiter), &m, marks + found, cells, room, &record, &trouble)
-            if outcome == COMPLETE and record.cells > room:
-                room = record.cells
-                if resize(<void**>&cells, room, sizeof(Cell)):
+            outcome = csv_record(base, p, <char>ord(delimiter), &m, marks + found, cells, capacity, &record, &error)
+            if outcome == COMPLETE and record.cells > capacity:
+                capacity = record.cells
+                if resize(<void**>&cells, capacity, sizeof(Cell)):
                     raise MemoryError
                 m = marks
                 while base + m[0] < p:
                     m += 1
                 continue
             if outcome != COMPLETE:
-                records.append((None, p - base, TABLE_CODES[trouble.code - RAGGED]))
-                p = <const char*>memchr(trouble.end, c'\n', base + n - trouble.end)
+                records.append((None, p - base, TABLE_CODES[error.code - RAGGED]))
+                p = <const char*>memchr(error.end, c'\n', base + n - error.end)
                 if p == NULL:
                     break
                 p += 1
@@ -1054,7 +1054,7 @@ def split(block, str delimiter, size_t most=1):
 
 
 def whole(block, str delimiter):
-    """How many bytes of a block, which begins with a record, are whole records."""
+    """The number of bytes of whole records at the beginning of a block."""
     cdef Py_buffer info
     cdef size_t end
     cdef char between = <char>ord(delimiter)
@@ -1068,8 +1068,8 @@ def whole(block, str delimiter):
 
 
 cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcept nogil:
-    """Where the last record ends that ends in [data, data + size). A bad record ends as csv.pxd says; without a quote
-    in them, records are lines."""
+    """The end of the last record that ends in [data, data + size). An invalid record ends as in csv.pxd; without
+    quotes, records are lines."""
     cdef const char* p = data
     cdef const char* end = data + size
     cdef const char* q

@@ -84,11 +84,11 @@ cdef enum Code:
     CLASS_NUMBER
     CLASS_UNKNOWN
     CLASS_EXTRA
-    WARY
+    VW_INCOMPATIBLE
 
 
 # A parse error and its position in the text.
-cdef struct Trouble:
+cdef struct TokenError:
     uint32_t code
     const char* begin
     const char* end
@@ -129,14 +129,14 @@ cdef inline const char* line_end(const char* p) noexcept nogil:
     return NULL
 
 
-cdef inline const char* trouble_at(Trouble* trouble, uint32_t code, const char* begin, const char* end) noexcept nogil:
-    trouble.code, trouble.begin, trouble.end = code, begin, end
+cdef inline const char* error_at(TokenError* error, uint32_t code, const char* begin, const char* end) noexcept nogil:
+    error.code, error.begin, error.end = code, begin, end
     return NULL
 
 
-cdef inline const char* no_line_end(Trouble* trouble, const char* p) noexcept nogil:
+cdef inline const char* no_line_end(TokenError* error, const char* p) noexcept nogil:
     """p is at a CR which does not end the line."""
-    return trouble_at(trouble, CARRIAGE_RETURN, p, p + 1)
+    return error_at(error, CARRIAGE_RETURN, p, p + 1)
 
 
 cdef inline NameToken any_name(const char* p, uint32_t seed, bint strings) noexcept nogil:
@@ -198,20 +198,20 @@ cdef inline const char* value_end(const char* p, const char* window, uint32_t re
 
 
 cdef inline bint take_unfit(const TokenSettings* s, const char* p, const char* end, uint32_t code, double* label,
-                            Trouble* trouble) noexcept nogil:
+                            TokenError* error) noexcept nogil:
     """The label [p, end) cannot be used: an error with that code, or it is recorded and treated as missing."""
     cdef uint32_t found = 0
     if s.unfit == NULL:
-        trouble_at(trouble, code, p, end)
+        error_at(error, code, p, end)
         return False
     if (<ClassNames>s.unfit).take(p, end - p, &found):
-        trouble_at(trouble, OUT_OF_MEMORY, p, end)
+        error_at(error, OUT_OF_MEMORY, p, end)
         return False
     label[0] = unfit()
     return True
 
 
-cdef inline bint take_class(const TokenSettings* s, const char* p, const char* end, double* label, Trouble* trouble) noexcept nogil:
+cdef inline bint take_class(const TokenSettings* s, const char* p, const char* end, double* label, TokenError* error) noexcept nogil:
     """The number of the class that the label [p, end) names, or false."""
     cdef Double number
     cdef uint32_t found = 0
@@ -219,33 +219,33 @@ cdef inline bint take_class(const TokenSettings* s, const char* p, const char* e
     if (<ClassNames>s.names).numbers:
         code = CLASS_NUMBER
         number = read_double(p)
-        if number.end == end and 1 <= number.value <= (<ClassNames>s.names).room and number.value == <uint32_t>number.value:
+        if number.end == end and 1 <= number.value <= (<ClassNames>s.names).limit and number.value == <uint32_t>number.value:
             found = <uint32_t>number.value
     else:
         code = LABEL_MAPPING if s.mapped else CLASS_EXTRA if (<ClassNames>s.names).grows else CLASS_UNKNOWN
         if (<ClassNames>s.names).take(p, end - p, &found):
-            trouble_at(trouble, OUT_OF_MEMORY, p, end)
+            error_at(error, OUT_OF_MEMORY, p, end)
             return False
     if found == 0:
-        return take_unfit(s, p, end, code, label, trouble)
+        return take_unfit(s, p, end, code, label, error)
     label[0] = found if not s.mapped else 2 * <double>found - 3
     return True
 
 
 cdef inline bint take_label(const TokenSettings* s, const char* p, const char* end, double* label,
-                            Trouble* trouble) noexcept nogil:
+                            TokenError* error) noexcept nogil:
     """The label [p, end), or false."""
     cdef Double number
     cdef double y
     if unlikely(s.names != NULL):
-        return take_class(s, p, end, label, trouble)
+        return take_class(s, p, end, label, error)
     number = read_double(p)
     y = number.value
     if number.end != end:
-        trouble_at(trouble, LABEL, p, end)
+        error_at(error, LABEL, p, end)
         return False
     if not isfinite(y):
-        trouble_at(trouble, LABEL_LARGE, p, end)
+        error_at(error, LABEL_LARGE, p, end)
         return False
     if s.mapped:
         if y == s.negative:
@@ -253,9 +253,9 @@ cdef inline bint take_label(const TokenSettings* s, const char* p, const char* e
         elif y == s.positive:
             y = 1
         else:
-            return take_unfit(s, p, end, LABEL_MAPPING, label, trouble)
+            return take_unfit(s, p, end, LABEL_MAPPING, label, error)
     if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0):
-        return take_unfit(s, p, end, LABEL_DOMAIN, label, trouble)
+        return take_unfit(s, p, end, LABEL_DOMAIN, label, error)
     label[0] = y
     return True
 

@@ -55,7 +55,7 @@ cdef inline int keep_words(Batch batch, const char* words, const char* words_end
     return 0
 
 
-cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const char* p, TokenError* error) noexcept nogil:
     """Parse the words before the first bar into the next line of the batch, which must have capacity. Returns the
     bar; or the end of a blank line."""
     cdef const char* begins[WORDS]
@@ -77,12 +77,12 @@ cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const cha
         if p[0] == c'\n' or p[0] == c'\r':
             q = line_end(p)
             if q == NULL:
-                return no_line_end(trouble, p)
+                return no_line_end(error, p)
             if count == 0:
                 if unlikely(s.vw_compatible_only and p != line):
-                    return trouble_at(trouble, WARY, line, p)
+                    return error_at(error, VW_INCOMPATIBLE, line, p)
                 return q
-            return trouble_at(trouble, NO_BAR, begins[0], p)
+            return error_at(error, NO_BAR, begins[0], p)
         q = find(p, ENDS_WORD)
         last = count if count < WORDS - 1 else WORDS - 1
         begins[last], ends[last] = p, q
@@ -91,12 +91,12 @@ cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const cha
         before, after = after, q
         p = q
     if unlikely(s.vw_compatible_only and memchr(line, c'\t', p - line) != NULL):
-        return trouble_at(trouble, WARY, line, p)
+        return error_at(error, VW_INCOMPATIBLE, line, p)
     if unlikely(s.labels_in_tags):
         last = 0 if count == 0 else count - 1 if count < WORDS else WORDS - 1
         q = begins[last] if count and (touches or begins[last][0] == c'\'') else after
         if keep_words(batch, begins[0], before if q != after else after, q, after):
-            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            return error_at(error, OUT_OF_MEMORY, p, p)
         return p
     if count == 0:
         return p
@@ -107,34 +107,34 @@ cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const cha
         q = begins[last] + (begins[last][0] == c'\'')
         tag = ends[last] - q
         if unlikely(batch.a.tag_bytes + tag > batch.tag_capacity) and batch.reserve(0, 0, 0, tag):
-            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            return error_at(error, OUT_OF_MEMORY, p, p)
         if tag:
             memcpy(batch.a.tags + batch.a.tag_bytes, q, tag)
             batch.a.tag_bytes += tag
-    if numbers > 0 and not take_label(s, begins[0], ends[0], &batch.a.label[i], trouble):
+    if numbers > 0 and not take_label(s, begins[0], ends[0], &batch.a.label[i], error):
         return NULL
     if numbers > 1:
         number = read_double(begins[1])
         if number.end != ends[1]:
-            return trouble_at(trouble, IMPORTANCE, begins[1], ends[1])
+            return error_at(error, IMPORTANCE, begins[1], ends[1])
         if number.value < 0:
-            return trouble_at(trouble, IMPORTANCE_NEGATIVE, begins[1], ends[1])
+            return error_at(error, IMPORTANCE_NEGATIVE, begins[1], ends[1])
         if not isfinite(number.value):
-            return trouble_at(trouble, IMPORTANCE_LARGE, begins[1], ends[1])
+            return error_at(error, IMPORTANCE_LARGE, begins[1], ends[1])
         batch.a.importance[i] = number.value
     if numbers > 2:
         number = read_double(begins[2])
         if number.end != ends[2]:
-            return trouble_at(trouble, INITIAL, begins[2], ends[2])
+            return error_at(error, INITIAL, begins[2], ends[2])
         if not isfinite(number.value):
-            return trouble_at(trouble, INITIAL_LARGE, begins[2], ends[2])
+            return error_at(error, INITIAL_LARGE, begins[2], ends[2])
         batch.a.initial[i] = number.value
     if numbers > 3:
-        return trouble_at(trouble, EXTRA_WORD, begins[3], ends[3])
+        return error_at(error, EXTRA_WORD, begins[3], ends[3])
     return p
 
 
-cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char* p, Trouble* trouble) noexcept nogil:
+cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char* p, TokenError* error) noexcept nogil:
     cdef uint32_t* hash
     cdef float* value
     cdef size_t n, first, limit
@@ -146,7 +146,7 @@ cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char*
     cdef NameToken name
     cdef Float number
     cdef bint strings = s.strings
-    p = vw_header(s, batch, p, trouble)
+    p = vw_header(s, batch, p, error)
     if p == NULL:
         return NULL
     if p[0] == c'\n':
@@ -165,20 +165,20 @@ cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char*
                 end = find(begin, ENDS_WORD)
                 number = read_float(begin, end)
                 if number.end != end:
-                    return trouble_at(trouble, SCALE, begin, end)
+                    return error_at(error, SCALE, begin, end)
                 p, scale = end, number.value
                 if not isfinite(scale):
-                    return trouble_at(trouble, SCALE_LARGE, begin, p)
+                    return error_at(error, SCALE_LARGE, begin, p)
                 if unlikely(s.vw_compatible_only and (p[0] == c'\n' or p[0] == c'\r')):
-                    return trouble_at(trouble, WARY, begin, p)
+                    return error_at(error, VW_INCOMPATIBLE, begin, p)
         elif p[0] == c':':
-            return trouble_at(trouble, NAMESPACE_NAME, p, find(p, ENDS_WORD))
+            return error_at(error, NAMESPACE_NAME, p, find(p, ENDS_WORD))
         while True:           # for each feature
             window = delimiters(p, c'|')
             if unlikely(n == limit):
                 batch.a.features = n
                 if batch.reserve(0, 0, 64, 0):
-                    return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+                    return error_at(error, OUT_OF_MEMORY, p, p)
                 hash, value, limit = batch.a.hash, batch.a.value, batch.feature_capacity
             if likely(not (window & 1)):
                 name = name_at(p, window, space, strings)
@@ -202,23 +202,23 @@ cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char*
                 end = value_end(begin, p, name.rest, ENDS_WORD)
                 number = read_float(begin, end)
                 if unlikely(number.end != end):
-                    return trouble_at(trouble, VALUE, begin, end)
+                    return error_at(error, VALUE, begin, end)
                 p, x = end, number.value
             else:
                 p = name.end
             x = x * scale
             if unlikely(not isfinite(x)):
-                return trouble_at(trouble, VALUE_SCALED if isfinite(number.value) else VALUE_LARGE, begin, p)
+                return error_at(error, VALUE_SCALED if isfinite(number.value) else VALUE_LARGE, begin, p)
             value[n] = x
             if likely(x != 0):
                 n += 1
             if likely(p[0] == c' '):
                 p = foretold(p + 1)
         if n != first and close_span(batch, letter, space, n):
-            return trouble_at(trouble, OUT_OF_MEMORY, p, p)
+            return error_at(error, OUT_OF_MEMORY, p, p)
     begin = line_end(p)
     if begin == NULL:
-        return no_line_end(trouble, p)
+        return no_line_end(error, p)
     return close_line(batch, EXAMPLE, begin)
 
 
@@ -250,8 +250,8 @@ cdef inline const char* plain_line(const TokenSettings* s, Batch batch, FeatureC
     cdef size_t begin = batch.a.features - n
     cdef uint32_t space
     cdef uint8_t letter
-    cdef Trouble trouble
-    p = vw_header(s, batch, p, &trouble)
+    cdef TokenError error
+    p = vw_header(s, batch, p, &error)
     if p == NULL or p[0] != c'|':
         return NULL
     while m < last and base + m[0] < p:
@@ -279,8 +279,8 @@ cdef inline const char* plain_line(const TokenSettings* s, Batch batch, FeatureC
             c.name[n], c.length[n], c.seed[n] = p, <uint32_t>(q - p), space
             c.head[n], c.more[n] = load64(p), load64(p + 8)
             if unlikely(q - p > 8) and is_odd(p, q - p):
-                c.odd[c.odd_count] = <uint32_t>n
-                c.odd_count += 1
+                c.slow[c.slow_count] = <uint32_t>n
+                c.slow_count += 1
             p = q + 1
             c.value[n], c.value_more[n], c.value_length[n] = load64(p), load64(p + 8), 0
             if q[0] == c':':

@@ -14,7 +14,7 @@ last bit of a prediction decides on which side of the hinge's corner it is. Seve
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, next_chunk
 
 cdef extern from "<math.h>" nogil:
     float fabsf(float)
@@ -52,8 +52,8 @@ cdef class Coin(Rule):
         cdef size_t i
         cdef Slot** slots
         cdef float sum = 0, norms = 0, m, unit
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             slots = <Slot**>part.slots
             for i in range(part.size):
                 m = max(slots[i].m, fabsf(part.x[i]))
@@ -70,10 +70,10 @@ cdef class Coin(Rule):
         cdef size_t i
         cdef Slot* s
         cdef float g, v, dloss = <float>(o.importance * o.dloss), size = fabsf(dloss)
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         self.norm_sum, self.weight_sum = self.next_norm_sum, self.next_weight_sum
-        while next_piece(&part):
+        while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 g = dloss * part.x[i]

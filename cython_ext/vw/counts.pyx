@@ -1,4 +1,4 @@
-"""What is counted over the examples of a run, whichever way they go: Vowpal Wabbit's `shared_data`.
+"""Counters over the examples of a run: Vowpal Wabbit's `shared_data`.
 
 The engine's loop counts here and so does Python, one example at a time. The field names are those of the readable
 model. Losses are sums, times the weights of the examples.
@@ -62,7 +62,7 @@ cdef class Counts:
         self.add_label(held, label, weight)
 
     def see_label(self, double label):
-        """Have it among the different labels, uncounted."""
+        """Add it to the different labels, without counting the example."""
         count_label(&self.distinct_labels, &self.first_label, &self.second_label, label)
 
     def count_log_loss(self, bint held, double loss):

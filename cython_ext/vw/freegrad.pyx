@@ -14,7 +14,7 @@ no floats any more, and a weight is not a number then.
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, next_chunk
 
 cdef extern from "<math.h>" nogil:
     float expf(float)
@@ -58,8 +58,8 @@ cdef class FreeGrad(Rule):
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
         cdef size_t i
         cdef float sum = 0
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             for i in range(part.size):
                 sum += self.now(<Slot*>part.slots[i]) * part.x[i]
         return sum      # as in Vowpal Wabbit, without e.initial
@@ -69,10 +69,10 @@ cdef class FreeGrad(Rule):
         cdef Slot* s
         cdef float g, cut, before, dloss = <float>o.dloss, importance = <float>o.importance
         cdef float more = importance - 1        # what an importance adds is not cut, as in Vowpal Wabbit
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
         self.weight_sum += importance
-        while next_piece(&part):
+        while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 g = dloss * part.x[i]

@@ -9,7 +9,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, isnan, pow, sqrt
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, iterate, next_chunk
 from vwlite.core.rules.gd cimport (
     SMALLEST, TINY, TINY_SQUARE, Gd, Slot, adapt, average_scale, descend, fold_if_due, regularized
 )
@@ -58,7 +58,7 @@ cdef class GdWithFlags(Gd):
         cdef double g2 = o.importance * (1 if self.adax else o.dloss * o.dloss)
         cdef double h = 0, norms = 0, power_t = self.schedule.power_t, step, square
         cdef float size, x
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         if not self.external_clock:
             self.elapsed += o.importance
         if o.loss <= 0:
@@ -66,14 +66,14 @@ cdef class GdWithFlags(Gd):
                 self.move_any(e, -self.sparse_l2 * o.p * self.multiplier)
             return
         if not (self.adaptive or self.normalized):
-            while next_piece(&part):
+            while next_chunk(&part):
                 for i in range(part.size):
                     h += <double>part.x[i] * part.x[i]
             h += self.more_squares
         elif g2 == 0:
             h = 1
         else:
-            while next_piece(&part):
+            while next_chunk(&part):
                 for i in range(part.size):
                     s, x = <Slot*>part.slots[i], part.x[i]
                     if self.masked and s.w == 0:
@@ -118,11 +118,11 @@ cdef class GdWithFlags(Gd):
         cdef size_t i
         cdef Slot* s
         cdef float x
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.moved = step
         if step == 0:
             return
-        while next_piece(&part):
+        while next_chunk(&part):
             for i in range(part.size):
                 s, x = <Slot*>part.slots[i], part.x[i]
                 if fabsf(x) == INFINITY or (self.masked and s.w == 0):
@@ -145,7 +145,7 @@ cdef class GdWithFlags(Gd):
         return rate
 
     cdef inline float rescaling(self, float before, float now) noexcept nogil:
-        """What a weight is multiplied with when the largest |x| grows."""
+        """The factor of a weight when the largest |x| grows."""
         cdef double ratio = <double>before / now
         if self.schedule.power_t == 0.5:
             return <float>(ratio if self.adaptive else ratio * ratio)
@@ -160,7 +160,7 @@ cdef class GdWithFlags(Gd):
         return average_scale(self)
 
     def sensitivity(self, const unsigned char[::1] slots, values, double p, double label, double importance):
-        """How far the prediction would move per unit of dloss, were these features learned. Changes nothing.
+        """The change of the prediction per unit of dloss if these features were learned. Changes nothing.
 
         slots: copies of the features' slots, one after the other.
         """
@@ -201,7 +201,7 @@ cdef class GdWithFlags(Gd):
         (<Slot*>slot).w, (<Slot*>slot).G, (<Slot*>slot).N = w, G, N
 
     def fold_weights(self):
-        """Let every weight pay its gravity and its contraction now."""
+        """Apply gravity and contraction to all weights."""
         self.fold()
 
 
@@ -209,8 +209,8 @@ cdef bint are_squares_floats(const Example* e) noexcept nogil:
     """Whether no |x| is too large: then the update without flags does the same, and is faster."""
     cdef size_t i
     cdef float largest = 0
-    cdef Example part = sweep(e)
-    while next_piece(&part):
+    cdef Example part = iterate(e)
+    while next_chunk(&part):
         for i in range(part.size):
             largest = max(largest, fabsf(part.x[i]))
     return largest < LARGEST

@@ -96,7 +96,7 @@ cdef class ExpectedLabels:
         self.importance[line] = 1 if p == end else plain_number(p + 1, end)
 
     cdef void show(self, Arrays* a) noexcept nogil:
-        """Have the arrays of the batch show what was in the tags."""
+        """Set the arrays of the batch from the words in the tags."""
         if self.names is not None:
             a.label, a.importance, a.tag_begin, a.tags = self.label, self.importance, self.tag_begin, self.tags
 

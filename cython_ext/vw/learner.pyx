@@ -41,7 +41,7 @@ cdef class VwLearner(Learner):
             self.importance = &(<Coin>rule).importance
 
     def probabilities_of_classes(self):
-        """Those of the last example, as a list."""
+        """The scores of the last example, as a list."""
         self.classifier.probabilities(self.named, self.class_probabilities)
         return [self.class_probabilities[k] for k in range(self.named)]
 

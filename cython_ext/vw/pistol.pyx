@@ -11,7 +11,7 @@ Vowpal Wabbit, which keeps the weight of the last example learned: an example th
 from libc.math cimport exp, fabs, sqrt
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, next_piece, sweep
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, next_chunk
 
 
 cdef struct Slot:
@@ -39,8 +39,8 @@ cdef class Pistol(Rule):
         cdef size_t i
         cdef Slot* s
         cdef double sum = 0, T
-        cdef Example part = sweep(e)
-        while next_piece(&part):
+        cdef Example part = iterate(e)
+        while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 s.m = max(s.m, <float>fabs(part.x[i]))
@@ -54,9 +54,9 @@ cdef class Pistol(Rule):
         cdef size_t i
         cdef Slot** slots
         cdef double g
-        cdef Example part = sweep(e)
+        cdef Example part = iterate(e)
         self.t += 1
-        while next_piece(&part):
+        while next_chunk(&part):
             slots = <Slot**>part.slots
             for i in range(part.size):
                 g = o.importance * o.dloss * part.x[i]

@@ -12,9 +12,9 @@ from libc.string cimport memcpy
 
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.learn.multiclass cimport Classifier
-from vwlite.core.data.expand cimport ENORMOUS, NO_ROOM, Expander, Expansion
+from vwlite.core.data.expand cimport OVERSIZED, NO_SPACE, Expander, Expansion
 from vwlite.core.learn.losses cimport Loss
-from vwlite.core.data.pieces cimport PieceMaker, vwlite_store
+from vwlite.core.data.chunks cimport ChunkMaker, vwlite_store
 from vwlite.core.base.buffers cimport ample, copy, resize
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.vw.coin cimport Coin
@@ -50,7 +50,7 @@ cdef class Stepper:
     cdef uint32_t mask
     cdef readonly int shift
     cdef readonly size_t size      # features of the example
-    cdef PieceMaker maker          # of an oversized example ...
+    cdef ChunkMaker maker          # of an oversized example ...
     cdef int stopping
     cdef Batch batch               # ... which is in this batch; else None
     cdef size_t capacity
@@ -75,7 +75,7 @@ cdef class Stepper:
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.shift = shift
         self.widens = True
-        self.maker = PieceMaker(expander, rule.table)
+        self.maker = ChunkMaker(expander, rule.table)
         self.maker.stopping = &self.stopping
         if shift:
             self.share_sums()
@@ -86,7 +86,7 @@ cdef class Stepper:
         free(self.values)
         free(self.slots)
 
-    cdef int room(self, size_t n) except -1:
+    cdef int reserve_for(self, size_t n) except -1:
         cdef size_t want = ample(n)
         if n <= self.capacity:
             return 0
@@ -109,7 +109,7 @@ cdef class Stepper:
         self.model = 0
 
     def select(self, uint32_t model):
-        """Have the rule hold the sums of a model."""
+        """Load the sums of a model into the rule."""
         if self.sums is None or model == self.model:
             return
         self.sums[self.model] = (self.rule.norm_sum, self.rule.weight_sum)
@@ -126,13 +126,13 @@ cdef class Stepper:
         if batch.decode():
             raise MemoryError("no memory for an example")
         expansion = self.expander.expand(&batch.a, line, 0, False)
-        if expansion == NO_ROOM or (expansion == ENORMOUS and self.maker.begin(&batch.a, line)):
+        if expansion == NO_SPACE or (expansion == OVERSIZED and self.maker.begin(&batch.a, line)):
             raise MemoryError("no memory for an example")
-        if expansion == ENORMOUS:
+        if expansion == OVERSIZED:
             self.batch, self.size = batch, self.maker.size
             return self.size
         self.size = self.expander.f.size
-        self.room(self.size)
+        self.reserve_for(self.size)
         for i in range(self.size):
             self.bases[i] = self.expander.f.keys[i] << self.shift
         copy(self.values, self.expander.f.values, self.size * 4)
@@ -148,7 +148,7 @@ cdef class Stepper:
         """Make an example of keys in model 0 and values."""
         cdef size_t i = 0
         self.leave()
-        self.room(len(keys))
+        self.reserve_for(len(keys))
         for key, x in zip(keys, values):
             self.bases[i], self.values[i] = <uint32_t>(<uint64_t>key), <float><double>x
             i += 1
@@ -160,16 +160,16 @@ cdef class Stepper:
         cdef size_t i
         cdef Expander expander = self.expander
         if self.batch is not None:
-            self.check_room()
+            self.check_capacity()
             bases, values = [], []
             expander.rewind()
-            while expander.next_piece():
+            while expander.next_chunk():
                 bases += [expander.f.keys[i] << self.shift for i in range(expander.f.size)]
                 values += [expander.f.values[i] for i in range(expander.f.size)]
             return bases, values
         return [self.bases[i] for i in range(self.size)], [self.values[i] for i in range(self.size)]
 
-    cdef check_room(self):
+    cdef check_capacity(self):
         """MemoryError if an oversized example is too large to be listed."""
         free_bytes = available()
         if free_bytes is not None and LISTED * self.size > free_bytes:
@@ -241,15 +241,15 @@ cdef class Stepper:
     cdef Rule locate(self, uint32_t model, bint learns):
         """Find the slots of the example in a model; the rule that learns for it, which holds the model's sums."""
         if self.batch is not None:
-            return self.locate_pieces(model, learns)
+            return self.locate_chunks(model, learns)
         return self.locate_whole(model, learns)
 
-    cdef Rule locate_pieces(self, uint32_t model, bint learns):
+    cdef Rule locate_chunks(self, uint32_t model, bint learns):
         cdef Rule rule = self.rule_of(model)
         cdef int failed = 0
         self.maker.set_keys(self.shift, model, self.mask, 0 if self.classes is None else self.shift)
         self.maker.find_constant()
-        self.maker.pieces.offset = 0 if self.classes is None else model * self.classes.record
+        self.maker.chunks.offset = 0 if self.classes is None else model * self.classes.record
         if learns:
             self.select(model)
             with nogil:
@@ -265,13 +265,13 @@ cdef class Stepper:
         """The example at hand."""
         cdef Example e = Example(self.size, self.slots, self.values, initial, NULL, False, True)
         if self.batch is not None:
-            e.pieces = &self.maker.pieces
+            e.chunks = &self.maker.chunks
         return e
 
     cdef double predicted(self, Rule rule, const Example* e) except? -1:
         """The prediction of a rule. Signals are handled meanwhile, if the example is oversized."""
         cdef double p
-        if e.pieces == NULL:
+        if e.chunks == NULL:
             return rule.predict(e)
         with nogil:
             p = rule.predict(e)
@@ -282,7 +282,7 @@ cdef class Stepper:
         cdef double p
         if isinstance(rule, Coin):
             (<Coin>rule).importance = importance
-        if e.pieces == NULL:
+        if e.chunks == NULL:
             return rule.predict_to_learn(e)
         with nogil:
             p = rule.predict_to_learn(e)
@@ -328,7 +328,7 @@ cdef class Stepper:
         return self.clipped(self.raw)
 
     def learn(self, double label, double importance=1, uint32_t model=0, double initial=0):
-        """Have a model learn the example; the clipped prediction that it made before."""
+        """Let a model learn the example; returns its clipped prediction before the update."""
         cdef Rule rule = self.locate(model, True)
         cdef Example e = self.example(initial)
         self.lost = False
@@ -338,26 +338,26 @@ cdef class Stepper:
         return self.evaluate(rule, &e, self.clipped(self.raw), label, importance)
 
     def update(self, double p, double label, double importance=1, uint32_t model=0):
-        """Have a model learn the example as if `p` were its prediction."""
+        """Let a model learn the example as if `p` were its prediction."""
         cdef Rule rule = self.locate(model, True)
         cdef Example e = self.example(0)
         self.predicted_to_learn(rule, &e, importance)    # what a rule notes on the way is needed
         return self.evaluate(rule, &e, p, label, importance)
 
     def use(self, Loss loss not None):
-        """From now on, learn by this loss."""
+        """Set the loss."""
         cdef Rule rule
         self.loss = self.rule.loss = loss
         for rule in self.classes.rules if self.classes is not None else ():
             rule.loss = loss
 
     cdef double evaluate(self, Rule rule, Example* e, double p, double label, double importance) except? -1:
-        """Have the rule learn from a prediction."""
+        """Let the rule learn from a prediction."""
         cdef Outcome o
         o.p, o.label, o.importance = p, label, importance
         o.loss = self.loss.evaluate(p, label, &o.dloss)
         self.value, self.dloss = o.loss, o.dloss
-        if e.pieces == NULL:
+        if e.chunks == NULL:
             rule.update(e, &o)
         else:
             with nogil:

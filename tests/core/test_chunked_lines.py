@@ -5,8 +5,8 @@ import random
 import pytest
 from batches import Line, batch_of
 
+import vwlite.core.data.chunks as chunks
 import vwlite.core.data.expand as expand
-import vwlite.core.data.pieces as pieces
 from vwlite.algorithms.table import ALGORITHMS
 
 OPTIONS = {
@@ -59,7 +59,7 @@ SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and na
 
 def in_pieces(monkeypatch, most: int, piece: int) -> None:
     monkeypatch.setattr(expand, "most_whole", most)
-    monkeypatch.setattr(expand, "piece_size", piece)
+    monkeypatch.setattr(expand, "chunk_size", piece)
 
 
 def text(labels: list[str], lines: int = 60, seed: int = 1) -> bytes:
@@ -196,7 +196,7 @@ def test_a_line_whose_weights_have_no_space_is_named(vwlite, tmp_path, monkeypat
     """Before the table of 2^18 slots with 100 records each is made."""
     (tmp_path / "d").write_bytes(b"1 |a x\n1 |a " + b" ".join(b"f%d" % i for i in range(500)) + b"\n")
     in_pieces(monkeypatch, 1000, 1000)
-    monkeypatch.setattr(pieces, "available", lambda: 1 << 28)
+    monkeypatch.setattr(chunks, "available", lambda: 1 << 28)
     words = vwlite(
         command, tmp_path / "d", "-q", "aa", "--oaa", "100", "-b", "30", "-f", tmp_path / "m", "--quiet", *one_by_one,
         code=70,

@@ -497,7 +497,7 @@ def test_a_view_cannot_be_filled():
 def test_settings_that_do_not_exist():
     with pytest.raises(ValueError, match="no such format"):
         Parser("xml")
-    with pytest.raises(ValueError, match="no such domain"):
+    with pytest.raises(ValueError, match="unknown domain"):
         Parser(label_domain="positive")
 
 

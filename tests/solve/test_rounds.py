@@ -227,9 +227,9 @@ def test_keys_are_united_and_found():
     add_at(sums, places_of(keys, b), array("d", [5, 6, 7, 8]))
     assert list(sums) == [5, 1, 8, 3, 7, 8]
     for key in (2, 12):
-        with pytest.raises(ValueError, match="is no column"):
+        with pytest.raises(ValueError, match="is not a column"):
             places_of(keys, array("I", [key]))
-    with pytest.raises(ValueError, match="no place 6"):
+    with pytest.raises(ValueError, match="invalid place 6"):
         add_at(sums, array("I", [6]), array("d", [1]))
     with pytest.raises(ValueError, match="one for each place"):
         add_at(sums, array("I", [0]), array("d", []))

@@ -59,7 +59,7 @@ def test_many_keys():
 
 def test_an_oversized_line_is_one_row(monkeypatch):
     monkeypatch.setattr(expand, "most_whole", 16)
-    monkeypatch.setattr(expand, "piece_size", 4)
+    monkeypatch.setattr(expand, "chunk_size", 4)
     rows = rows_of([Line(1.0, [(k % 25, 1.0) for k in range(50)])], bits=32)
     assert rows.row(0) == (list(range(25)), [2.0] * 25)
 

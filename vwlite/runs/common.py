@@ -126,7 +126,7 @@ class Run:
                 continue
             if reason == Reason.NO_MEMORY:
                 where = f"{batch.source}:{batch.line_number(at)}"
-                raise MemoryError(table_needs(self.learner.enormous, where))
+                raise MemoryError(table_needs(self.learner.oversized, where))
             if reason == Reason.TOO_MANY:
                 most = self.learner.rule.MOST_FEATURES
                 why = "the data have more features than --features: increase it, or leave it out"

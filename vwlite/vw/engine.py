@@ -102,7 +102,7 @@ class EngineLoop:
             self._leave()
             reason = self.learner.reason
             if reason == Reason.NO_MEMORY:
-                raise MemoryError(table_needs(self.learner.enormous))
+                raise MemoryError(table_needs(self.learner.oversized))
             self._write(warns=reason == Reason.WARNING)
             if reason == Reason.DIVERGED:
                 run.one(run.current(batch, at, None))  # its line is counted already

@@ -54,8 +54,8 @@ cdef class _Sampled(FirstOrder):
                 raise ValueError(f"batch is {batch}: it is a number of examples, or a fraction of them")
             self.batch = max(1, round(batch * self.n)) if batch < 1 else int(min(batch, self.n))
         self.power = {"fixed": 0, "sqrt": 1, "inverse": 2}[step]
-        self.sample_g, self.scores = self.room(self.size), self.room(2 * self.classes)
-        self.factor = self.room(self.classes)
+        self.sample_g, self.scores = self.allocate(self.size), self.allocate(2 * self.classes)
+        self.factor = self.allocate(self.classes)
         self.order = <uint32_t*>malloc(4 * self.n)
         self.touched, self.is_touched = <uint32_t*>malloc(4 * self.d + 4), <uint8_t*>calloc(self.d + 1, 1)
         if self.order == NULL or self.touched == NULL or self.is_touched == NULL:
@@ -266,17 +266,18 @@ cdef class ExponentiatedGradient(_Sampled):
             raise ValueError("with samples, exponentiated gradient takes no l2")
         self.parts = 1
         self.take_set()
-        self.logarithms = self.room(self.parts * self.size)
-        self.shift, self.sum, self.least = self.room(self.classes), self.room(self.classes), self.room(self.classes)
+        self.logarithms = self.allocate(self.parts * self.size)
+        self.shift, self.sum = self.allocate(self.classes), self.allocate(self.classes)
+        self.least = self.allocate(self.classes)
         if self.backtracks:
-            self.logarithms_before, self.b_before = self.room(self.parts * self.size), self.room(self.classes)
-            self.w_before, self.r_before = self.room(self.size), self.room(self.classes * self.n)
-            self.predictions_before = self.room(self.classes * self.n)
+            self.logarithms_before, self.b_before = self.allocate(self.parts * self.size), self.allocate(self.classes)
+            self.w_before, self.r_before = self.allocate(self.size), self.allocate(self.classes * self.n)
+            self.predictions_before = self.allocate(self.classes * self.n)
 
     def take_set(self):
-        """What weights there can be. ValueError."""
+        """Check the constraint set. ValueError."""
         if not (self.problem.simplex or (self.softmax is not None and self.problem.nonnegative)):
-            raise ValueError("exponentiated gradient takes the simplex")
+            raise ValueError("exponentiated gradient requires the simplex")
 
     def __dealloc__(self):
         free(self.logarithms)
@@ -442,7 +443,7 @@ cdef class ExponentiatedGradient(_Sampled):
         return found
 
     cdef void multiply(self, double eta) noexcept nogil:
-        """By the gradient of all examples."""
+        """Update the weights by the gradient of all examples."""
         cdef size_t c, part, j
         cdef double by
         for c in range(self.classes):
@@ -455,7 +456,7 @@ cdef class ExponentiatedGradient(_Sampled):
         self.spread()
 
     cdef void multiply_touched(self, double eta) noexcept nogil:
-        """By the gradient of a sample."""
+        """Update the weights by the gradient of a sample."""
         cdef size_t c, at, j, part, i
         cdef double by, before
         cdef bint far

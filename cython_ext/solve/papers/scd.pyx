@@ -28,7 +28,7 @@ from vwlite.core.solve.rows cimport visit
 from vwlite.core.solve.solver cimport Solver
 
 cdef enum:
-    AFRESH = 16         # steps after which predictions are recomputed
+    RECOMPUTE = 16         # steps after which predictions are recomputed
     GREEDY_VISITS = 10  # of a step of detcd, each of which reads all columns
 
 cdef double ROUNDING = 1e-14    # relative: a smaller step counts as 0
@@ -146,7 +146,7 @@ cdef class _Halves(Solver):
         """The end of a step."""
         self.columns = p.columns.a.size
         self.steps += 1
-        if self.steps % AFRESH == 0:
+        if self.steps % RECOMPUTE == 0:
             p.predict()
         p.settle(False)
         self.unfitted = 0

@@ -1,10 +1,10 @@
-"""The features of an oversized example, in chunks. See pieces.pyx."""
+"""The features of an oversized example, in chunks. See chunks.pyx."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays
 from vwlite.core.data.expand cimport Expander
-from vwlite.core.learn.rule cimport Example, Pieces
+from vwlite.core.learn.rule cimport ChunkSource, Example
 from vwlite.core.learn.table cimport Table
 
 cdef extern from *:
@@ -16,8 +16,8 @@ cdef extern from *:
     void vwlite_store(int flag, int value) noexcept nogil
 
 
-cdef class PieceMaker:
-    cdef Pieces pieces            # referenced by an example
+cdef class ChunkMaker:
+    cdef ChunkSource chunks            # referenced by an example
     cdef readonly uint64_t size   # features of the example
     cdef readonly bint stopped    # a stop was requested: iterations end early from then on
     cdef Expander expander
@@ -37,5 +37,5 @@ cdef class PieceMaker:
     cdef void find_constant(self) noexcept nogil
     cdef bint next(self, Example* part) noexcept nogil
     cdef bint fill(self) noexcept nogil
-    cdef bint goes_on(self, size_t features) noexcept nogil
+    cdef bint continues(self, size_t features) noexcept nogil
     cdef void end(self) noexcept nogil

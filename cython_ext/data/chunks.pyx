@@ -19,24 +19,24 @@ from vwlite.core.learn.table cimport IsDefault, prefetch
 from vwlite.core.base.memory import available
 
 cdef enum:
-    LOOK = 1000000          # number of features between checks for a stop
+    CHECK_EVERY = 1000000          # number of features between checks for a stop
     NEAR = 1 << 21          # bytes of a table that is in the cache anyway
     LARGE = 1 << 28         # bytes of a table that is not made without asking how much memory there is
 
 
-cdef bint next_of(Pieces* pieces, Example* part) noexcept nogil:
-    return (<PieceMaker>pieces.maker).next(part)
+cdef bint next_of(ChunkSource* chunks, Example* part) noexcept nogil:
+    return (<ChunkMaker>chunks.maker).next(part)
 
 
-cdef class PieceMaker:
-    """Goes through the features of one line of a batch at a time.
+cdef class ChunkMaker:
+    """Iterates over the features of one line of a batch at a time.
 
     The key of a feature is its key in the expander, unless `set_keys` says otherwise.
     """
 
     def __cinit__(self, Expander expander not None, Table table not None):
         self.expander, self.table = expander, table
-        self.pieces.next, self.pieces.maker = next_of, <void*>self
+        self.chunks.next, self.chunks.maker = next_of, <void*>self
 
     def __dealloc__(self):
         free(self.slots)
@@ -46,17 +46,17 @@ cdef class PieceMaker:
         self.shift, self.model, self.mask, self.less, self.cuts = shift, model, mask, less, True
 
     cdef int begin(self, const Arrays* a, size_t line) noexcept nogil:
-        """Go through this line, until `end`; -1: no memory."""
-        self.stopped, self.since, self.pieces.offset = False, 0, 0
-        if (self.expander.begin_pieces(a, line)
-                or reserve(<void**>&self.slots, &self.capacity, self.expander.piece, sizeof(char*))):
+        """Start to iterate over this line, until `end`; -1: no memory."""
+        self.stopped, self.since, self.chunks.offset = False, 0, 0
+        if (self.expander.begin_chunks(a, line)
+                or reserve(<void**>&self.slots, &self.capacity, self.expander.chunk, sizeof(char*))):
             return -1
         self.size = self.expander.count(a, line)
         self.find_constant()
         return 0
 
     cdef int make_slots(self) noexcept nogil:
-        """Have a slot for every feature: they stay where they are until the next example; -1: no memory.
+        """Create a slot for every feature; the slots do not move until the next example; -1: no memory.
 
         Until then the table must not forget idle slots, as it may when it grows.
         """
@@ -79,16 +79,16 @@ cdef class PieceMaker:
         cdef uint32_t key = ((<uint32_t>CONSTANT & self.expander.mask) << self.shift) + self.model
         if self.cuts:
             key = (key & self.mask) >> self.less
-        self.table.lookup(&key, 1, &self.pieces.constant)
+        self.table.lookup(&key, 1, &self.chunks.constant)
 
     cdef bint next(self, Example* part) noexcept nogil:
         """Create the next chunk; the first one, if the iteration has not started."""
         cdef size_t i, n
-        cdef size_t offset = self.pieces.offset
+        cdef size_t offset = self.chunks.offset
         cdef const uint32_t* keys
-        if not part.begun:
+        if not part.started:
             self.expander.rewind()
-            part.begun = True
+            part.started = True
         if not self.fill():
             return False
         keys, n = self.expander.part.keys, self.expander.part.size
@@ -105,7 +105,7 @@ cdef class PieceMaker:
         """Expand the next chunk and compute its keys; returns whether there is one."""
         cdef size_t i
         cdef uint32_t* keys
-        if not self.expander.next_piece() or not self.goes_on(self.expander.part.size):
+        if not self.expander.next_chunk() or not self.continues(self.expander.part.size):
             return False
         if self.cuts:
             keys = self.expander.part.keys
@@ -113,10 +113,10 @@ cdef class PieceMaker:
                 keys[i] = ((keys[i] << self.shift) + self.model & self.mask) >> self.less
         return True
 
-    cdef bint goes_on(self, size_t features) noexcept nogil:
+    cdef bint continues(self, size_t features) noexcept nogil:
         """Whether no stop was requested."""
         self.since += features
-        if self.since >= LOOK and not self.stopped:
+        if self.since >= CHECK_EVERY and not self.stopped:
             self.since = 0
             if self.stopping != NULL and vwlite_load(self.stopping[0]):
                 self.stopped = True
@@ -129,7 +129,7 @@ cdef class PieceMaker:
         return not self.stopped
 
     cdef void end(self) noexcept nogil:
-        self.expander.end_pieces()
+        self.expander.end_chunks()
 
     def raise_error(self):
         """Raise what the handler of a signal raised meanwhile."""
