@@ -187,7 +187,7 @@ def test_refusals():
     shape = np.shape(problem.w)
     with pytest.raises(ValueError, match="2 x 9 weights"):
         problem.set(np.zeros((2, 9)), np.zeros(3))
-    with pytest.raises(ValueError, match="2 constants"):
+    with pytest.raises(ValueError, match="2 intercepts"):
         problem.set(np.zeros(shape), np.zeros(2))
     with pytest.raises(ValueError, match="weight is not finite"):
         problem.set(np.full(shape, np.inf), np.zeros(3))
