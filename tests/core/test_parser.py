@@ -108,7 +108,7 @@ def test_libsvm_text_agrees_with_the_slow_parser(text, options, first_line):
     agree(text, "libsvm", first_line, **options)
 
 
-CLASSES = [{"room": 3, "numbers": True}, {"room": 3, "names": ["-1", "0.5", "x"]}, {"room": 2, "grows": True}]
+CLASSES = [{"limit": 3, "numbers": True}, {"limit": 3, "names": ["-1", "0.5", "x"]}, {"limit": 2, "grows": True}]
 
 
 @settings(max_examples=400, deadline=None)

@@ -46,7 +46,7 @@ class SlowParser:
     labels: tuple[float, float] | None = None
     lenient_labels: bool = False
     stop_at_fault: bool = True
-    classes: dict[str, Any] | None = None  # arguments of Names: room, names, grows, numbers
+    classes: dict[str, Any] | None = None  # arguments of ClassNames: limit, names, grows, numbers
     names: list[bytes] = field(default_factory=list)  # of classes so far
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class SlowParser:
     def class_of(self, word: bytes, begin: int) -> float:
         """The number of the class that a label names."""
         assert self.classes is not None
-        room, code = self.classes["room"], "class unknown"
+        room, code = self.classes["limit"], "class unknown"
         if self.classes.get("numbers"):
             code = "class number"
             if NUMBER.fullmatch(word) and float(word) in range(1, room + 1):
