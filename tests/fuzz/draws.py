@@ -102,10 +102,10 @@ def text(rng: Random, format: str) -> bytes:
 
 # Of lines with classes: the numbers from 1, names, names as they come.
 CLASSES: list[dict[str, Any]] = [
-    {"room": 3, "numbers": True},
-    {"room": 3, "names": ["red", "1", "-1"]},
-    {"room": 3, "grows": True},
-    {"room": 5, "names": ["0.5"], "grows": True},
+    {"limit": 3, "numbers": True},
+    {"limit": 3, "names": ["red", "1", "-1"]},
+    {"limit": 3, "grows": True},
+    {"limit": 5, "names": ["0.5"], "grows": True},
 ]
 
 
