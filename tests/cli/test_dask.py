@@ -600,8 +600,7 @@ def test_workers_that_die_while_they_start(vwlite, shards, monkeypatch, deaths):
     monkeypatch.setattr(distributed, "LocalCluster", dying)
     run = ("dask", "train", shards, "--scheduler", "local:1", "-m", "m", *BASIC)
     said = vwlite(*run, code=0 if deaths < cluster_module.ATTEMPTS else 69).err
-    expected = "local:1: the workers die at start-up (Nanny failed to start.)
-"
+    expected = "local:1: the workers die at start-up (Nanny failed to start.)\n"
     assert said == ("" if deaths < cluster_module.ATTEMPTS else expected)
 
 

@@ -7,6 +7,7 @@ import click
 import pytest
 
 from vwlite import usage
+from vwlite.export import EXPORTS
 from vwlite.program import COMMANDS, program
 
 
@@ -100,7 +101,7 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train d.vw -q", "Option '-q' needs a value: cross namespaces that begin with A and with B"),
         ("predict d.vw -m", "Option '-m' needs a value: the model file"),
         ("predict d.vw", "Missing option '-m' / '-i' / '--model': the model file"),
-        ("export m -o x", "Missing option '--to': the format to write, one of vw, tsv, json, sql, c, python"),
+        ("export m -o x", f"Missing option '--to': the format to write, one of {', '.join(EXPORTS)}"),
     ],
 )  # fmt: skip
 def test_what_was_meant_is_named(vwlite, typed, end):
