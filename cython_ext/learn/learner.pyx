@@ -3,7 +3,8 @@
 The learner runs over a batch without the GIL and returns early when Python has something to do: print a progress
 row, write a checkpoint, handle a number that is not finite, handle a signal. It has no access to files or options;
 prediction lines are formatted by the writer (text/output.pyx), and a rule receives only features and outcomes
-(prediction, label, importance, loss and its derivative).
+(prediction, label, importance, loss and its derivative). As in Vowpal Wabbit, the range that predictions of `gd` are
+clipped to includes the label of the same line.
 
 With classes (multiclass.pyx), labels and predictions are class numbers, and the loss is 0 or 1.
 """
@@ -103,8 +104,9 @@ cdef class Learner:
     def run(self, Batch batch not None, size_t begin=0, end=None):
         """Process the lines of a batch from `begin` to `end`. Returns the line after the last one processed.
 
-        `reason` says why it returned. After DIVERGED, the returned line is the one that diverged; it is not learned,
-        and `prediction` is its prediction, which is finite if only the loss is not.
+        `reason` says why it returned. After DIVERGED, NO_MEMORY, TOO_MANY and STOPPED within an oversized line, the
+        returned line is the one that it concerns, which is not learned. After DIVERGED, `prediction` is its prediction,
+        which is finite if only the loss is not.
         """
         cdef size_t line, last = batch.a.lines if end is None else end
         if not begin <= last <= batch.a.lines:

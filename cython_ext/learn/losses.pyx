@@ -2,8 +2,9 @@
 
 A loss depends on prediction and label, never on weights. The importance-aware step is that of Karampatziakis
 and Langford, Online Importance Weight Aware Updates, 2011: if the prediction moves along
-dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, eta, h). It is the limit of
-many tiny gradient steps of total length eta, and never overshoots the label.
+dp/ds = -h l'(p, y) for a time eta, then p moves by h * invariant_step(p, y, l'(p, y), eta, h). It is the limit of
+many tiny gradient steps of total length eta, and never overshoots the label. eta is the learning rate times the
+importance; h is how far p moves for a step of 1.
 """
 
 from libc.math cimport INFINITY, fabs, fmax, fmin
@@ -12,7 +13,7 @@ from vwlite.core.base.elementary cimport exp, expm1, log, log1p
 from vwlite.core.base.logistic cimport logistic, logistic_curvature
 
 
-cdef inline double lambert_of_exp(double x) noexcept nogil:
+cdef inline double lambert_of_exp_minus(double x) noexcept nogil:
     """W(exp(x)) - x, where W is Lambert's function, to 9e-5: one Halley step from a linear guess."""
     cdef double w, r, t, v
     if x >= 1:
@@ -45,7 +46,7 @@ cdef class Loss:
         return self.value(p, y)
 
     cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
-        """dloss: the derivative at p and y."""
+        """dloss: the derivative at p and y. Here the plain gradient step, which may overshoot: a loss overrides it."""
         return -eta * dloss
 
     cdef double curvature(self, double p, double y) noexcept nogil:
@@ -125,7 +126,7 @@ cdef class Logistic(Loss):
         if yp > 15:     # the approximation would lose all digits; this is exact to exp(-yp)
             return y * log1p(h * plain) / h
         # The error of the approximation must not move the result out of its valid range.
-        return y * fmin(fmax(-(lambert_of_exp(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
+        return y * fmin(fmax(-(lambert_of_exp_minus(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
 
 
 cdef class Hinge(Loss):

@@ -7,7 +7,7 @@ from vwlite.core.learn.table cimport Table
 from vwlite.core.base.simd cimport unlikely
 
 
-# One example as the input of a rule, or a chunk of one. The intercept, if there is one, is the last feature.
+# One example as the input of a rule, or a chunk of one. The intercept, if there is one, is the last feature, except in `vwlite vw`.
 cdef struct Example:
     size_t size           # features
     char** slots          # [size] a feature that occurs twice has two entries

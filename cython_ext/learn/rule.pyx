@@ -5,7 +5,8 @@ statically. Only the rule interprets the contents of a slot; table, learner and 
 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
 `SLOT` with its fields in NumPy notation, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
-is not per feature, the four methods, and `state_of` if no field is the weight itself. Then a row in
+is not per feature, the methods `predict`, `update`, `weight` and `is_default`, and `state_of` if no field is the
+weight itself. Then a row in
 `vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager reference implementation in
 `tests/reference/slow_rules.py`.
 
@@ -38,7 +39,7 @@ cdef bint slot_is_default(void* rule, const char* slot) noexcept nogil:
 cdef class Rule:
     """The base class of the rules.
 
-    loss: the source of gradients. rate, power_t, initial_t: the schedule, eta_t =
+    loss: for its invariant step and for several classes; derivatives come with each `Outcome`. rate, power_t, initial_t: the schedule, eta_t =
     rate * decay * (t + initial_t)^-power_t. constant: the key of the intercept (which is
     never shrunk, truncated or projected), or None.
     """

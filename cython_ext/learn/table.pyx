@@ -12,8 +12,9 @@ Design:
   plus one, and the one key whose mark would be zero has its own slot after the last one.
 - An example's keys become addresses in one loop. The table grows before that loop if necessary, so
   the addresses stay valid until the next example.
-- Before it doubles, it drops idle slots (those back in their initial state, such as a truncated
-  weight at zero). The others are copied bit by bit: the time of a rebuild has no effect on
+- Slots are free (without a key) or used. `blank` is the initial state of a slot. A used slot that is
+  back in that state, such as a truncated weight at zero, is idle (`is_default`), the others are live.
+- Before it doubles, it drops idle slots. The others are copied bit by bit: the time of a rebuild has no effect on
   any weight.
 - A slot may have several records, one after the other, each with a copy of the mark: one lookup serves several
   rules of the same kind. Each of them has a table that is a view of its record of every slot.

@@ -8,9 +8,9 @@ w <- T1(w, A - A_slot, theta). That is exact: an untouched weight either exceeds
 shrunk, or does not, and then T1(T1(w, a), b) = T1(w, a + b).
 
 With --l2 it is the elastic net's: where |v| <= theta, w <- T1(v, a_t, theta) / (1 + b_t), a_t = eta_t K l1 and
-b_t = eta_t K l2, which for theta = infinity and K = 1 minimises eta_t (l1 |w| + l2 w^2 / 2) + (w - v)^2 / 2. With the growth
-c_t = product of (1 + b_s), the size |w| c falls by a_t c_{t-1} with every step, so with A_t = sum of a_s c_{s-1} a weight
-weight that was last touched at r is
+b_t = eta_t K l2, which for theta = infinity and K = 1 minimizes eta_t (l1 |w| + l2 w^2 / 2) + (w - v)^2 / 2. With the
+growth c_t = product of (1 + b_s), the size |w| c falls by a_t c_{t-1} with every step, so with A_t = sum of a_s c_{s-1}
+a weight that was last touched at r is
 
     |w_t| = max(0, |w_r| c_r - (A_t - A_r)) / c_t,
 

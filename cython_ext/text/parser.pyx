@@ -66,18 +66,16 @@ cdef class Parser:
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is named in its errors.
     labels: a pair of numbers or words that are mapped to -1 and 1; no other label is valid then.
-    names: a vwlite.core.data.class_names.ClassNames; labels are classes, and are replaced by their numbers. Several
-    parsers
-        may share one that grows, as long as they parse one after the other in the order of the stream.
+    names: of classes; labels are replaced by the numbers of their classes. Several parsers may share names that grow,
+        as long as they parse one after the other in the order of the stream.
     lenient_labels: a label outside of these makes the example unlabelled, without an error; see `unfit_labels`.
     stop_at_fault: the batch ends before the first invalid line; otherwise, an invalid line is REJECTED and the
         next is parsed.
 
     labels_in_tags: the words before a tag (label, importance, initial prediction) are not parsed, and the tag
         of a line becomes those words, a NUL, and the tag.
-    vw_compatible_only: VW text that Vowpal Wabbit parses differently, or with a warning, is an error too: blanks alone
-    in
-        a line, a TAB before the first bar, a namespace's scale before the end of the line.
+    vw_compatible_only: VW text that Vowpal Wabbit parses differently, or with a warning, is an error too: a line of
+        blanks alone, a TAB before the first bar, a namespace's scale before the end of the line.
 
     spaces: the batch stores the hash of each namespace, for interactions by namespace name.
     places: record where the names of features start in the block, until the next block: for a NameFinder.

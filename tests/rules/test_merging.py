@@ -347,7 +347,7 @@ def test_weights_without_their_state(vwlite, tmp_path, trained):
     vwlite("predict", "-m", tmp_path / "scored", held, "-p", "/dev/null")
     said = vwlite("merge", *shards, "-o", tmp_path / "merged", "--rule", "path", code=2).err
     what = "--rule path cannot be used with weights without their state"
-    assert said == f"{what}: it takes mean, or search with a --holdout\n"
+    assert said == f"{what}: use mean, or search with a --holdout\n"
     trained("whole", 7, *options[:-1])
     said = vwlite("merge", shards[0], tmp_path / "whole", "-o", tmp_path / "merged", code=65).err
     assert f"{tmp_path}/shard0: saved with --save-weights-only, but {tmp_path}/whole was not" in said

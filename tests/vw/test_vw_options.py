@@ -109,7 +109,7 @@ def test_what_an_idle_option_would_need_is_what_vowpal_wabbit_says(
         ("--plt", "class trees"), ("--OjaNewton", "online Newton"), ("--cs_active", "active learning"),
         ("--extra_metrics", "see the summary"), ("--dsjson", "text, --json or --csv"),
         ("--flatbuffer", "text, --json or --csv"), ("--initial_pass_length", "--examples"),
-        ("--dump_json_weights_experimental", "--readable_model and --invert_hash"),
+        ("--dump_json_weights_experimental", "--readable_model or --invert_hash"),
         ("--experimental_full_name_interactions", "by their first letters"),
     ],
 )  # fmt: skip

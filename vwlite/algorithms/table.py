@@ -85,7 +85,7 @@ class Algorithm:
     losses: tuple[str, ...] = tuple(LOSSES)
     rate: str = "learning_rate"  # the option that says how large steps are; none: ""
     defaults: dict[str, Any] = field(default_factory=dict)  # where they are not those of Settings
-    forms: dict[str, str] = field(default_factory=dict)  # options that take another class when they are given: which
+    forms: dict[str, str] = field(default_factory=dict)  # option -> the class of the rule when the option is set
     incompatible: dict[tuple[str, str], str] = field(default_factory=dict)  # pairs of options: why not together
     all_keys: bool = False  # its number of features is that of all keys if --features does not say it
     needs_loss: bool = False  # it needs more of a loss than its dloss, so not --softmax

@@ -100,14 +100,14 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
 
     DataError if a source is of no format.
     """
-    others = {i: kind for i, source in enumerate(sources) if (kind := _no_text(source, options.format))}
+    binary = {i: kind for i, source in enumerate(sources) if (kind := _binary_format(source, options.format))}
     if options.format in BINARY and not sources:
-        sources, others = ["-"], {0: options.format}
-    if not others:
+        sources, binary = ["-"], {0: options.format}
+    if not binary:
         yield from _text_tasks(sources, options, stop)
         return
     if options.only_text:
-        which, kind = next((sources[i], kind) for i, kind in others.items())
+        which, kind = next((sources[i], kind) for i, kind in binary.items())
         raise UsageError(f"{which}: --holdout-to writes lines, and {kind.capitalize()} has none: convert it "
                          "with vwlite convert")  # fmt: skip
     from vwlite.input import arrow, tables  # not at the top: few runs read tables
@@ -115,15 +115,15 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     if options.table is None:
         options = replace(options, table=tables.TableReader(needs_label=True, model=options.model))
     for i, source in enumerate(sources):
-        if i not in others:
+        if i not in binary:
             yield from _text_tasks([source], options, stop)
             continue
         assert options.table is not None
-        for block, rows in arrow.rows_of(source, others[i], i, options.table, stop):
-            yield Task(block, others[i], rows=rows)
+        for block, rows in arrow.rows_of(source, binary[i], i, options.table, stop):
+            yield Task(block, binary[i], rows=rows)
 
 
-def _no_text(source: str, format: str) -> str | None:
+def _binary_format(source: str, format: str) -> str | None:
     """The format of a binary file; None: it is text."""
     if format in BINARY:
         return format
@@ -351,8 +351,8 @@ def parsed_batches(
     caller's parse ahead, and the caller's parses too when it would wait.
 
     With options.skip False the first bad line ends the stream, as the last thing in the last item. DataError if options
-    name keys that no line of JSON has. Leaving the
-    context ends the threads. number: whether to number the distinct hashes of a batch, if they are few.
+    name keys that no line of JSON has. Leaving the context ends the threads. number: whether to number the distinct
+    hashes of a batch, if they are few.
     """
     if threads == 1:
         batch, parsing = Batch(), Parsing(options, number)

@@ -1,6 +1,7 @@
-"""The options of the commands, as typed.
-`train_options`, `predict_options` and `check_options` create options of click from the specs, and pass the command one
-dataclass. What the options mean is decided in `vwlite/options/resolve.py`.
+"""The options of the commands, as typed: a dataclass for each, whose fields are the rows of its options.
+
+`takes` gives a command its options and passes it the dataclass. What the options mean is decided in
+`vwlite/options/resolve.py`.
 """
 
 import functools

@@ -9,7 +9,7 @@ from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option,
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
 
 MOST_CLASSES = 1 << 16
-_ALWAYS = "quantile_tau"  # models of every loss have it
+_ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 POSITIVE = Number(0, open_low=True)
 
 

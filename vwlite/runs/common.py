@@ -90,7 +90,7 @@ class BadLines:
 
 
 class Run:
-    """One run of the program over a stream: options, learner, outputs. Use as a context manager."""
+    """One run of the program over a stream: options, learner, outputs. stack: closes the outputs."""
 
     def __init__(self, options: InputOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
         self.options = options
