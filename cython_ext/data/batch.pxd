@@ -53,10 +53,10 @@ cdef struct Arrays:
     uint32_t* distinct_hash  # [distinct]
     uint64_t dictionary     # which hashes these are: of the same one, the more begin with the fewer; 0: not known
     float* value            # [features] finite, never zero
-    uint8_t* kind           # [lines] Kind
+    uint8_t* kind           # [lines] LineKind
     uint8_t* letter         # [spans] first byte of the namespace's name, ' ' without a name
     char* tags              # [tag_bytes] all tags, one after the other
-    uint32_t* space         # [spans] the hash of the namespace; NULL unless somebody crosses namespaces by name
+    uint32_t* space         # [spans] the hash of the namespace; NULL unless namespaces are crossed by name
 
 
 # How far the arrays were filled before a line, to go back to if it is bad.

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t
 
 
 cdef struct ClassName:
-    char* text          # owned by the Names
+    char* text          # owned by ClassNames
     size_t size
 
 

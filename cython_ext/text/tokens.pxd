@@ -45,8 +45,8 @@ cdef struct TokenSettings:
     bint mapped            # labels are `negative` or `positive`, or the words of `names`, and become -1 or 1
     double negative
     double positive
-    void* names            # a Names: labels are classes, and become their numbers, or are two words; NULL: numbers
-    void* unfit            # a Names: labels outside of the domain, which count as missing; NULL: they are errors
+    void* names            # ClassNames: labels are classes, and become their numbers, or are two words; NULL: numbers
+    void* unfit            # ClassNames: labels outside of the domain, which count as missing; NULL: they are errors
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
     bint spaces            # store the hashes of namespaces

@@ -135,6 +135,7 @@ cdef inline const char* vw_header(const TokenSettings* s, Batch batch, const cha
 
 
 cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char* p, TokenError* error) noexcept nogil:
+    """Append the line at p to the batch, token by token: any line of VW text. Returns its end; NULL: see `error`."""
     cdef uint32_t* hash
     cdef float* value
     cdef size_t n, first, limit

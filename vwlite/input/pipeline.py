@@ -43,7 +43,7 @@ class ParseOptions:
     loss_name: str = "squared"  # for messages
     lenient_labels: bool = False
     skip: bool = False  # continue after a bad line
-    spaces: bool = False  # batches have the names of namespaces
+    spaces: bool = False  # batches have the hashes of namespaces
     names: ClassNames | None = None  # of classes, which labels are then
     table: "TableReader | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
