@@ -103,7 +103,7 @@ def wait_for(what, process=None):
 
 def learning(pid):
     """A worker below a process, and the command that it runs."""
-    found = [(parent, child) for child, parent, command in descendants(pid) if "vwlite train --quiet" in command]
+    found = [(parent, child) for child, parent, command in descendants(pid) if "-m vwlite train " in command]
     return found[0] if found else None
 
 
@@ -310,7 +310,7 @@ def test_what_it_says(vwlite, cluster, shards):
     assert lines[0].split() == ["round", "shards", "examples", "rows/s", "holdout", "loss", "rule", "step", "seconds"]
     assert [line.split()[:3] for line in lines[1:3]] == [[str(i), "4", str(i * (4 * COUNT - 80))] for i in (1, 2)]
     assert f"holdout loss = {report['results']['holdout loss']:.6f}" in lines
-    assert lines[-1] == "note: 80 lines are held out, so the choice is partly random: 2000 or more are better"
+    assert lines[-1] == "note: only 80 lines are held out, so the choice is partly random: 2000 or more are better"
     assert done.out == ""
     assert report["options"]["rounds"] == 2 and report["command"] == "dask train"
     assert vwlite(*arguments, "--loss", "logistic", "--quiet").err == ""
@@ -532,7 +532,7 @@ def test_an_empty_file_is_left_out(vwlite, cluster, shards):
     at = ("--scheduler", cluster.scheduler_address, "-m", "m")
     said = vwlite("dask", "train", "a0.vw", "a1.vw", "empty?", "empty.gz", *at, *BASIC[:-1]).err
     here = Path.cwd()
-    assert f"note: nothing is in {here}/empty0, {here}/empty1, {here}/empty2 and 2 more: left out\n" in said
+    assert f"note: empty shards are left out: {here}/empty0, {here}/empty1, {here}/empty2 and 2 more\n" in said
     assert read_model("m").merged["shards"] == 2
 
 
@@ -547,12 +547,12 @@ def test_a_run_is_gone_on_with_only_if_it_is_the_same(vwlite, cluster, shards):
     other = {"options": ("--loss", "hinge"), "--holdout-period": ("--loss", "logistic", "--holdout-period", 30)}
     for what, options in other.items():
         said = vwlite(*arguments, *options, "--resume", code=2).err
-        assert said == f"--resume: m.rounds is of a run with other {what}: begin without --resume\n"
+        assert said == f"--resume: m.rounds is of a run with different {what}: start without --resume\n"
     said = vwlite(*arguments, "--loss", "logistic", "--resume", "--rounds", 1, code=2).err
     assert re.fullmatch(r"--rounds 1: \d+ are complete already: use a larger number\n", said)
     Path("a1.vw").write_text(text(77, COUNT))
     said = vwlite(*arguments, "--loss", "logistic", "--resume", code=2).err
-    assert said == "--resume: m.rounds is of a run with other data: begin without --resume\n"
+    assert said == "--resume: m.rounds is of a run with different data: start without --resume\n"
     Path("m.rounds").write_bytes(Path("m.rounds").read_bytes()[:-1])
     said = vwlite(*arguments, "--loss", "logistic", "--resume", code=65).err
     assert said == "m.rounds: is not the state of a run in rounds: remove it, or start without --resume\n"
@@ -621,7 +621,8 @@ def test_workers_of_another_version_and_none(vwlite, cluster, shards, monkeypatc
     at = ("dask", "train", shards, "-m", "m", *BASIC, "--scheduler", cluster.scheduler_address)
     monkeypatch.setattr(cluster_module, "__version__", "9.9")
     said = vwlite(*at, code=69).err
-    assert re.fullmatch(r"the worker tcp://\S+ has vwlite [\d.]+, and here is 9.9: all must have the same\n", said)
+    expected = r"the worker tcp://\S+ has vwlite [\d.]+, but this process has 9.9: all must have the same\n"
+    assert re.fullmatch(expected, said)
     monkeypatch.setattr(cluster_module, "ARRIVING", 0.5)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty:
         said = vwlite(*at[:-1], empty.scheduler_address, code=69).err
