@@ -6,7 +6,7 @@ from libc.stdint cimport uint32_t
 from vwlite.core.data.batch cimport Arrays, Batch, Places
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.lines_fast cimport FeatureColumns
-from vwlite.core.text.tokens cimport TokenSettings
+from vwlite.core.text.tokens cimport TokenError, TokenSettings
 from vwlite.core.text.vw cimport PLACES, NamespaceHead
 
 
@@ -31,5 +31,6 @@ cdef class Parser:
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
     cdef int one_by_one(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
+    cdef const char* line(self, const char* p, Batch batch, TokenError* error) noexcept nogil
     cdef int by_columns(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
     cdef int take_columns(self, const char* p, const char* end, size_t offset, Batch batch, const Arrays* start) noexcept nogil

@@ -31,7 +31,7 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
-from vwlite.core.data.batch cimport REJECTED, Arrays, Batch, ParseError, Mark, Places, mark_of, rewind
+from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, ParseError, Mark, Places, mark_of, rewind
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MARKS, FeatureColumns, compute, find_marks
@@ -62,7 +62,7 @@ cdef enum:
 cdef class Parser:
     """Converts blocks of text to batches.
 
-    format: "vw" or "libsvm"; for "csv" and "jsonl" see vwlite.core.text.tables.TableParser.
+    format: "vw" or "libsvm"; a subclass is for another one, such as vwlite.core.text.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is named in its errors.
     labels: a pair of numbers or words that are mapped to -1 and 1; no other label is valid then.
@@ -89,7 +89,7 @@ cdef class Parser:
                   labels=None, ClassNames names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
                   bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False, bint spaces=False,
                   bint places=False):
-        if format not in ("vw", "libsvm", "csv", "jsonl"):
+        if type(self) is Parser and format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
         domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
         if label_domain not in domains:
@@ -299,10 +299,7 @@ cdef class Parser:
                 return -1
             before = mark_of(&batch.a)
             named = self.names_so_far()
-            if self.is_libsvm:
-                next = libsvm_line(&self.settings, batch, p + skip, &error)
-            else:
-                next = vw_line(&self.settings, batch, p + skip, &error)
+            next = self.line(p + skip, batch, &error)
             skip = 0
             if likely(next != NULL):
                 p = next
@@ -323,6 +320,31 @@ cdef class Parser:
             batch.a.initial[batch.a.lines] = 0
             p = close_line(batch, REJECTED, next)
         return 0
+
+    cdef const char* line(self, const char* p, Batch batch, TokenError* error) noexcept nogil:
+        """Parse a line into the batch; returns what follows it, NULL if it is invalid. Another grammar overrides this."""
+        if self.is_libsvm:
+            return libsvm_line(&self.settings, batch, p, error)
+        return vw_line(&self.settings, batch, p, error)
+
+    def as_vw(self, block, Batch batch not None):
+        """The lines of the block that is in the batch as VW text, without invalid ones."""
+        lines = bytes(block).removeprefix(b"\xef\xbb\xbf" if batch.first_line == 1 else b"").split(b"\n")
+        found = []
+        for kind, line in zip(batch.kind, lines):
+            if kind == BLANK:
+                found.append(b"\n")
+            elif kind == EXAMPLE:
+                found.append(self.line_as_vw(line) + b"\n")
+        return b"".join(found)
+
+    def line_as_vw(self, bytes line not None):
+        """A valid line as VW text. Another grammar overrides this."""
+        if not self.is_libsvm:
+            return line
+        words = line.partition(b"#")[0].split()
+        label = words.pop(0) + b" " if words and b":" not in words[0] else b""
+        return b" ".join([label + b"|", *words])
 
     @property
     def unfit_labels(self):

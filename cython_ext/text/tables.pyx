@@ -214,6 +214,9 @@ cdef class TableParser(Parser):
         self.table.sink.text.size = 0
         return found
 
+    def as_vw(self, block, Batch batch not None):
+        return self.take_text()
+
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil:
         cdef const char* reached = data
         cdef size_t rest

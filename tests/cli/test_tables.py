@@ -18,7 +18,7 @@ from running import finish, start
 from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
-from vwlite.input import pipeline, tables
+from vwlite.input import pipeline, table_text
 from vwlite.input.reader import read_blocks
 from vwlite.input.schema import MISSING
 from vwlite.model import Model, read_model
@@ -690,7 +690,7 @@ def test_a_bad_row_is_skipped_up_to_the_end_of_its_line(vwlite, at):
 
 
 def test_a_quote_that_is_open_for_too_long(vwlite, at, in_blocks, monkeypatch):
-    monkeypatch.setattr(tables, "MAX_LINE", 100)
+    monkeypatch.setattr(table_text, "MAX_LINE", 100)
     in_blocks(20)
     Path("a.csv").write_text('y,a\n1,x\n1,"x\n' + "1,y\n" * 60)
     err = vwlite("train", "a.csv", "--label", "y", code=65).err

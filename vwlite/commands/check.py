@@ -10,7 +10,7 @@ from vwlite.options.groups import TrainOptions, check_options
 from vwlite.options.types import PATH
 
 if TYPE_CHECKING:
-    from vwlite.input.pipeline import ParseOptions
+    from vwlite.input.parsing import ParseOptions
 
 SHOWN = 20  # bad lines of a file that are printed
 

@@ -11,7 +11,8 @@ from vwlite.dask.parts import FilePart, content
 from vwlite.dask.work import ShardJob, format_of
 from vwlite.errors import UsageError
 from vwlite.input.formats import DELIMITED
-from vwlite.input.pipeline import ParseOptions, decide_roles
+from vwlite.input.parsing import ParseOptions
+from vwlite.input.pipeline import decide_roles
 from vwlite.options.groups import InputOptions
 from vwlite.runs.source import table_of
 

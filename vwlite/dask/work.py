@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import DataError, VwliteError, WriteError
-from vwlite.input.formats import by_name
+from vwlite.input.formats import DELIMITED, by_name
 from vwlite.merging.search import Candidate, Holdout, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.options.groups import TrainOptions
@@ -215,7 +215,7 @@ class _Task:
         files = [f"{option}={self.written(f'file{i}', data)}" for i, (option, data) in enumerate(job.files)]
         format = format_of(part, job)
         known = [f"--format={format}"] if format != job.format else []
-        header = first_line(part.url) if part.begin and job.header and format in ("csv", "tsv") else b""
+        header = first_line(part.url) if part.begin and job.header and format in DELIMITED else b""
         with ExitStack() as stack:
             file: Any = subprocess.PIPE
             if part.is_local and part.end is None:

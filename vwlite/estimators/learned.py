@@ -25,7 +25,7 @@ from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
-from vwlite.input.pipeline import Parsed
+from vwlite.input.parsing import Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +25,7 @@ from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain, printable, shown
 from vwlite.input.formats import by_magic
+from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, TableReader, lay_out
@@ -32,7 +34,6 @@ ROWS = 4096  # of a batch, if rows have many features each
 FEATURES = 1 << 18  # of a batch, if each column has one
 DICTIONARY, NUMBER = 1 << 20, 2.5  # bytes of the largest dictionary of a row group, and of a number of its words
 EXACT = 1 << 53  # whole numbers up to here are what they were, as float64
-REJECTED = 2  # what the core says of a bad line
 
 
 @dataclass(slots=True)
@@ -65,9 +66,8 @@ def rows_of(
     except (pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError) as e:
         if isinstance(e, OSError) and e.errno:
             raise NoInputError(f"{name}: {e.strerror}") from e
-        kind = "Parquet" if format == "parquet" else "Arrow"
         why = str(e) or "a part is larger than memory"
-        raise DataError(f"{name}:{row}:1: not a complete file of {kind}: {shown(why.encode())}") from e
+        raise DataError(f"{name}:{row}:1: not a complete file of {format.capitalize()}: {shown(why.encode())}") from e
 
 
 def _pyarrow(source: str, format: str) -> Any:
@@ -165,19 +165,26 @@ def _moved(layout: Layout, names: list[str], read: list[str]) -> Layout:
 
 
 class ArrowParsing:
-    """Makes batches of rows. For one thread. options: the ParseOptions of `vwlite/input/pipeline.py`."""
+    """Makes batches of rows, as LineParsing does of lines. For one thread."""
 
-    def __init__(self, options: Any) -> None:
+    def __init__(self, format: str, options: ParseOptions) -> None:
         self._options = options
         self._labels: Parser | None = None
         self._cells: tuple[Any, Cells] | None = None
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
-    def parse(self, block: Block, rows: ArrowRows, batch: Batch) -> tuple[list[BadLine], bytes]:
-        """Fill the batch, or create VW text if required; return the errors of rows. A bad row keeps its place in the
-        batch, but not in the text; if they are not skipped, the first ends both."""
-        layout, o, as_text = rows.layout, self._options, rows.layout.table.as_text
-        found, rejected = rows.batch, None
+    @staticmethod
+    def tasks(format: str, source: str, index: int, options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
+        """The rows of a file, some at a time."""
+        for block, rows in rows_of(source, format, index, options.columns(), stop):
+            yield Task(block, format, rows)
+
+    def parse(self, task: Task, batch: Batch) -> Parsed:
+        """Fill the batch, or create VW text if required. A bad row keeps its place in the batch, but not in the text;
+        if they are not skipped, the first ends both."""
+        block, o, layout = task.block, self._options, task.context.layout
+        found, rejected, as_text = task.context.batch, None, layout.table.as_text
+        parsed = Parsed(batch, [], block.done, block.total)
         frame = Frame(found.__arrow_c_stream__())
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)
@@ -188,10 +195,10 @@ class ArrowParsing:
             wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \
                 if frame.check() else {}  # fmt: skip
             faults = {**wrong, **worse, **bad}
-            ordered = [faults[i] for i in sorted(faults)]
+            parsed.bad = [faults[i] for i in sorted(faults)]
             if faults:
                 end = len(frame) if o.skip else min(faults)
-                ordered, found = ordered if o.skip else ordered[:1], found.slice(0, end)
+                parsed.bad, found = parsed.bad if o.skip else parsed.bad[:1], found.slice(0, end)
                 labels, importance = (None if x is None else x[:end] for x in (labels, importance))
                 rejected = np.zeros(end, dtype=bool)
                 rejected[[i for i in faults if i < end]] = True
@@ -204,22 +211,18 @@ class ArrowParsing:
             if rejected is not None:
                 plain = [_plain(column) for column in found.columns]  # pyarrow cannot filter views
                 found = import_module("pyarrow").table(plain, names=found.schema.names).filter((~rejected).tolist())
-            text, lines = self._as_text(found, layout)
+            parsed.text, lines = self._as_text(found, layout)
             assert REJECTED not in bytes(lines.kind), "a row has no text"
-            return ordered, text
+            return parsed
         frame.fill(batch, 0, whole=True)
         self._kept = found, layout
-        return ordered, b""
+        parsed.unfit = self._labels.unfit_labels if self._labels is not None else ()
+        return parsed
 
-    def converted(self) -> tuple[bytes, Batch]:
-        """The VW text that the last batch means, and the kinds of its lines: bad ones are not in the text."""
+    def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]]:
+        """VW text of the last batch, and the kinds of its lines: bad ones are not in the text."""
         assert self._kept is not None
-        return self._as_text(*self._kept)
-
-    @property
-    def unfit_labels(self) -> Sequence[str]:
-        """As of a Parser, of the rows that were parsed last."""
-        return self._labels.unfit_labels if self._labels is not None else ()
+        return partial(self._as_text, *self._kept)
 
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:

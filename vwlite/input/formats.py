@@ -1,37 +1,49 @@
-"""The table of input formats: how each is detected and which code reads it.
+"""The table of input formats: how each is detected and which code reads it. To add one, write its parser and its row.
 
-The grammar of a text format is in `vwlite.core.text`: `Parser` for lines of features, `TableParser` for tables.
-`vwlite.core.text.parser.detect` detects VW text and libsvm.
+The grammar of text is in `vwlite.core.text`; `vwlite.core.text.parser.detect` detects VW text and libsvm.
 """
 
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # which come after a suffix
+
+# Classes, as `module:name`: they are imported when they are used.
+LINES, PARSER = "vwlite.input.parsing:LineParsing", "vwlite.core.text.parser:Parser"
+DELIMITED_TEXT, TABLE_PARSER = "vwlite.input.table_text:TableParsing", "vwlite.core.text.tables:TableParser"
+JSON_LINES = "vwlite.input.table_text:JsonParsing"
+ARROW = "vwlite.input.arrow:ArrowParsing"
 
 
 class Format(NamedTuple):
     """A format of input."""
 
+    parsing: str  # the class that parses its blocks: LineParsing, or one with the same methods
+    parser: str = ""  # the class of its grammar: Parser or a subclass; none for a binary format
     suffixes: tuple[str, ...] = ()  # of file names that tell it
-    magic: bytes = b""  # the first bytes of a binary file
+    magic: bytes = b""  # the first bytes of a file of a binary format: its class opens the file itself
     begin: bytes = b""  # of the first line, behind blanks
     is_table: bool = False
-    is_delimited: bool = False  # a table whose records have cells
     delimiter: str = ""  # between the cells, if it is always the same
-    is_binary: bool = False  # read by pyarrow, not by a parser of text
 
 
 FORMATS = {
-    "vw": Format(),
-    "libsvm": Format(),
-    "csv": Format(suffixes=("csv",), is_table=True, is_delimited=True),
-    "tsv": Format(suffixes=("tsv", "tab"), is_table=True, is_delimited=True, delimiter="\t"),
-    "jsonl": Format(suffixes=("jsonl", "ndjson"), begin=b"{", is_table=True),
-    "parquet": Format(magic=b"PAR1", is_table=True, is_binary=True),
-    "arrow": Format(magic=b"ARROW1", is_table=True, is_binary=True),
+    "vw": Format(LINES, PARSER),
+    "libsvm": Format(LINES, PARSER),
+    "csv": Format(DELIMITED_TEXT, TABLE_PARSER, suffixes=("csv",), is_table=True),
+    "tsv": Format(DELIMITED_TEXT, TABLE_PARSER, suffixes=("tsv", "tab"), is_table=True, delimiter="\t"),
+    "jsonl": Format(JSON_LINES, TABLE_PARSER, suffixes=("jsonl", "ndjson"), begin=b"{", is_table=True),
+    "parquet": Format(ARROW, magic=b"PAR1", is_table=True),
+    "arrow": Format(ARROW, magic=b"ARROW1", is_table=True),
 }
-BINARY = [kind for kind, row in FORMATS.items() if row.is_binary]
-DELIMITED = [kind for kind, row in FORMATS.items() if row.is_delimited]
+BINARY = [kind for kind, row in FORMATS.items() if row.magic]
+DELIMITED = [kind for kind, row in FORMATS.items() if row.parsing == DELIMITED_TEXT]
+
+
+def imported(name: str) -> Any:
+    """The class of a row, from its `module:name`."""
+    module, _, name = name.partition(":")
+    return getattr(import_module(module), name)
 
 
 def by_name(source: str) -> str | None:

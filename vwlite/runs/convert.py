@@ -1,7 +1,8 @@
 """A run of `vwlite convert`: every line of the input as equivalent VW text."""
 
 from vwlite.core.data.class_names import ClassNames
-from vwlite.input.pipeline import ParseOptions, parsed_batches
+from vwlite.input.parsing import ParseOptions
+from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.input.tables import TableReader
 from vwlite.options.groups import InputOptions

@@ -6,7 +6,7 @@ import numpy as np
 
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.input.pipeline import EXAMPLE, REJECTED, SourceText
+from vwlite.input.parsing import EXAMPLE, REJECTED, SourceText
 from vwlite.output.atomic import AtomicFile
 
 

@@ -10,7 +10,8 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, not_finite
-from vwlite.input.pipeline import Parsed, parsed_batches
+from vwlite.input.parsing import Parsed
+from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from vwlite.algorithms.build import make_finder, make_names
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
-from vwlite.input.pipeline import Parsed, ParseOptions, decide_roles, parsed_batches
+from vwlite.input.formats import FORMATS
+from vwlite.input.parsing import Parsed, ParseOptions
+from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.model.feature_names import FeatureNames
 from vwlite.options.groups import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings
@@ -56,7 +58,7 @@ def table_of(
             check_same(schema, options)
     except SchemaError as e:
         raise UsageError(str(e)) from None
-    if o.format in ("vw", "libsvm") and options != RoleOptions():
+    if o.format != "auto" and not FORMATS[o.format].is_table and options != RoleOptions():
         others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "columns": o.columns,
                   "no-header": o.no_header, "missing": o.missing}  # fmt: skip
         what = next((f"{role} {name}" for name, role in typed.items()), None)

@@ -12,7 +12,8 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
 from vwlite.input.cache import MAGIC, CacheReader, CacheUnusable, CacheWriter, made_by, open_cache
 from vwlite.input.diagnostics import BadLine
-from vwlite.input.pipeline import Ahead, Parsed, ParseOptions, Parsing, Task
+from vwlite.input.parsing import Parsed, ParseOptions, Task
+from vwlite.input.pipeline import Ahead, Parsing
 from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
 from vwlite.vw.messages import Critical, Streams
 from vwlite.vw.text.parser import FeatureHashing, Namespace, ParsedExample, TextParser, read_number
@@ -338,9 +339,9 @@ class _Parsing(Parsing):
         )  # fmt: skip
         self.numbers = numbers
 
-    def parse(self, task: Task, batch: Batch) -> Parsed:
+    def parse(self, task: Task | UnreadableInput, batch: Batch) -> Parsed:
+        assert isinstance(task, Task)
         block, bad = task.block, []
-        assert isinstance(block, Block)
         batch.first_line = block.first_line
         if self.parser.parse(block.data, batch):
             for _, line, first, last, _, _ in self.parser.faults(batch):

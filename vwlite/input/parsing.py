@@ -1,0 +1,155 @@
+"""The parsing of text: what becomes of each block of a source, from its format to a batch of examples.
+
+`LineParsing` is for lines of features, such as VW text, and the base class for other formats (`formats.py`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import ClassNames
+from vwlite.core.text.parser import Parser
+from vwlite.input.diagnostics import BadLine, bad_lines
+from vwlite.input.formats import FORMATS, imported
+from vwlite.input.reader import Block, UnreadableInput
+
+if TYPE_CHECKING:
+    from vwlite.core.text.feature_names import NameFinder
+    from vwlite.input.tables import TableReader
+
+EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
+MOST_LABELS = 3  # that are looked for, for advice about words
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """How text becomes examples; all of it shapes what a cache holds."""
+
+    format: str = "auto"  # auto, vw, libsvm, csv, tsv, jsonl, parquet, arrow
+    hash_all: bool = False
+    labels: tuple[float, float] | tuple[str, str] | None = None  # (negative, positive)
+    label_domain: str = "any"  # any, binary, nonnegative
+    loss_name: str = "squared"  # for messages
+    lenient_labels: bool = False
+    skip: bool = False  # continue after a bad line
+    spaces: bool = False  # batches have the hashes of namespaces
+    names: ClassNames | None = None  # of classes, which labels are then
+    table: "TableReader | None" = None  # the columns, if something says that the sources are tables
+    finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
+    keeps_text: bool = False  # batches come with the text that they were, if they were text
+    only_text: bool = False  # files of binary formats are refused
+    model: str = ""  # the file of a model that predicts, and knows no columns
+
+    def columns(self) -> "TableReader":
+        """The columns of a table that was detected."""
+        from vwlite.input.tables import TableReader
+
+        return self.table or TableReader(needs_label=True, model=self.model)
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text of a batch as it is in its source, without the header of a table, which is `header`."""
+
+    text: bytes
+    format: str
+    delimiter: str = ""
+    header: bytes = b""
+
+    def lines_of(self, batch: Batch, rows: Sequence[int]) -> list[bytes]:
+        """The text of rows of the batch, without line ends."""
+        import numpy as np  # not at the top: few runs want lines back
+
+        newlines = np.flatnonzero(np.frombuffer(self.text, dtype=np.uint8) == ord("\n"))
+        begins = [0, *(newlines + 1).tolist(), len(self.text)]
+        places = ((begins[batch.line_number(at) - batch.first_line] for at in (row, row + 1)) for row in rows)
+        return [self.text[begin:end].rstrip(b"\r\n") for begin, end in places]
+
+
+@dataclass
+class Parsed:
+    """A batch, and what was wrong with the text that it comes from."""
+
+    batch: Batch
+    bad: list[BadLine] = field(default_factory=list)
+    done: int = 0  # bytes of input read so far
+    total: int | None = None  # bytes of all input, if known
+    text: bytes = b""  # the equivalent VW text, if required
+    names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
+    source: SourceText | None = None  # if required
+    unfit: Sequence[str] = ()  # with lenient labels, those that the model cannot use: the first few different ones
+
+
+@dataclass
+class Task:
+    """A block to be parsed."""
+
+    block: Block
+    format: str = "vw"
+    context: Any = None  # what a parser must know besides, such as the columns of a table
+
+
+class SourceBlocks:
+    """The blocks of one source of text, on their way to the parser. Here each one is complete in itself."""
+
+    def __init__(self, format: str, context: Any = None) -> None:
+        self._format, self._context = format, context
+
+    def feed(self, block: Block) -> Iterator[Task | UnreadableInput]:
+        """Take the next block of the source; returns what is ready to be parsed."""
+        yield Task(block, self._format, self._context)
+
+    def end(self) -> Iterator[Task | UnreadableInput]:
+        """The rest, at the end of the source."""
+        return iter(())
+
+
+class LineParsing:
+    """Parses blocks of one format, here of lines of features. For one thread."""
+
+    def __init__(self, format: str, options: ParseOptions) -> None:
+        o, self._format, self._options = options, format, options
+        self._class: type[Parser] = imported(FORMATS[format].parser)
+        self._parser = self._class(
+            format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.names,
+            loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip, spaces=o.spaces,
+            places=o.finder is not None,
+        )  # fmt: skip
+
+    @staticmethod
+    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
+        """What takes the blocks of a source before they are parsed."""
+        return SourceBlocks(format)
+
+    def parse(self, task: Task, batch: Batch) -> Parsed:
+        """Fill the batch with the lines of a block."""
+        block, parser, o = task.block, self._parser, self._options
+        parsed = Parsed(batch, [], block.done, block.total)
+        if parser.parse(block.data, batch):
+            labels = None if o.lenient_labels else partial(self._labels_of, task)
+            parsed.bad = bad_lines(parser, block.data, batch, labels)
+        if o.table is not None and o.table.as_text:
+            parsed.text = parser.as_vw(block.data, batch)
+        if o.keeps_text:
+            parsed.source = SourceText(bytes(block.data), self._format)
+        parsed.unfit = parser.unfit_labels
+        return parsed
+
+    def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]] | None:
+        """The `convert` of NameFinder.find for the block that was parsed last; None: names are in the block."""
+        return None
+
+    def _prepare(self, parser: Parser, task: Task) -> None:
+        """Tell the parser what it must know besides the block."""
+
+    def _labels_of(self, task: Task) -> list[str]:
+        """The first few different labels of a block, whatever they are."""
+        found, batch = ClassNames(MOST_LABELS, grows=True), Batch()
+        batch.first_line = task.block.first_line
+        parser = self._class(format=self._format, names=found, lenient_labels=True, stop_at_fault=False)
+        self._prepare(parser, task)
+        parser.parse(task.block.data, batch)
+        labels: list[str] = found.first(len(found))
+        return labels

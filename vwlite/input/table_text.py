@@ -1,0 +1,223 @@
+"""Tables of text: delimited text and JSON lines.
+
+Blocks of text are cut at line ends; those of delimited text again, where no quote is open. The header of each
+source is removed, and every block goes to the parser with the position of each column.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import ClassNames
+from vwlite.core.text.parser import Parser
+from vwlite.core.text.tables import TableParser, split, whole
+from vwlite.errors import DataError
+from vwlite.input.diagnostics import EXPLAINED
+from vwlite.input.formats import FORMATS
+from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task
+from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
+from vwlite.input.sample import Sample, is_data
+from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
+from vwlite.input.tables import BOM, Layout, TableReader, json_layout, lay_out
+
+_BLANKS = b" \t\r\n"
+
+
+class TableParsing(LineParsing):
+    """Parses delimited text. The context of a block is its Layout."""
+
+    _parser: TableParser
+    _layout: Layout | None = None  # that the parser has
+    _converts: tuple[Layout, TableParser] | None = None  # creates VW text of tables with this layout
+
+    @staticmethod
+    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
+        return Records(format, source, options.columns())
+
+    def parse(self, task: Task, batch: Batch) -> Parsed:
+        layout: Layout = task.context
+        if layout is not self._layout:
+            self._layout = layout
+            self._prepare(self._parser, task)
+        parsed = super().parse(task, batch)
+        layout.finish(self._parser, batch)
+        if parsed.source is not None:
+            kind = "csv" if layout.delimiter else self._format  # all delimited text is the same but for the delimiter
+            parsed.source = SourceText(parsed.source.text, kind, layout.delimiter, layout.header)
+        return parsed
+
+    def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]]:
+        return partial(self._converted, task)
+
+    def _prepare(self, parser: Parser, task: Task) -> None:
+        task.context.prepare(parser, self._options.hash_all)
+
+    def _converted(self, task: Task) -> tuple[bytes, Batch]:
+        """The VW text that a block means, and the kinds of its lines: bad ones are not in the text. Labels do not
+        matter."""
+        if self._converts is None or self._converts[0] is not task.context:
+            parser = TableParser(format=self._format, names=ClassNames(1), lenient_labels=True, stop_at_fault=False)
+            task.context.prepare(parser, self._options.hash_all, as_text=True)
+            self._converts = task.context, parser
+        batch = Batch()
+        self._converts[1].parse(task.block.data, batch)
+        return self._converts[1].take_text(), batch
+
+
+class JsonParsing(TableParsing):
+    """Parses JSON lines."""
+
+    @staticmethod
+    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
+        return SourceBlocks(format, json_layout(source, options.columns()))
+
+
+class Records(SourceBlocks):
+    """The blocks of one source of delimited text, cut into whole records behind the header.
+
+    names: the columns of a file without a header.
+    """
+
+    def __init__(self, format: str, source: str, table: TableReader) -> None:
+        super().__init__(format)
+        self._source, self._table = source, table
+        self._delimiter = ""
+        self._last: Block | None = None  # for what it says about the stream
+        self._pending = b""  # a record whose end is not there yet
+        self._line = 1  # of its first line
+        self._started = False  # something of the source is here
+        self._header: list[str] | None = None
+        self._head = b""  # as it is in the file
+        self._where = ""  # for messages
+        self._layout: Layout | None = None
+        self._held: list[Block] = []  # rows from which roles are to be decided
+        self._rows: list[list[bytes]] = []
+
+    def feed(self, block: Block, *, last: bool = False) -> Iterator[Task | UnreadableInput]:
+        self._last = replace(block, data=b"", owner=None)
+        if self._pending:
+            joined = self._pending + bytes(block.data)
+            block.release()
+            block = replace(block, data=joined, first_line=self._line, owner=None)
+        elif not self._started and bytes(block.data[:3]) == BOM and block.first_line == 1:
+            block.data = block.data[3:]
+        self._started, self._pending, self._line = True, b"", block.first_line
+        if not self._delimiter:
+            self._delimiter = self._guess(block.data)
+        end = len(block.data) if last else whole(block.data, self._delimiter)
+        if end < len(block.data):
+            self._pending = bytes(block.data[end:])
+            self._line += bytes(block.data[:end]).count(b"\n")
+            block.data = block.data[:end]
+            if len(self._pending) > MAX_LINE:
+                yield from self._give(block)
+                yield from self._too_long(block)
+                return
+        yield from self._give(block)
+
+    def end(self) -> Iterator[Task | UnreadableInput]:
+        if self._pending and self._last is not None:
+            rest, self._pending = self._pending, b""
+            yield from self.feed(replace(self._last, data=rest, first_line=self._line), last=True)
+        yield from self._decided(final=True)
+
+    def _too_long(self, block: Block) -> Iterator[Task | UnreadableInput]:
+        """A quote that is not closed within the limit: the line where it is opened is bad."""
+        why = f"a record is longer than {MAX_LINE >> 20} MiB: a quote that opens on this line is not closed, perhaps"
+        yield UnreadableInput(why, self._source, self._line)
+        rest = self._pending.partition(b"\n")[2]
+        self._pending, self._line = b"", self._line + 1
+        yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None))
+
+    def _guess(self, data: bytes | memoryview) -> str:
+        """The delimiter, if it is not given: detected in the first line."""
+        known = self._table.options.delimiter or (self._table.schema.delimiter if self._table.schema else "")
+        if known or FORMATS[self._format].delimiter:
+            return known or FORMATS[self._format].delimiter
+        first = bytes(data[: 1 << 16]).lstrip().split(b"\n")[0]
+        return "," if b"," in first else next((c for c in "\t;" if c.encode() in first), ",")
+
+    def _give(self, block: Block) -> Iterator[Task | UnreadableInput]:
+        if self._header is None and not self._take_header(block):
+            return
+        if self._layout is not None:
+            if len(block.data):
+                yield Task(block, self._format, self._layout)
+            return
+        self._held.append(block)
+        for cells, _, _ in split(block.data, self._delimiter, SAMPLE - len(self._rows)):
+            if cells is not None and len(cells) == len(self._header or ()):
+                self._rows.append(cells)
+        yield from self._decided(final=False)
+
+    def _take_header(self, block: Block) -> bool:
+        """Take the header off a block; whether it is there."""
+        schema, options = self._table.schema, self._table.options
+        if options.names or (schema is not None and not schema.header and not schema.open):
+            self._set_header(list(options.names or (schema.roles if schema else ())), block.first_line)
+            return True
+        while len(block.data):
+            line = block.first_line
+            cells, _, end = split(block.data, self._delimiter)[0]
+            if cells is None:
+                what = "first line" if options.no_header else "header"
+                raise DataError(f"{self._source}:{line}:1: the {what} is not a valid row: {EXPLAINED[end]}")
+            if options.no_header and (len(cells) > 1 or cells[0].strip(_BLANKS)):
+                self._head = b""
+                self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
+                return True
+            self._head = bytes(block.data[:end])
+            block.first_line += self._head.count(b"\n")
+            block.data = block.data[end:]
+            if len(cells) == 1 and not cells[0].strip(_BLANKS):
+                continue
+            try:
+                names = [cell.strip(_BLANKS).decode() for cell in cells]
+            except UnicodeDecodeError:
+                raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
+            if any("\r" in name.replace("\r\n", "") for name in names):
+                raise DataError(f"{self._source}:{line}:1: a carriage return in the header: lines end with LF or CR LF")
+            self._check_names(names, line)
+            self._set_header(names, line)
+            return True
+        return False
+
+    def _check_names(self, names: list[str], line: int) -> None:
+        """DataError for a header that is more likely a row of data, unless an option or the model has such names."""
+        schema, options = self._table.schema, self._table.options
+        known = schema.roles if schema else options.roles()
+        required = {name for name, role in known.items() if not schema or role not in OPTIONAL}
+        if not is_data(names) or (required and required <= set(names)):
+            return
+        instead = "--columns NAMES gives them names" + ("" if schema else ", --no-header calls them c1, c2, ...")
+        shown = listed(names, most=6)
+        why = f"the first line looks like data, not like the names of columns: {shown}; {instead}"
+        raise DataError(f"{self._source}:{line}:1: {why}")
+
+    def _set_header(self, names: list[str], line: int) -> None:
+        self._header, self._where = names, f"{self._source}:{line}:1"
+        if self._table.schema is not None:
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        assert self._header is not None
+        found = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
+        self._layout = replace(found, header=self._head)
+
+    def _decided(self, *, final: bool) -> Iterator[Task | UnreadableInput]:
+        """The blocks that were held, when there are enough rows to decide the roles."""
+        if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
+            rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
+            sample = Sample(self._header, rows, self._table.options.missing_words)
+            try:
+                schema = decide(self._header, sample.numeric(), self._table.options)
+            except SchemaError as e:
+                raise DataError(f"{self._where}: {e}") from None
+            self._table.decide(schema, self._where, sample)
+            self._lay_out()
+        if self._layout is not None:
+            held, self._held = self._held, []
+            for block in held:
+                if len(block.data):
+                    yield Task(block, self._format, self._layout)
