@@ -24,7 +24,7 @@ from vwlite.options.solve import SolveOptions
 from vwlite.rounds.driver import NO_STATE, Rounds, RoundState
 from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
-from vwlite.runs.source import Known
+from vwlite.runs.source import DataNames
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
@@ -187,7 +187,8 @@ def parts_at(run, shards, stack):
     """The sums over shards at the weights that a run wants, computed here."""
     found = []
     for path in shards:
-        examples = Examples(SolveOptions(data=(path,), quiet=True), run.settings, Known.of(None, run.settings), stack)
+        options, names = SolveOptions(data=(path,), quiet=True), DataNames.of(None, run.settings)
+        examples = Examples(options, run.settings, names, stack)
         examples.read()
         keys, (weights, constant) = examples.rows.keys, run.weights(best=False)
         at = aligned(keys, run.state.keys, weights)

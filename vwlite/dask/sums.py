@@ -10,7 +10,7 @@ from vwlite.model import read_model
 from vwlite.options.dask import DaskSumsOptions
 from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
-from vwlite.runs.source import Known
+from vwlite.runs.source import DataNames
 
 
 def sums(o: DaskSumsOptions) -> int:
@@ -20,7 +20,7 @@ def sums(o: DaskSumsOptions) -> int:
     if model.program != (here := f"vwlite {__version__}"):
         raise DataError(f"the worker has {here}, and the driver {model.program}: all need the same version")
     with ExitStack() as stack:
-        examples = Examples(o, model.settings, Known.of(model, model.settings), stack)
+        examples = Examples(o, model.settings, DataNames.of(model, model.settings), stack)
         examples.read()
         weights, constant = examples.start(model, 0)
         sums, slopes, second = shard_of(examples, model.settings).sums(weights, constant)

@@ -73,7 +73,7 @@ def train(o: DaskTrainOptions) -> int:
             "retries", "initial", "model",
         )  # fmt: skip
         frame.report(
-            options=frame.chosen(settings, *names),
+            options=frame.reported_options(settings, *names),
             results=results,
             rounds=run.done,
             shards=[part.name for part in listing.parts],

@@ -24,7 +24,7 @@ from vwlite.rounds.driver import Rounds
 from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
 from vwlite.runs.signals import STOPPING
-from vwlite.runs.source import Known
+from vwlite.runs.source import DataNames
 
 
 class Line:
@@ -182,7 +182,7 @@ def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[st
         shards, answers = [], []
         for path in paths:
             own = replace(options, data=(path,), model=None, report=None)
-            examples = Examples(own, settings, Known.of(None, settings), stack)
+            examples = Examples(own, settings, DataNames.of(None, settings), stack)
             examples.read()
             shards.append(shard_of(examples, settings))
             answers.append((array("I", examples.rows.keys), facts_of(examples)))

@@ -19,7 +19,7 @@ from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.problem import CERTAIN, INSIDE, Bounds, Examples, set_numbers, summary
-from vwlite.runs.source import Known
+from vwlite.runs.source import DataNames
 from vwlite.solvers.table import EVERY
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
@@ -87,7 +87,7 @@ class Certifying(Bounds):
         self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, frame: RunFrame
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
-        self.examples = Examples(o, settings, Known.of(model, settings), frame)
+        self.examples = Examples(o, settings, DataNames.of(model, settings), frame)
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0
         self.outside = False  # of the ball of its bound
@@ -192,7 +192,7 @@ class Certifying(Bounds):
                 say(f"note: {note}")
         settings = replace(self.settings, algorithm=self.model.algorithm)
         frame.report(
-            options=frame.chosen(settings, "data", "against", model=self.options.initial),
+            options=frame.reported_options(settings, "data", "against", model=self.options.initial),
             results={**results, "seconds": frame.seconds()},
             notes=notes,
         )

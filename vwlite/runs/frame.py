@@ -14,7 +14,7 @@ from vwlite.runs.signals import StopSignal
 
 
 class RunFrame(ExitStack):
-    """The frame of one run. Use as a context manager: files that are not committed are given up at its end.
+    """The frame of one run. Use as a context manager: files that are not committed are discarded at its end.
 
     The report is opened first: a run whose report cannot be written does not begin.
     """
@@ -60,7 +60,7 @@ class RunFrame(ExitStack):
         for note in notes:
             say(f"note: {note}")
 
-    def chosen(self, settings: Settings, *names: str, **more: Any) -> dict[str, Any]:
+    def reported_options(self, settings: Settings, *names: str, **more: Any) -> dict[str, Any]:
         """The options of the report: settings, those of the run with these names, and more, by their long names."""
         run = {name: getattr(self.options, name) for name in names}
         if "data" in run:
@@ -79,7 +79,7 @@ class RunFrame(ExitStack):
 
     def code(self, kept: str | None = None) -> int:
         """The exit code of the run. kept: what an interrupted run has left, as the end of a sentence about it; None:
-        nothing is said."""
+        nothing is printed."""
         if self.signal is None:
             return 0
         if kept is not None:

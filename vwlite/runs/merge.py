@@ -32,7 +32,7 @@ def merge(o: MergeOptions) -> int:
             file.commit()
             results, notes = results_of(run) | {"seconds": frame.seconds()}, notes_of(run)
             frame.show(summary(results), notes)
-            options = frame.chosen(run.settings, "rule", "state", "holdout", "model", start=o.initial)
+            options = frame.reported_options(run.settings, "rule", "state", "holdout", "model", start=o.initial)
             frame.report(options=options, **report_of(run, results), notes=notes)
         return frame.code(f"; {o.model} is unchanged")
 

@@ -76,8 +76,8 @@ def predict(o: PredictOptions) -> int:
             say(f"no average loss: {o.model} does not store its loss; give --loss")
         run.commit()
         frame.report(
-            options=frame.chosen(settings, "data", "model"), signal=frame.signal, results={**results, **numbers},
-            notes=notes,
+            options=frame.reported_options(settings, "data", "model"), signal=frame.signal,
+            results={**results, **numbers}, notes=notes,
         )  # fmt: skip
         return frame.code()
 

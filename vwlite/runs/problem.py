@@ -31,7 +31,7 @@ from vwlite.runs.common import BadLines
 from vwlite.runs.memory import least_of_batch
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import LiveLine
-from vwlite.runs.source import Known, Source
+from vwlite.runs.source import DataNames, Source
 
 if TYPE_CHECKING:
     pass
@@ -108,7 +108,7 @@ class Examples:
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, known: Known, stack: ExitStack, *, gram: bool = False
+        self, options: TrainOptions, settings: Settings, known: DataNames, stack: ExitStack, *, gram: bool = False
     ) -> None:
         self.options, self.settings = options, settings
         self.names, self.feature_names, self._memory = known.classes, known.features, options.memory

@@ -44,7 +44,7 @@ def solve_shards(o: SolveOptions) -> int:
             say(f"warning: {ended}: the gap is {100 * run.bounds.share:.3g} %")
         names = "tolerance", "max_seconds", "max_passes", "shards", "data", "model", "initial", "threads", "memory"
         frame.report(
-            options=frame.chosen(settings, *names, solver=run.state.solver),
+            options=frame.reported_options(settings, *names, solver=run.state.solver),
             signal=frame.signal,
             rounds=[vars(row) for row in rows],
             results={**results, "warning": ended if warns else None},

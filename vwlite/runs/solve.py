@@ -38,7 +38,7 @@ from vwlite.runs.problem import (
     temporary_files,
 )
 from vwlite.runs.progress import LiveLine, fit
-from vwlite.runs.source import Known, name_store
+from vwlite.runs.source import DataNames, name_store
 from vwlite.solvers.table import SOLVERS
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
@@ -97,7 +97,7 @@ class Solving:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
         self.names = name_store(o, start.names if start else NONE)
-        self.examples = Examples(o, settings, Known.of(start, settings, self.names), frame, gram=solver == "newton")
+        self.examples = Examples(o, settings, DataNames.of(start, settings, self.names), frame, gram=solver == "newton")
         self.begin = time.monotonic()
         self.limits = Limits(o)
         self.stopped = False
@@ -373,7 +373,7 @@ class Solving:
             "model", "initial", "threads", "memory", "names",
         )  # fmt: skip
         frame.report(
-            options=frame.chosen(self.settings, *names, solver=self.solver, cache=self.examples.cache),
+            options=frame.reported_options(self.settings, *names, solver=self.solver, cache=self.examples.cache),
             signal=frame.signal,
             data={
                 "examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known before the data are read: names of classes, columns of tables; and where names of features go."""
+class DataNames:
+    """The names in the data: those of classes and columns that are known before, and a store for those of features."""
 
     classes: ClassNames | None = None
     columns: dict[str, Any] = field(default_factory=dict)
     features: "NameStore | None" = None
 
     @staticmethod
-    def of(model: "Model | None", settings: Settings, features: "NameStore | None" = None) -> "Known":
+    def of(model: "Model | None", settings: Settings, features: "NameStore | None" = None) -> "DataNames":
         """What a model knows, if there is one."""
         classes = make_names(settings, model.classes if model else []) if settings.oaa is not None else None
-        return Known(classes, model.columns if model else {}, features)
+        return DataNames(classes, model.columns if model else {}, features)
 
 
 def table_of(
@@ -134,7 +134,7 @@ class Source:
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, known: Known, bad: BadLines, *, share_numbers: bool = False
+        self, options: TrainOptions, settings: Settings, known: DataNames, bad: BadLines, *, share_numbers: bool = False
     ) -> None:
         self.path = options.cache_path
         self._options, self._settings, self._names, self._bad = options, settings, known.classes, bad

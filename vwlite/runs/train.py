@@ -22,7 +22,7 @@ from vwlite.runs.common import Run, say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_row
-from vwlite.runs.source import Known, Source, name_store
+from vwlite.runs.source import DataNames, Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
@@ -58,7 +58,7 @@ class Job(NamedTuple):
     resolved: Resolved
     before: dict[str, int]  # the counters of that model
     provenance: Provenance
-    known: Known
+    known: DataNames
 
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
@@ -73,9 +73,9 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         names = name_store(o, model.names if model else NONE)
     if model is None or o.initial is None:
         learner = begin(resolved.settings, o.typed.get("feature_weights"), **options)
-        return Job(learner, resolved, {}, FROM_NOTHING, Known(learner.names, features=names))
+        return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.names, features=names))
     learner = resume(model, resolved, o.initial, **options)
-    known = Known(learner.names, model.columns, names)
+    known = DataNames(learner.names, model.columns, names)
     return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known)
 
 
@@ -296,7 +296,7 @@ class Training(Run):
         names = [spec.name for kind in (InputOptions, TrainOptions) for spec in specs_of(kind) if spec.reported]
         own = {"holdout_period": self.options.held_out or None, "cache": self.source.path}
         frame.report(
-            options=frame.chosen(self.settings, "data", *names, **own),
+            options=frame.reported_options(self.settings, "data", *names, **own),
             changed={k: {"model": a, "now": b} for k, (a, b) in self.job.resolved.changed.items()},
             signal=frame.signal,
             passes=self.losses,
