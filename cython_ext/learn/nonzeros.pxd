@@ -15,15 +15,15 @@ cdef class Limited(Rule):
     cdef double cut                   # the model omits smaller weights, and those of this size with larger keys
     cdef uint32_t cut_key
 
-    cdef double goal(self) noexcept nogil
+    cdef double target_count(self) noexcept nogil
     cdef double size(self, const char* slot) noexcept nogil
-    cdef void use(self, double strength) noexcept nogil
-    cdef void strength_changed(self) noexcept nogil
-    cdef double adapted(self, size_t n, double examples) noexcept nogil
+    cdef void set_strength(self, double strength) noexcept nogil
+    cdef void update_state(self) noexcept nogil
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil
     cdef void adapt_strength(self) noexcept nogil
-    cdef size_t collect(self, bint of_weights) noexcept nogil
-    cdef void find_cut(self) noexcept nogil
-    cdef double shrunk(self, size_t n, double rate, double examples) noexcept nogil
+    cdef size_t collect_sizes(self, bint of_weights) noexcept nogil
+    cdef void select_largest(self) noexcept nogil
+    cdef double next_shrinkage(self, size_t n, double rate, double examples) noexcept nogil
 
 
 cdef double kth_largest(const double* numbers, size_t n, size_t k) noexcept nogil

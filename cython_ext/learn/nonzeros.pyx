@@ -84,20 +84,20 @@ cdef class Limited(Rule):
             self.strength = scalars["strength"]
             if not 0 <= self.strength < INFINITY:
                 raise ValueError("the strength is not a positive number")
-            self.use(self.strength)
+            self.set_strength(self.strength)
 
-    def restart(self, double strength):
+    def change_strength(self, double strength):
         """Continue from a loaded state with another regularization strength."""
         self.strength = strength
-        self.use(strength)
-        self.strength_changed()
+        self.set_strength(strength)
+        self.update_state()
 
     @property
     def slack(self):
         """Whether there are fewer weights than the limit, without any shrinkage."""
         return self.strength == 0 and Rule.count_nonzero(self) <= self.nonzeros
 
-    cdef double goal(self) noexcept nogil:
+    cdef double target_count(self) noexcept nogil:
         """The goal: the number of nonzero weights during learning."""
         return max(MARGIN * self.nonzeros, floor(SETTLED * self.occurrences / max(self.t, 1.0)))
 
@@ -108,15 +108,15 @@ cdef class Limited(Rule):
         shrink."""
         return fabs(self.weight(slot))
 
-    cdef void use(self, double strength) noexcept nogil:
-        """Learn with this strength from now on. `strength_changed` updates the state."""
+    cdef void set_strength(self, double strength) noexcept nogil:
+        """Learn with this strength from now on. The state is left to `update_state`."""
         pass
 
-    cdef void strength_changed(self) noexcept nogil:
+    cdef void update_state(self) noexcept nogil:
         """Update the state for a new strength."""
         pass
 
-    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil:
         """The strength for the next examples; sizes[:n] are the sizes above 0."""
         return self.strength
 
@@ -124,17 +124,17 @@ cdef class Limited(Rule):
 
     cdef void adapt_strength(self) noexcept nogil:
         """Count the weights and adapt the strength."""
-        cdef size_t n = self.collect(False)
+        cdef size_t n = self.collect_sizes(False)
         cdef double examples = min(floor(self.t / 16), 131072.0)
         if self.out_of_memory:
             return
         examples = max(examples, floor(<double>self.table.count_live() / 64), 1.0)
-        self.strength = self.adapted(n, examples)
-        self.use(self.strength)
-        self.strength_changed()
+        self.strength = self.next_strength(n, examples)
+        self.set_strength(self.strength)
+        self.update_state()
         self.next_recount_t = self.t + examples
 
-    cdef size_t collect(self, bint of_weights) noexcept nogil:
+    cdef size_t collect_sizes(self, bint of_weights) noexcept nogil:
         """Fill `sizes` with the sizes above 0, of weights or from `size`; returns their number."""
         cdef size_t n = 0
         cdef char* slot = NULL
@@ -152,28 +152,28 @@ cdef class Limited(Rule):
             n += 1
         return n
 
-    cdef double shrunk(self, size_t n, double rate, double examples) noexcept nogil:
-        """`adapted` for rules that shrink all sizes by rate times the strength with every example."""
+    cdef double next_shrinkage(self, size_t n, double rate, double examples) noexcept nogil:
+        """`next_strength` for rules that shrink all sizes by rate times the strength with every example."""
         cdef size_t i
         cdef double largest = 0, strength = self.strength, first, unit = rate * examples
         for i in range(n):
             if self.sizes[i] > largest and self.sizes[i] < INFINITY:
                 largest = self.sizes[i]
         if strength > 0:
-            strength *= min(max(pow(n / self.goal(), GAIN), 0.25), 4.0)
-            if n < self.goal():
+            strength *= min(max(pow(n / self.target_count(), GAIN), 0.25), 4.0)
+            if n < self.target_count():
                 return 0 if strength * unit < FEW * largest else strength
             return min(strength, max(self.strength, 2 * largest / rate))     # more than all of it at once
-        if n > self.goal():
-            first = kth_largest(self.sizes, n, <size_t>self.goal() + 1)
+        if n > self.target_count():
+            first = kth_largest(self.sizes, n, <size_t>self.target_count() + 1)
             return SURELY * min(first, largest) / unit
         return strength
 
     # --- the model ---------------------------------------------------------------------------
 
-    cdef void find_cut(self) noexcept nogil:
+    cdef void select_largest(self) noexcept nogil:
         """Select the N largest weights; of equal ones those with the smaller keys."""
-        cdef size_t i, n = self.collect(True), above = 0, equal = 0
+        cdef size_t i, n = self.collect_sizes(True), above = 0, equal = 0
         cdef char* slot = NULL
         self.cut, self.cut_key = 0, 0xFFFFFFFF
         if n <= self.nonzeros or self.out_of_memory:
@@ -195,7 +195,7 @@ cdef class Limited(Rule):
         super().weights(slots, out)
         if not self.nonzeros:
             return
-        self.find_cut()
+        self.select_largest()
         if self.out_of_memory:
             raise MemoryError("no memory to find the largest weights")
         for i in range(<size_t>out.shape[0]):

@@ -252,14 +252,14 @@ cdef class Adagrad(Adaptive):
         super().__init__(loss, **options)
         self.l1 = self.strength = l1
 
-    cdef void use(self, double strength) noexcept nogil:
+    cdef void set_strength(self, double strength) noexcept nogil:
         self.l1 = strength
 
     cdef double size(self, const char* slot) noexcept nogil:
         return fabs((<const Slot*>slot).z) - self.shift
 
-    cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil:
+        return self.next_shrinkage(n, learning_rate(&self.schedule, self.t + 1), examples)
 
     def state_of(self, m):
         """|z| = H |w| + shift, so that soft(z, shift) / H = w."""
@@ -530,17 +530,17 @@ cdef class AdagradRda(Adaptive):
         super().__init__(loss, **options)
         self.l1 = self.strength = l1
 
-    cdef void use(self, double strength) noexcept nogil:
+    cdef void set_strength(self, double strength) noexcept nogil:
         self.l1 = strength
 
-    cdef void strength_changed(self) noexcept nogil:
+    cdef void update_state(self) noexcept nogil:
         self.shift = self.t * self.l1
 
     cdef double size(self, const char* slot) noexcept nogil:
         return fabs((<const Slot*>slot).z)
 
-    cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        return kth_largest(self.sizes, n, <size_t>self.goal() + 1) / self.t if n > self.goal() else 0
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil:
+        return kth_largest(self.sizes, n, <size_t>self.target_count() + 1) / self.t if n > self.target_count() else 0
 
     def state_of(self, m):
         """|z| = |w| (H + scale t l2) / scale + shift; where w = 0, the sum of z, clipped so that w stays 0."""

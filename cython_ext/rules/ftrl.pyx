@@ -102,12 +102,12 @@ cdef class Ftrl(Limited):
     def load(self, scalars, slots):
         """Continue from `scalars()` and `slots()`."""
         super().load(scalars, slots)
-        self.strength_changed()
+        self.update_state()
 
-    cdef void use(self, double strength) noexcept nogil:
+    cdef void set_strength(self, double strength) noexcept nogil:
         self.l1 = strength
 
-    cdef void strength_changed(self) noexcept nogil:
+    cdef void update_state(self) noexcept nogil:
         cdef char* slot = NULL
         cdef Slot* s
         while next_slot(self.table, &slot):
@@ -118,8 +118,8 @@ cdef class Ftrl(Limited):
     cdef double size(self, const char* slot) noexcept nogil:
         return fabs((<const Slot*>slot).z)
 
-    cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        return kth_largest(self.sizes, n, <size_t>self.goal() + 1) if n > self.goal() else 0
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil:
+        return kth_largest(self.sizes, n, <size_t>self.target_count() + 1) if n > self.target_count() else 0
 
     cdef inline double derived(self, const Slot* s) noexcept nogil:
         """The weight computed from z and n."""

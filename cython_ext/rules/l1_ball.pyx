@@ -102,9 +102,9 @@ cdef class L1Ball(Limited):
         self.nonnegative = nonnegative
         self.active_set.rank_at = sizeof(uint32_t)
         self.strength = radius
-        self.use(radius)
+        self.set_strength(radius)
 
-    cdef void use(self, double radius) noexcept nogil:
+    cdef void set_strength(self, double radius) noexcept nogil:
         cdef int exponent
         frexp(radius, &exponent)
         self.radius = radius
@@ -113,7 +113,7 @@ cdef class L1Ball(Limited):
         self.from_coarse, self.from_fine = self.scale / COARSE, self.scale / FINE
         self.small = self.scale * SMALL
 
-    cdef void strength_changed(self) noexcept nogil:
+    cdef void update_state(self) noexcept nogil:
         """Recompute S, as its unit depends on the radius, and project."""
         self.rebase()
         self.project()
@@ -121,10 +121,10 @@ cdef class L1Ball(Limited):
     cdef double l1_norm(self) noexcept nogil:
         return self.sum() - self.active * self.shift
 
-    cdef double adapted(self, size_t n, double examples) noexcept nogil:
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil:
         cdef double norm = self.l1_norm()
-        cdef double factor = min(max(pow(self.goal() / n, GAIN), 0.25), 4.0) if n else 4.0
-        if n > self.goal():
+        cdef double factor = min(max(pow(self.target_count() / n, GAIN), 0.25), 4.0) if n else 4.0
+        if n > self.target_count():
             return max(min(norm, self.radius) * factor, SMALLEST_RADIUS)
         return self.radius * factor if norm > 0.999 * self.radius else self.radius
 
@@ -409,7 +409,7 @@ cdef class L1Ball(Limited):
 
     def radius_changed(self):
         """Continue from a loaded state with another radius."""
-        self.restart(self.strength if self.nonzeros else self.radius)
+        self.change_strength(self.strength if self.nonzeros else self.radius)
 
 
 cdef class AveragedL1Ball(L1Ball):

@@ -56,15 +56,15 @@ cdef class TruncatedGradient(Limited):
         self.l1 = self.strength = l1
         self.period, self.theta = period, <float>threshold
 
-    cdef void use(self, double strength) noexcept nogil:
+    cdef void set_strength(self, double strength) noexcept nogil:
         self.l1 = strength
 
     cdef double size(self, const char* slot) noexcept nogil:
         cdef double size = fabs(self.now(<const Slot*>slot))
         return size if size <= self.theta else INFINITY
 
-    cdef double adapted(self, size_t n, double examples) noexcept nogil:
-        return self.shrunk(n, learning_rate(&self.schedule, self.t + 1), examples)
+    cdef double next_strength(self, size_t n, double examples) noexcept nogil:
+        return self.next_shrinkage(n, learning_rate(&self.schedule, self.t + 1), examples)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight after all pending truncations."""

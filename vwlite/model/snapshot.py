@@ -115,7 +115,7 @@ def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Lea
         return _from_weights(model, settings, path, options)
     learner = restore(model, settings, path, **options)
     if settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
-        learner.rule.restart(getattr(settings, algorithm_of(settings.algorithm).strength))
+        learner.rule.change_strength(getattr(settings, algorithm_of(settings.algorithm).strength))
     elif "radius" in resolved.changed:
         learner.rule.radius_changed()
     return learner
