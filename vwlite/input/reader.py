@@ -255,7 +255,7 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
 
 
 def _at_most(size: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The chunks, split where they are longer. So a line that is too long is never in one chunk."""
+    """The pieces, split where they are longer. So a line that is too long is never in one piece."""
     for piece in pieces:
         if piece.end - piece.begin <= size:
             yield piece
