@@ -534,11 +534,11 @@ from vwlite.input.arrow import rows_of
 from vwlite.input.schema import RoleOptions
 from vwlite.input.tables import TableReader
 rows = rows_of(sys.argv[1], "arrow", 0, TableReader(RoleOptions(label="y")), lambda: False)
-block, first = next(rows)
+first = next(rows).context
 os.truncate(sys.argv[1], os.path.getsize(sys.argv[1]) // 3)
 print(first.batch.column(0).to_pylist()[:3])
 try:
-    print(sum(found.batch.num_rows for _, found in rows))
+    print(sum(task.context.batch.num_rows for task in rows))
 except DataError as e:
     print(e)
 """

@@ -25,7 +25,7 @@ from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain, printable, shown
 from vwlite.input.formats import by_magic
-from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task
+from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block, display_name
 from vwlite.input.schema import SchemaError, decide, index_columns
 from vwlite.input.tables import Layout, TableReader, lay_out
@@ -44,9 +44,7 @@ class ArrowRows:
     layout: Layout
 
 
-def rows_of(
-    source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool]
-) -> Iterator[tuple[Block, ArrowRows]]:
+def rows_of(source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool]) -> Tasks:
     """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit."""
     pa = _pyarrow(source, format)
     name, row = display_name(source), 1
@@ -61,7 +59,8 @@ def rows_of(
                 if stop():
                     return
                 block = Block(b"", name, index, row)
-                yield block, ArrowRows(batch.slice(begin, size), _moved(layout, columns.names, batch.schema.names))
+                moved = _moved(layout, columns.names, batch.schema.names)
+                yield Task(block, format, ArrowRows(batch.slice(begin, size), moved))
                 row += min(size, batch.num_rows - begin)
     except (pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError) as e:
         if isinstance(e, OSError) and e.errno:
@@ -174,10 +173,9 @@ class ArrowParsing:
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
     @staticmethod
-    def tasks(format: str, source: str, index: int, options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Task]:
-        """The rows of a file, some at a time."""
-        for block, rows in rows_of(source, format, index, options.columns(), stop):
-            yield Task(block, format, rows)
+    def tasks(format: str, source: str, index: int, options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
+        """The blocks of a file."""
+        return rows_of(source, format, index, options.columns(), stop)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch, or create VW text if required. A bad row keeps its place in the batch, but not in the text;

@@ -91,17 +91,19 @@ class Task:
     context: Any = None  # what a parser must know besides, such as the columns of a table
 
 
+Tasks = Iterator[Task | UnreadableInput]
+
 class SourceBlocks:
     """The blocks of one source of text, on their way to the parser. Here each one is complete in itself."""
 
     def __init__(self, format: str, context: Any = None) -> None:
         self._format, self._context = format, context
 
-    def feed(self, block: Block) -> Iterator[Task | UnreadableInput]:
+    def feed(self, block: Block) -> Tasks:
         """Take the next block of the source; returns what is ready to be parsed."""
         yield Task(block, self._format, self._context)
 
-    def end(self) -> Iterator[Task | UnreadableInput]:
+    def end(self) -> Tasks:
         """The rest, at the end of the source."""
         return iter(())
 

@@ -17,15 +17,13 @@ from vwlite.core.text.parser import detect
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name, imported
-from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task
+from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
 
 AHEAD = 4  # batches that wait for the learner at most
 
 
-def tasks(
-    sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]
-) -> Iterator[Task | UnreadableInput]:
+def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
     """The blocks of the sources in order, with the format of each source found out.
 
     DataError if a source is of no format.
@@ -59,9 +57,7 @@ def _binary_format(source: str, format: str) -> str | None:
         return None  # reading it raises the error
 
 
-def _text_tasks(
-    sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]
-) -> Iterator[Task | UnreadableInput]:
+def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
     """`tasks` for sources of text."""
     source, blocks = -1, SourceBlocks("vw")
     for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
@@ -205,7 +201,7 @@ class Ahead:
 
     def __init__(
         self,
-        source: Callable[[Callable[[], bool]], Iterator[Task | UnreadableInput]],
+        source: Callable[[Callable[[], bool]], Tasks],
         parsing: Callable[[], Parsing],
         threads: int,
         stop: Callable[[], bool],

@@ -4,7 +4,7 @@ Blocks of text are cut at line ends; those of delimited text again, where no quo
 source is removed, and every block goes to the parser with the position of each column.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +15,7 @@ from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import FORMATS
-from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task
+from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
@@ -94,7 +94,7 @@ class Records(SourceBlocks):
         self._held: list[Block] = []  # rows from which roles are to be decided
         self._rows: list[list[bytes]] = []
 
-    def feed(self, block: Block, *, last: bool = False) -> Iterator[Task | UnreadableInput]:
+    def feed(self, block: Block, *, last: bool = False) -> Tasks:
         self._last = replace(block, data=b"", owner=None)
         if self._pending:
             joined = self._pending + bytes(block.data)
@@ -116,13 +116,13 @@ class Records(SourceBlocks):
                 return
         yield from self._give(block)
 
-    def end(self) -> Iterator[Task | UnreadableInput]:
+    def end(self) -> Tasks:
         if self._pending and self._last is not None:
             rest, self._pending = self._pending, b""
             yield from self.feed(replace(self._last, data=rest, first_line=self._line), last=True)
         yield from self._decided(final=True)
 
-    def _too_long(self, block: Block) -> Iterator[Task | UnreadableInput]:
+    def _too_long(self, block: Block) -> Tasks:
         """A quote that is not closed within the limit: the line where it is opened is bad."""
         why = f"a record is longer than {MAX_LINE >> 20} MiB: a quote that opens on this line is not closed, perhaps"
         yield UnreadableInput(why, self._source, self._line)
@@ -138,7 +138,7 @@ class Records(SourceBlocks):
         first = bytes(data[: 1 << 16]).lstrip().split(b"\n")[0]
         return "," if b"," in first else next((c for c in "\t;" if c.encode() in first), ",")
 
-    def _give(self, block: Block) -> Iterator[Task | UnreadableInput]:
+    def _give(self, block: Block) -> Tasks:
         if self._header is None and not self._take_header(block):
             return
         if self._layout is not None:
@@ -205,7 +205,7 @@ class Records(SourceBlocks):
         found = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
         self._layout = replace(found, header=self._head)
 
-    def _decided(self, *, final: bool) -> Iterator[Task | UnreadableInput]:
+    def _decided(self, *, final: bool) -> Tasks:
         """The blocks that were held, when there are enough rows to decide the roles."""
         if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
