@@ -23,8 +23,8 @@ from vwlite.cli import run
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import RoleOptions
 from vwlite.options.command import Command
-from vwlite.options.groups import PredictOptions, TrainOptions, predict_options, train_options
 from vwlite.options.resolve import resolve
+from vwlite.options.run_options import PredictOptions, TrainOptions, predict_options, train_options
 from vwlite.options.settings import Settings
 from vwlite.program import COMMANDS, program
 

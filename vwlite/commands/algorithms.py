@@ -9,7 +9,7 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.page import read_page
 from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.options.command import Command
-from vwlite.options.groups import click_option
+from vwlite.options.run_options import click_option
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import shown_value
 from vwlite.solvers.table import SOLVERS, SolverRow

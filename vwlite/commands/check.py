@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vwlite.options.command import Command
-from vwlite.options.groups import TrainOptions, check_options
+from vwlite.options.run_options import TrainOptions, check_options
 from vwlite.options.types import PATH
 
 if TYPE_CHECKING:

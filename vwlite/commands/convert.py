@@ -3,7 +3,7 @@
 import click
 
 from vwlite.options.command import Command
-from vwlite.options.groups import InputOptions, convert_options
+from vwlite.options.run_options import InputOptions, convert_options
 
 
 @click.command(

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from vwlite.options.command import Command, Option
-from vwlite.options.groups import MOST_NAMES, InputOptions, click_option
+from vwlite.options.run_options import MOST_NAMES, InputOptions, click_option
 from vwlite.options.spec import OUT, specs_of
 from vwlite.options.types import PATH, Whole
 

@@ -3,7 +3,7 @@
 import click
 
 from vwlite.options.command import Command
-from vwlite.options.groups import PredictOptions, predict_options
+from vwlite.options.run_options import PredictOptions, predict_options
 
 
 @click.command(

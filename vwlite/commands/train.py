@@ -3,7 +3,7 @@
 import click
 
 from vwlite.options.command import Command
-from vwlite.options.groups import TrainOptions, train_options
+from vwlite.options.run_options import TrainOptions, train_options
 
 
 @click.command(

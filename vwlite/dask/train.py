@@ -32,9 +32,9 @@ from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
 from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
-from vwlite.options.groups import TrainOptions
 from vwlite.options.merge import MergeOptions
 from vwlite.options.resolve import resolve
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say, summary
 from vwlite.runs.frame import RunFrame

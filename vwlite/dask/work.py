@@ -22,7 +22,7 @@ from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import DELIMITED, by_name
 from vwlite.merging.search import Candidate, Holdout, Vector
 from vwlite.model.slots import Array, array_of
-from vwlite.options.groups import TrainOptions
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 

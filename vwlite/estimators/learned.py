@@ -31,8 +31,8 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
-from vwlite.options.groups import TrainOptions
 from vwlite.options.resolve import check_runs
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import Run

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from vwlite.options.groups import TrainOptions
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
 from vwlite.options.types import Classes, Labels, Number, Whole

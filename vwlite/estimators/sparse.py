@@ -51,7 +51,7 @@ from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
 from vwlite.model.read import read_model
-from vwlite.options.groups import TrainOptions
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels

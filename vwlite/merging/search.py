@@ -16,7 +16,7 @@ from vwlite.errors import DataError
 from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.slots import Array
-from vwlite.options.groups import TrainOptions
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
 from vwlite.runs.source import parse_options, shaping_of, table_of

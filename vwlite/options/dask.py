@@ -10,9 +10,9 @@ import click
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.options.command import Command
-from vwlite.options.groups import PREDICT, InputOptions, PredictOptions, TrainOptions, takes
 from vwlite.options.merge import MERGE, MergeOptions
 from vwlite.options.resolve import check_files
+from vwlite.options.run_options import PREDICT, InputOptions, PredictOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole

@@ -4,8 +4,8 @@ import os
 from dataclasses import dataclass, replace
 
 from vwlite.errors import UsageError
-from vwlite.options.groups import InputOptions, TrainOptions, takes
 from vwlite.options.resolve import check_files, option_name
+from vwlite.options.run_options import InputOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Choice, Whole

@@ -10,7 +10,7 @@ from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
 from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input import cache_name
-from vwlite.options.groups import InputOptions, TrainOptions
+from vwlite.options.run_options import InputOptions, TrainOptions
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart

@@ -8,7 +8,6 @@ import click
 
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.options.groups import InputOptions, TrainOptions, takes
 from vwlite.options.resolve import (
     KEPT,
     check_problem,
@@ -19,6 +18,7 @@ from vwlite.options.resolve import (
     typed_settings,
     without_loss,
 )
+from vwlite.options.run_options import InputOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole

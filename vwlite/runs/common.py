@@ -10,7 +10,7 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import ClosedPipe, DataError
 from vwlite.input.diagnostics import BadLine
-from vwlite.options.groups import InputOptions
+from vwlite.options.run_options import InputOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.stdio import say as say  # for all that runs

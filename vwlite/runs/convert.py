@@ -5,8 +5,8 @@ from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.input.tables import TableReader
-from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import check_files
+from vwlite.options.run_options import InputOptions
 from vwlite.runs.common import BadLines, Sink
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.source import table_of

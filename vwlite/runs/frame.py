@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite import __version__
-from vwlite.options.groups import InputOptions
+from vwlite.options.run_options import InputOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.stdio import say

@@ -14,8 +14,8 @@ from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.snapshot import restore
-from vwlite.options.groups import InputOptions
 from vwlite.options.resolve import check_files
+from vwlite.options.run_options import InputOptions
 from vwlite.output.atomic import check_apart
 from vwlite.runs.common import BadLines
 from vwlite.runs.frame import RunFrame

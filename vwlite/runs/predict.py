@@ -15,8 +15,8 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
-from vwlite.options.groups import PredictOptions
 from vwlite.options.resolve import OF_LOSS, check_files, check_link, option_name
+from vwlite.options.run_options import PredictOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import SHOWN, Run, say, summary
 from vwlite.runs.frame import RunFrame

@@ -24,7 +24,7 @@ from vwlite.core.solve.weights import aligned, nonzero_records, norms_beside
 from vwlite.errors import DataError, WriteError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
-from vwlite.options.groups import TrainOptions
+from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
 from vwlite.runs.common import BadLines

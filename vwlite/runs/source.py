@@ -14,7 +14,7 @@ from vwlite.input.formats import FORMATS
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.model.feature_names import FeatureNames
-from vwlite.options.groups import MOST_NAMES, InputOptions, TrainOptions
+from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines, say
 

@@ -14,8 +14,8 @@ from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, begin, resume, snapshot
-from vwlite.options.groups import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.resolve import Resolved, check_runs, resolve
+from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary

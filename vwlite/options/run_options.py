@@ -1,4 +1,4 @@
-"""The options of the commands, as typed: a dataclass for each, whose fields are the rows of its options.
+"""The options of runs, as typed: a dataclass for each command, whose fields are the rows of its options.
 
 `takes` gives a command its options and passes it the dataclass. What the options mean is decided in
 `vwlite/options/resolve.py`.
