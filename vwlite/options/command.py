@@ -71,10 +71,10 @@ class Command(click.Command):
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(inspect.cleandoc(self.help or "").split("\n\n")[0])
-        options = {o.opts[-1] if o.opts[-1][:2] == "--" else o.opts[0]: o for o in self.params if isinstance(o, Option)}
-        options |= {name: o for o in self.params if isinstance(o, Option) for name in o.opts}
-        chosen = [options[name] for name in self.usual] or list(dict.fromkeys(options.values()))
-        rows = [(_first_column(o, ctx), brief(o.help)) for o in chosen if not o.hidden]
+        own = [o for o in self.params if isinstance(o, Option) and not o.hidden]
+        by_name = {name: o for o in own for name in o.opts}
+        chosen = [by_name[name] for name in self.usual] or own
+        rows = [(_first_column(o, ctx), brief(o.help)) for o in chosen]
         rows.append(("--help", "Show all options and examples"))
         with formatter.section("Usual options" if self.usual else "Options"):
             formatter.write_dl(rows, col_max=30)
@@ -106,10 +106,11 @@ class Command(click.Command):
 
 def _first_column(option: Option, ctx: click.Context) -> str:
     """The short and the long name of an option, and its value; a choice of many is NAME."""
-    spelled = ", ".join(dict.fromkeys((option.shown[0], next((n for n in option.shown if n[:2] == "--"), ""))))
+    long = next(name for name in option.shown if name.startswith("--"))
+    names = ", ".join(dict.fromkeys((option.shown[0], long)))
     if option.is_flag:
-        return spelled.rstrip(", ")
+        return names
     value = option.make_metavar(ctx)
     if isinstance(option.type, click.Choice) and len(value) > MAX_CHOICE:
         value = "NAME"
-    return spelled.rstrip(", ") + (value if value.startswith("[=") else f" {value}")
+    return names + (value if value.startswith("[=") else f" {value}")
