@@ -31,7 +31,7 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
-from vwlite.options.resolve import check_runs
+from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
@@ -172,7 +172,7 @@ def learn(
     rows_of: makes the rows from the settings. names: of the classes found in the data. columns: of a frame, as a model
     stores them.
     """
-    check_runs(replace(o, names=None))  # names are not written to a file here
+    check_run(replace(o, names=None))  # names are not written to a file here
     model = read_model(o.initial) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
@@ -229,7 +229,7 @@ class FittedState:
 
     def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
-        check_runs(replace(o, names=None))
+        check_run(replace(o, names=None))
         run = self._run
         if run is None or run.options.typed != o.typed:
             if self._kept[1]:

@@ -11,7 +11,7 @@ from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.options.command import Command
 from vwlite.options.merge import MERGE, MergeOptions
-from vwlite.options.resolve import check_files
+from vwlite.options.resolve import check_run
 from vwlite.options.run_options import PREDICT, InputOptions, PredictOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
@@ -60,7 +60,7 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
     """The options of `vwlite dask train`, as typed; DATA are files or URLs."""
 
     model: str | None = option(
-        None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE",
+        None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
         help="Write the model to this file after each round.",
     )  # fmt: skip
     rounds: int | None = option(
@@ -99,7 +99,7 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
 
     predictions: str | None = option(
         None, "-o", "--output", "predictions", group=OUT, type=PATH, required=True, metavar="FOLDER",
-        help="Write the predictions of each shard into this folder or URL.",
+        writes=True, stdout=True, help="Write the predictions of each shard into this folder or URL.",
     )  # fmt: skip
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
@@ -195,4 +195,4 @@ def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
         raise UsageError(f"--format {o.format}: workers read lines of text; convert it with vwlite convert")
     if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
         raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
-    check_files(o)
+    check_run(o)

@@ -4,17 +4,21 @@ import os
 from dataclasses import dataclass, replace
 
 from vwlite.errors import UsageError
-from vwlite.options.resolve import check_files, option_name
+from vwlite.options.resolve import check_run, option_name
 from vwlite.options.run_options import InputOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Choice, Whole
-from vwlite.output.atomic import check_apart
 
 MERGE, HOLDOUT = "Merge", "Holdout"
 
 RULES = ("search", "path", "information", "mean", "dual")
 STATES = ("sum", "mean")
+
+
+def _check_rule(o: "MergeOptions") -> None:
+    if o.rule == "search" and not o.holdout:
+        raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
 
 
 @dataclass(frozen=True)
@@ -23,17 +27,17 @@ class MergeOptions(TrainOptions):
     at their defaults."""
 
     model: str | None = option(
-        None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE",
+        None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
         help="Write the merged model to this file.",
     )  # fmt: skip
     initial: str | None = option(
-        None, "--start", "initial", group=MERGE, type=PATH, metavar="FILE",
+        None, "--start", "initial", group=MERGE, type=PATH, metavar="FILE", reads="the input model",
         help="The model from which every shard was continued. With vwlite train -i; without it, the shards began "
              "from nothing.",
     )  # fmt: skip
     rule: str | None = option(
         None, "--rule", group=MERGE, type=Choice(RULES), shown="search with --holdout, else by the algorithm",
-        help="How weights are combined; see `vwlite help merge`.",
+        check=_check_rule, help="How weights are combined; see `vwlite help merge`.",
     )  # fmt: skip
     state: str = option(
         "sum", "--state", group=MERGE, type=Choice(STATES),
@@ -45,7 +49,7 @@ class MergeOptions(TrainOptions):
         help="Merge even if up to N shards do not exist.",
     )  # fmt: skip
     holdout: tuple[str, ...] = option(
-        (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE",
+        (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE", reads="a file of --holdout",
         help="Examples for choosing the best merge. As text or a cache; no shard may have learned from them. May be "
              "repeated.",
     )  # fmt: skip
@@ -70,17 +74,13 @@ def check_merge(o: MergeOptions) -> None:
     """Options of the run that mean nothing together: UsageError."""
     if not o.data:
         raise UsageError("no shard is given: name the models to merge, as in vwlite merge a.model b.model")
-    if o.rule == "search" and not o.holdout:
-        raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
     if not o.holdout:
         for name in ("max_errors", "rejects"):
             if getattr(o, name) is not None:
                 raise UsageError(f"{option_name(name)} needs --holdout: shards are models, not lines")
     if "-" in o.data:
         raise UsageError("-: a shard is a file, not standard input")
-    check_files(o)
-    outputs = {"--model": o.model, "--report": o.report, "--rejects": o.rejects}
-    check_apart(outputs, [(path, "a file of --holdout") for path in o.holdout])
+    check_run(o)
     for paths, what in ((o.data, "what it has learned"), (o.holdout, "its examples")):
         seen: dict[str, str] = {}
         for path in paths:

@@ -1,17 +1,16 @@
 """Resolve the options: compute the settings from the typed options and the model that is continued."""
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
 from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.input import cache_name
 from vwlite.options.run_options import InputOptions, TrainOptions
 from vwlite.options.settings import SPECS, Settings
+from vwlite.options.spec import check_rows
 from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart
 
@@ -204,8 +203,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
     if "labels" in typed and settings.label_domain == "nonnegative":
         raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
-    if settings.keep and settings.ignore:
-        raise UsageError("--keep and --ignore cannot be used together: use one of them")
+    check_rows(settings)
 
 
 def check_link(settings: Settings) -> None:
@@ -256,58 +254,21 @@ def _check_classes(settings: Settings) -> None:
         )
 
 
-def check_runs(o: TrainOptions) -> None:
-    """Options of the run that mean nothing together: UsageError."""
-    if o.kill_cache and not (o.cache or o.cache_file):
-        raise UsageError("--kill-cache needs --cache or --cache-file")
-    if o.cache and o.cache_file:
-        raise UsageError("--cache and --cache-file cannot be used together: one cache is enough")
-    if o.cache or o.cache_file:
-        name = "--cache" if o.cache else "--cache-file"
-        if not o.data or "-" in o.data:
-            raise UsageError(f"{name} cannot detect a change of standard input: name DATA files")
-        for path in o.data:
-            if os.path.exists(path) and not os.path.isfile(path):
-                raise UsageError(f"{name} cannot detect a change of {path}, which is not a file: leave it out")
-    if o.holdout_off and o.holdout_period is not None:
-        raise UsageError("--holdout-off and --holdout-period cannot be used together")
-    if o.holdout_off and o.holdout_to is not None:
-        raise UsageError("--holdout-off and --holdout-to cannot be used together")
-    if o.passes == 1:
-        for name in ("holdout_period", "early_terminate"):
-            if getattr(o, name) is not None and (name == "early_terminate" or o.holdout_to is None):
-                raise UsageError(f"{option_name(name)} needs --passes above 1: a single pass has no holdout")
-    if o.holdout_off and o.early_terminate is not None:
-        raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
-    for name in ("checkpoint_every", "names", "save_weights_only"):
-        if getattr(o, name) and o.model is None:
-            raise UsageError(f"{option_name(name)} needs --model")
-    check_files(o, {"--cache-file": o.cache_file, "--cache": cache_name(o.data[0]) if o.cache else None})
-
-
-def check_files(o: InputOptions, more: dict[str, str | None] | None = None) -> None:
-    """Outputs that would overwrite each other or the input; options of errors that go together."""
-    for name in ("max_errors", "rejects"):
-        if getattr(o, name) is not None and o.on_error != "skip":
-            raise UsageError(f"{option_name(name)} needs --on-error skip")
-    outputs: dict[str, str | None] = {
-        "--predictions": o.predictions, "--raw-predictions": o.raw_predictions, "--report": o.report,
-        "--rejects": o.rejects, **(more or {}),
-    }  # fmt: skip
-    if isinstance(o, TrainOptions):
-        outputs |= {"--model": o.model, "--holdout-to": o.holdout_to}
-    for name in ("--model", "--report", "--rejects", "--cache-file", "--holdout-to"):
-        if outputs.get(name) == "-":
-            raise UsageError(f"{name} -: standard output is for predictions; name a file")
+def check_run(o: InputOptions) -> None:
+    """UsageError for options of a run that cannot be used together, and for files that would be overwritten."""
+    check_rows(o)
+    files = [(spec, getattr(o, f.name)) for f in fields(o) for spec in f.metadata.get("specs", ())]
+    files += [(SPECS[name], value) for name, value in o.typed.items()]
     inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
-    model = o.model
-    if isinstance(o, TrainOptions):
-        if "feature_weights" in o.typed:
-            inputs.append((o.typed["feature_weights"], "the file of --feature-weights"))
-        model = o.initial
-    if model is not None:
-        inputs.append((model, "the input model"))
-    check_apart(outputs, inputs, ("--model", model))
+    for spec, value in files:
+        if spec.writes and value == "-" and not spec.stdout:
+            raise UsageError(f"{spec.long} -: standard output is for predictions; name a file")
+        if spec.reads and value:
+            inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
+    outputs = {spec.long: value or None for spec, value in files if spec.writes}
+    if isinstance(o, TrainOptions) and o.cache:
+        outputs["--cache"] = o.cache_path
+    check_apart(outputs, inputs, ("--model", getattr(o, "initial", None)))
 
 
 def _shown(value: Any) -> str:

@@ -5,6 +5,7 @@
 """
 
 import functools
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
 from vwlite.options.command import Option
@@ -103,34 +105,33 @@ class InputOptions:
         help="Words that mean a missing value, as an empty cell does. In numeric and time columns, the label and the "
              "importance.",
     )  # fmt: skip
+    predictions: str | None = None
+    raw_predictions: str | None = option(
+        None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
+        writes=True, stdout=True, help="Write raw scores, neither clipped nor linked, to this file.",
+    )  # fmt: skip
+    quiet: bool = option(False, "--quiet", group=OUT, help="Print nothing but errors.")
+    report: str | None = option(
+        None, "--report", group=OUT, type=PATH, metavar="FILE", writes=True,
+        help="Write options and results to this file, as JSON.",
+    )  # fmt: skip
     on_error: str = option(
         "stop", "--on-error", group=IN, reported=True, type=Choice(["stop", "skip"]),
         help="Stop at the first bad line, or skip bad lines.",
     )  # fmt: skip
     max_errors: int | None = option(
         None, "--max-errors", group=IN, reported=True, type=Whole(0), metavar="N", shown="no limit",
-        help="With --on-error skip: stop after more than N bad lines.",
+        needs=("--on-error skip",), help="With --on-error skip: stop after more than N bad lines.",
     )  # fmt: skip
     rejects: str | None = option(
-        None, "--rejects", group=IN, type=PATH, metavar="FILE",
+        None, "--rejects", group=IN, type=PATH, metavar="FILE", needs=("--on-error skip",), writes=True,
         help="With --on-error skip: write bad lines to this file.",
-    )  # fmt: skip
-    raw_predictions: str | None = option(
-        None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
-        help="Write raw scores, neither clipped nor linked, to this file.",
-    )  # fmt: skip
-    quiet: bool = option(False, "--quiet", group=OUT, help="Print nothing but errors.")
-    report: str | None = option(
-        None, "--report", group=OUT, type=PATH, metavar="FILE",
-        help="Write options and results to this file, as JSON.",
     )  # fmt: skip
     threads: int = option(
         2, "--threads", group=RUN, reported=True, type=Whole(1, 64), metavar="N",
         help="Number of threads. One learns or predicts; the others read ahead and parse, or read the cache. The "
              "result does not depend on it.",
     )  # fmt: skip
-    model: str | None = None
-    predictions: str | None = None
     memory: int | None = None
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
 
@@ -159,14 +160,14 @@ class PredictOptions(InputOptions):
 
     model: str | None = option(
         None, "-m", "-i", "--model", group=IN, vw=("--initial_regressor",), type=PATH, required=True, metavar="FILE",
-        help="The model file.",
+        reads="the input model", help="The model file.",
     )  # fmt: skip
     probabilities: bool = option(
         False, "--probabilities", group=OUT, help="Write the probabilities of all classes. The format is "
                                                   "CLASS:PROBABILITY ..."
     )
     predictions: str | None = option(
-        "-", "-p", "-o", "--predictions", "--output", group=OUT, type=PATH, metavar="FILE",
+        "-", "-p", "-o", "--predictions", "--output", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
         help="Write predictions to this file; - is standard output.",
     )  # fmt: skip
     output_format: str = option(
@@ -174,6 +175,28 @@ class PredictOptions(InputOptions):
         help="Format of predictions. text: prediction and tag. csv, json: rows of tag, label, score and probability, "
              "or class; csv with a header, json as JSON lines.",
     )  # fmt: skip
+
+
+def _check_cached(o: "TrainOptions") -> None:
+    """Refuse to cache what has no size and no time of change."""
+    name = "--cache" if o.cache else "--cache-file"
+    if not o.data or "-" in o.data:
+        raise UsageError(f"{name} cannot detect a change of standard input: name DATA files")
+    for path in o.data:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UsageError(f"{name} cannot detect a change of {path}, which is not a file: leave it out")
+
+
+def _check_holdout_period(o: "TrainOptions") -> None:
+    if o.passes == 1 and o.holdout_to is None:
+        raise UsageError("--holdout-period needs --passes above 1: a single pass has no holdout")
+
+
+def _check_termination(o: "TrainOptions") -> None:
+    if o.passes == 1:
+        raise UsageError("--early-terminate needs --passes above 1: a single pass has no holdout")
+    if o.holdout_off:
+        raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
 
 
 @dataclass(frozen=True)
@@ -185,44 +208,47 @@ class TrainOptions(InputOptions):
         help="Number of passes over the data.",
     )  # fmt: skip
     cache: bool = option(
-        False, "-c", "--cache", group=PASSES,
+        False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,
+        excludes={"--cache-file": "one cache is enough"},
         help="Cache the parsed data for later passes and runs. The cache is FILE.vwlite-cache beside the first FILE "
              "of DATA.",
     )  # fmt: skip
     cache_file: str | None = option(
-        None, "--cache-file", group=PASSES, vw=("--cache_file",), type=PATH, metavar="FILE",
-        help="Like --cache, with this file as the cache.",
+        None, "--cache-file", group=PASSES, vw=("--cache_file",), type=PATH, metavar="FILE", check=_check_cached,
+        writes=True, help="Like --cache, with this file as the cache.",
     )  # fmt: skip
     kill_cache: bool = option(
-        False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), help="Rebuild the cache."
-    )
+        False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), needs=("--cache", "--cache-file"),
+        help="Rebuild the cache.",
+    )  # fmt: skip
     holdout_period: int | None = option(
         None, "--holdout-period", group=PASSES, vw=("--holdout_period",), type=Whole(2), metavar="N",
-        shown=str(HOLDOUT_PERIOD), help="With several passes, hold out every Nth line. These lines are predicted, "
-                                        "but not learned.",
+        check=_check_holdout_period, shown=str(HOLDOUT_PERIOD),
+        help="With several passes, hold out every Nth line. These lines are predicted, but not learned.",
     )  # fmt: skip
     holdout_off: bool = option(
-        False, "--holdout-off", group=PASSES, vw=("--holdout_off",), help="Hold out no lines: learn from all."
-    )
+        False, "--holdout-off", group=PASSES, vw=("--holdout_off",),
+        excludes={"--holdout-period": "", "--holdout-to": ""}, help="Hold out no lines: learn from all.",
+    )  # fmt: skip
     early_terminate: int | None = option(
         None, "--early-terminate", group=PASSES, reported=True, vw=("--early_terminate",), metavar="N", type=Whole(1),
-        shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
+        check=_check_termination, shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
     )  # fmt: skip
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, reported=True, vw=("--final_regressor",), type=PATH, metavar="FILE",
-        help="Write the model to this file.",
+        writes=True, help="Write the model to this file.",
     )  # fmt: skip
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, reported=True, vw=("--initial_regressor",), type=PATH, metavar="FILE",
-        help="Continue from this model, with its options.",
+        reads="the input model", help="Continue from this model, with its options.",
     )  # fmt: skip
     names: int | None = option(
-        None, "--names", group=OUT, reported=True, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES), shown="",
-        help="Store feature names in the model. At most N of features (1,000,000 without N) and N of crosses; typed "
-             "as --names or --names=N.",
+        None, "--names", group=OUT, reported=True, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES),
+        needs=("--model",), help="Store feature names in the model. At most N of features (1,000,000 without N) and N "
+                                 "of crosses; typed as --names or --names=N.",
     )  # fmt: skip
     save_weights_only: bool = option(
-        False, "--save-weights-only", group=OUT, reported=True,
+        False, "--save-weights-only", group=OUT, reported=True, needs=("--model",),
         help="Save a smaller model that cannot be continued.",
     )  # fmt: skip
     allow_empty: bool = option(
@@ -231,11 +257,11 @@ class TrainOptions(InputOptions):
              "Without it, both are errors, and an existing model is kept.",
     )  # fmt: skip
     predictions: str | None = option(
-        None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE",
+        None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
         help="Write predictions, made before learning. To this file; - is standard output.",
     )  # fmt: skip
     holdout_to: str | None = option(
-        None, "--holdout-to", group=OUT, reported=True, type=PATH, metavar="FILE",
+        None, "--holdout-to", group=OUT, reported=True, type=PATH, metavar="FILE", writes=True,
         help=f"Hold out every {WRITTEN_PERIOD}th line and write it to this file. --holdout-period changes the "
              "number. The file is for the --holdout of vwlite merge.",
     )  # fmt: skip
@@ -245,7 +271,7 @@ class TrainOptions(InputOptions):
              "multiplies the interval.",
     )  # fmt: skip
     checkpoint_every: tuple[int | None, int | None] | None = option(
-        None, "--checkpoint-every", group=RUN, type=IntervalType(),
+        None, "--checkpoint-every", group=RUN, type=IntervalType(), needs=("--model",),
         help="Save the model at intervals: 1000000 (examples) or 60s.",
     )  # fmt: skip
 

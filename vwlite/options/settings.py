@@ -65,7 +65,7 @@ class Settings:
     crosses: tuple[str, ...] = ()
     keep: str = option(
         "", "--keep", group=FEATURES, type=LettersType(), multiple=True, metavar="LETTERS",
-        help="Use only namespaces that begin with one of the letters.",
+        excludes={"--ignore": "use one of them"}, help="Use only namespaces that begin with one of the letters.",
     )  # fmt: skip
     ignore: str = option(
         "", "--ignore", group=FEATURES, type=LettersType(), multiple=True, metavar="LETTERS",
@@ -150,8 +150,8 @@ class Settings:
     )  # fmt: skip
     feature_weights: bool = option(
         False, "--feature-weights", group=LEARN, type=PATH, metavar="FILE", shown="1", for_some=True,
-        help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the "
-             "sum.",
+        reads="the file of --feature-weights", help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each "
+                                                    "|weight| counts with its factor in the sum.",
     )  # fmt: skip
     box: float | None = option(
         None, "--box", group=LEARN, type=POSITIVE, shown="no limit", for_some=True, help="Limit of each |weight|."

@@ -11,7 +11,7 @@ from vwlite.errors import UsageError
 from vwlite.options.resolve import (
     KEPT,
     check_problem,
-    check_runs,
+    check_run,
     check_together,
     contradictions,
     option_name,
@@ -32,6 +32,10 @@ SIMPLEX = ("simplex", "eg")
 
 # Each says how strong the penalty is; one of them, or --l2.
 STRENGTHS = ("l1", "l1_of_max", "l1_path", "radius", "nonzeros")
+
+# Options that only some solvers take.
+OF_SOLVERS = tuple(dict.fromkeys(name for row in SOLVERS.values() for name in row.options))
+_NOT_IN_ROUNDS = ("--l1-of-max", "--l1-path", "--rejects", "--max-errors", *map(option_name, OF_SOLVERS))
 
 
 class Path(click.ParamType):
@@ -69,6 +73,27 @@ def memory_option() -> int | None:
     return found
 
 
+def _check_path(o: "SolveOptions") -> None:
+    """The name of the model with the number of each strength."""
+    if o.model is None:
+        return
+    if len(re.findall("%d", o.model)) != 1:
+        raise UsageError(f"--model {o.model}: with --l1-path, the name must have %d once, for the number of each model")
+    inputs = [(path, "one of the DATA files") for path in o.data]
+    inputs += [(o.initial, "the input model")] if o.initial else []
+    for name in models_of_path(o):
+        check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
+
+
+def _check_shards(o: "SolveOptions") -> None:
+    if o.solver != "auto":
+        raise UsageError(f"--shards and --solver {o.solver} cannot be used together: rounds have their own solvers")
+    if not o.data or "-" in o.data:
+        raise UsageError("--shards needs files: the DATA files are the shards, and standard input is not a file")
+    if o.cache_file and len(o.data) > 1:
+        raise UsageError("--cache-file is one file, but each shard has its own cache: use --cache")
+
+
 @dataclass(frozen=True)
 class SolveOptions(TrainOptions):
     """The options of `vwlite solve`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
@@ -78,7 +103,7 @@ class SolveOptions(TrainOptions):
         help="--l1 as a fraction of l1 max, such as 0.1. l1 max is the least --l1 at which all weights are zero.",
     )  # fmt: skip
     l1_path: tuple[int, float] | None = option(
-        None, "--l1-path", group=PROBLEM, type=Path(), metavar="K[:F]",
+        None, "--l1-path", group=PROBLEM, type=Path(), metavar="K[:F]", check=_check_path,
         help=f"Solve for K values of --l1, from l1 max downwards. The last is F ({LAST_OF_PATH:g}) times l1 max. Each "
              "starts from the previous solution; %d in -m is 1 to K.",
     )  # fmt: skip
@@ -121,7 +146,8 @@ class SolveOptions(TrainOptions):
         help=f"Length of the first step along the gradient. For {_solvers_with('eta0')}.",
     )  # fmt: skip
     shards: int | None = option(
-        None, "--shards", group=SOLVING, type=Whole(1, 64), metavar="N", shown="",
+        None, "--shards", group=SOLVING, type=Whole(1, 64), metavar="N", check=_check_shards,
+        excludes=dict.fromkeys(_NOT_IN_ROUNDS, "leave one of them out"),
         help="Solve in rounds over DATA files, held by N processes. The result does not depend on N. `vwlite help "
              "rounds` says for which problems, and how on many machines.",
     )  # fmt: skip
@@ -133,11 +159,11 @@ class CertifyOptions(TrainOptions):
     """The options of `vwlite certify`, as typed."""
 
     initial: str | None = option(
-        None, "-m", "-i", "--model", "initial", group=IN, type=PATH, required=True, metavar="FILE", help="The model "
-                                                                                                         "file."
-    )
+        None, "-m", "-i", "--model", "initial", group=IN, type=PATH, required=True, metavar="FILE",
+        reads="the input model", help="The model file.",
+    )  # fmt: skip
     against: str | None = option(
-        None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED",
+        None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED", reads="the model of --against",
         help="A solution of `vwlite solve`, for a nearly exact bound.",
     )  # fmt: skip
     memory: int | None = memory_option()
@@ -275,7 +301,7 @@ def _check_solver(row: SolverRow, settings: Settings, strength: str) -> None:
 
 def _check_solving(o: SolveOptions, row: SolverRow) -> None:
     """UsageError for options that a solver has no use for, or lacks."""
-    for name in ("beta", "batch", "order", "eta0"):
+    for name in OF_SOLVERS:
         if getattr(o, name) is not None and name not in row.options:
             takers = _solvers_with(name)
             raise UsageError(f"{option_name(name)} has no effect with --solver {row.name}, only with {takers}")
@@ -302,34 +328,6 @@ def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
     return None
 
 
-def check_solve(o: SolveOptions) -> None:
-    """Options of the run that mean nothing together: UsageError."""
-    check_runs(o)
-    if o.l1_path is None or o.model is None:
-        return
-    if len(re.findall("%d", o.model)) != 1:
-        raise UsageError(f"--model {o.model}: with --l1-path, the name must have %d once, for the number of each model")
-    inputs = [(path, "one of the DATA files") for path in o.data]
-    inputs += [(o.initial, "the input model")] if o.initial else []
-    for name in models_of_path(o):
-        check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
-
-
-def check_shards(o: SolveOptions) -> None:
-    """Options of a run of --shards that mean nothing together: UsageError."""
-    of_solvers = (name for row in SOLVERS.values() for name in row.options)
-    for name in ("l1_of_max", "l1_path", "rejects", "max_errors", *of_solvers):
-        if getattr(o, name) is not None:
-            raise UsageError(f"--shards and {option_name(name)} cannot be used together: leave one of them out")
-    if o.solver != "auto":
-        raise UsageError(f"--shards and --solver {o.solver} cannot be used together: rounds have their own solvers")
-    if not o.data or "-" in o.data:
-        raise UsageError("--shards needs files: the DATA files are the shards, and standard input is not a file")
-    if o.cache_file and len(o.data) > 1:
-        raise UsageError("--cache-file is one file, but each shard has its own cache: use --cache")
-    check_runs(o)
-
-
 def models_of_path(o: SolveOptions) -> list[str]:
     """The files of the models of --l1-path."""
     assert o.l1_path is not None and o.model is not None
@@ -338,12 +336,9 @@ def models_of_path(o: SolveOptions) -> list[str]:
 
 def check_certify(o: CertifyOptions) -> None:
     """Options of the run that mean nothing together: UsageError."""
-    check_runs(o)
+    check_run(o)
     if "l1" in o.typed and "radius" in o.typed:
         raise UsageError("--l1 and --radius cannot be used together: each is a regularization strength")
-    if o.against is not None:
-        outputs = {"--report": o.report, "--rejects": o.rejects, "--cache-file": o.cache_path}
-        check_apart(outputs, [(o.against, "the model of --against")])
 
 
 def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:

@@ -4,12 +4,14 @@
 """
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import click
 
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.errors import UsageError
 
 # The groups of the help.
 IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
@@ -35,6 +37,12 @@ class Spec:
     for_some: bool = False  # the help ends with the algorithms that take it
     reported: bool = False  # of a run: its value is in the report of `vwlite train`
     page: str = ""  # the help on the page of an algorithm, where it is another
+    needs: tuple[str, ...] = ()  # options, one of which must be given too, as typed: --cache, or --on-error skip
+    excludes: dict[str, str] = field(default_factory=dict)  # options that cannot be given too, as typed: why
+    check: Callable[[Any], None] | None = None  # any other check: takes the options of the run, raises UsageError
+    reads: str = ""  # what an error calls the file that it names, if that is read
+    writes: bool = False  # the file that it names is written; no other option may name it
+    stdout: bool = False  # so is standard output, as -
 
     @property
     def name(self) -> str:
@@ -90,3 +98,25 @@ def specs_of(kind: type[Any], *groups: str) -> list[Spec]:
     own = {f.name: f.metadata.get("specs", ()) for f in fields(kind)}
     specs = [spec for name in inspect.get_annotations(kind) for spec in own[name]]
     return [spec for group in groups for spec in specs if spec.group == group] if groups else specs
+
+
+def check_rows(o: Any) -> None:
+    """UsageError for options of a dataclass that cannot be used together, or that need others."""
+    given = [spec for f in fields(o) if getattr(o, f.name) != f.default for spec in f.metadata.get("specs", ())]
+    for spec in given:
+        for other, why in spec.excludes.items():
+            if _is_given(o, other):
+                raise UsageError(f"{spec.long} and {other} cannot be used together" + (f": {why}" if why else ""))
+    for spec in given:
+        if spec.needs and not any(_is_given(o, other) for other in spec.needs):
+            raise UsageError(f"{spec.long} needs {' or '.join(spec.needs)}")
+        if spec.check is not None:
+            spec.check(o)
+
+
+def _is_given(o: Any, typed: str) -> bool:
+    """Whether an option has the value with which it is named, as in `--on-error skip`; without one, any but its
+    default."""
+    option, _, value = typed.partition(" ")
+    name = option[2:].replace("-", "_")
+    return bool(getattr(o, name) == value if value else getattr(o, name) != getattr(type(o), name))

@@ -5,7 +5,7 @@ from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.input.tables import TableReader
-from vwlite.options.resolve import check_files
+from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
 from vwlite.runs.common import BadLines, Sink
 from vwlite.runs.frame import RunFrame
@@ -14,7 +14,7 @@ from vwlite.runs.source import table_of
 
 def convert(o: InputOptions) -> int:
     """Run `vwlite convert`; the exit code."""
-    check_files(o)
+    check_run(o)
     check_sources(o.data, quiet=o.quiet)
     table = table_of(o) or TableReader()
     table.as_text = True

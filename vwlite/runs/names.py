@@ -14,7 +14,7 @@ from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.snapshot import restore
-from vwlite.options.resolve import check_files
+from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
 from vwlite.output.atomic import check_apart
 from vwlite.runs.common import BadLines
@@ -25,7 +25,7 @@ from vwlite.runs.source import parse_with
 
 def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     """Run `vwlite names`; the exit code."""
-    check_files(o)
+    check_run(o)
     outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
     check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
     check_apart(outputs, [(path, "the input model")], ("MODEL", path))

@@ -15,7 +15,7 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.snapshot import restore
-from vwlite.options.resolve import OF_LOSS, check_files, check_link, option_name
+from vwlite.options.resolve import OF_LOSS, check_link, check_run, option_name
 from vwlite.options.run_options import PredictOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import SHOWN, Run, say, summary
@@ -28,7 +28,7 @@ from vwlite.runs.source import parse_with
 def predict(o: PredictOptions) -> int:
     """Run `vwlite predict`; the exit code."""
     assert o.model is not None
-    check_files(o)
+    check_run(o)
     check_sources(o.data, quiet=o.quiet)
     model = read_model(o.model)
     settings = _settings(o, model)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from vwlite.input.reader import check_sources
 from vwlite.model import read_model, write_model
-from vwlite.options.solve import SolveOptions, check_shards, resolve_solve
+from vwlite.options.resolve import check_run
+from vwlite.options.solve import SolveOptions, resolve_solve
 from vwlite.rounds.driver import RoundRow, Rounds
 from vwlite.rounds.processes import Processes
 from vwlite.rounds.shards import check_problem
@@ -16,7 +17,7 @@ from vwlite.runs.problem import SMALL, Limits, summary
 def solve_shards(o: SolveOptions) -> int:
     """Run `vwlite solve --shards`; the exit code."""
     assert o.shards is not None
-    check_shards(o)
+    check_run(o)
     check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial) if o.initial else None
     settings, _ = resolve_solve(o, start.settings if start else None)

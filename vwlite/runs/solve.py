@@ -19,8 +19,9 @@ from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE, FeatureNames
+from vwlite.options.resolve import check_run
 from vwlite.options.settings import Settings
-from vwlite.options.solve import SolveOptions, check_solve, models_of_path, resolve_solve
+from vwlite.options.solve import SolveOptions, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
@@ -51,7 +52,7 @@ def solve(o: SolveOptions) -> int:
         from vwlite.runs.shards import solve_shards
 
         return solve_shards(o)
-    check_solve(o)
+    check_run(o)
     check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial) if o.initial else None
     settings, solver = resolve_solve(o, start.settings if start else None)

@@ -14,7 +14,7 @@ from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, begin, resume, snapshot
-from vwlite.options.resolve import Resolved, check_runs, resolve
+from vwlite.options.resolve import Resolved, check_run, resolve
 from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of
 from vwlite.output.atomic import AtomicFile, Draft
@@ -34,7 +34,7 @@ SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are count
 
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
-    check_runs(o)
+    check_run(o)
     check_sources(o.data, quiet=o.quiet)
     model = None
     if o.initial:

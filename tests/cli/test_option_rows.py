@@ -1,0 +1,64 @@
+"""The checks that the rows of options declare, each from its row: an option that is added is checked here, too."""
+
+from dataclasses import fields
+
+import pytest
+
+from vwlite.errors import UsageError
+from vwlite.options.dask import DaskPredictOptions, DaskTrainOptions
+from vwlite.options.merge import MergeOptions
+from vwlite.options.run_options import InputOptions, PredictOptions, TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.options.solve import CertifyOptions, SolveOptions
+from vwlite.options.spec import check_rows
+from vwlite.options.types import PATH
+
+KINDS = (
+    Settings, InputOptions, PredictOptions, TrainOptions, SolveOptions, CertifyOptions, MergeOptions,
+    DaskTrainOptions, DaskPredictOptions,
+)  # fmt: skip
+ROWS = [(kind, f.name, spec) for kind in KINDS for f in fields(kind) for spec in f.metadata.get("specs", ())]
+
+
+def given(typed):
+    """An option as the field of a dataclass and a value: the one with which it is named, or any."""
+    option, _, value = typed.partition(" ")
+    return {option[2:].replace("-", "_"): value or "given"}
+
+
+def refusal(kind, **options):
+    with pytest.raises(UsageError) as refused:
+        check_rows(kind(**options))
+    return str(refused.value)
+
+
+NEEDS = [(kind, name, spec) for kind, name, spec in ROWS if spec.needs]
+
+
+@pytest.mark.parametrize("kind, name, spec", NEEDS)
+def test_an_option_is_refused_without_those_that_it_needs(kind, name, spec):
+    assert refusal(kind, **{name: "given"}) == f"{spec.long} needs {' or '.join(spec.needs)}"
+    for other in spec.needs:
+        options = {"data": (__file__,)} if kind is not Settings else {}
+        check_rows(kind(**options, **{name: "given"}, **given(other)))
+
+
+PAIRS = [(kind, name, other, why) for kind, name, spec in ROWS for other, why in spec.excludes.items()]
+
+
+@pytest.mark.parametrize("kind, name, other, why", PAIRS)
+def test_options_that_exclude_each_other_are_refused_together(kind, name, other, why):
+    said = refusal(kind, **({name: "given"} | given(other)))
+    assert said.endswith(f" and {other} cannot be used together" + (f": {why}" if why else ""))
+
+
+def test_the_defaults_are_accepted():
+    for kind in KINDS:
+        check_rows(kind())
+    assert NEEDS and PAIRS
+
+
+def test_an_option_that_names_a_file_says_whether_it_is_read_or_written():
+    files = [spec for _, name, spec in ROWS if spec.type is PATH and name != "data"]
+    assert len(files) > 9
+    assert [spec.long for spec in files if bool(spec.reads) == spec.writes] == []
