@@ -101,10 +101,7 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
         None, "-o", "--output", "predictions", group=OUT, type=PATH, required=True, metavar="FOLDER",
         writes=True, stdout=True, help="Write the predictions of each shard into this folder or URL.",
     )  # fmt: skip
-    threads: int = option(
-        1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
-        help="Number of threads of each worker's command. The result does not depend on it.",
-    )  # fmt: skip
+    threads: int = 1
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
@@ -152,7 +149,7 @@ _SUMS = (
 _PREDICT = (
     *specs_of(ClusterOptions),
     *(spec for spec in PREDICT if spec.name == "model"), *specs_of(DaskPredictOptions, OUT),
-    *PREDICTING, *_RUN, *specs_of(DaskPredictOptions, RUN),
+    *PREDICTING, *_RUN, *specs_of(DaskTrainOptions, RUN),
 )  # fmt: skip
 
 

@@ -64,15 +64,6 @@ def _solvers(*, of_papers: bool) -> str:
     return ", ".join(row.name for row in SOLVERS.values() if row.of_papers == of_papers)
 
 
-def memory_option() -> int | None:
-    found: int | None = option(
-        None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
-        help="Memory limit for the data, such as 500M or 2G. The rest is kept in temporary files in TMPDIR. The "
-             "result does not change.",
-    )  # fmt: skip
-    return found
-
-
 def _check_path(o: "SolveOptions") -> None:
     """The name of the model with the number of each strength."""
     if o.model is None:
@@ -151,7 +142,11 @@ class SolveOptions(TrainOptions):
         help="Solve in rounds over DATA files, held by N processes. The result does not depend on N. `vwlite help "
              "rounds` says for which problems, and how on many machines.",
     )  # fmt: skip
-    memory: int | None = memory_option()
+    memory: int | None = option(
+        None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
+        help="Memory limit for the data, such as 500M or 2G. The rest is kept in temporary files in TMPDIR. The "
+             "result does not change.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -166,7 +161,6 @@ class CertifyOptions(TrainOptions):
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED", reads="the model of --against",
         help="A solution of `vwlite solve`, for a nearly exact bound.",
     )  # fmt: skip
-    memory: int | None = memory_option()
 
 
 CACHED = tuple(
