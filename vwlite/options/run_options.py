@@ -258,7 +258,7 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     predictions: str | None = option(
         None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
-        help="Write predictions, made before learning. To this file; - is standard output.",
+        help="Write predictions to this file. They are made before learning; - is standard output.",
     )  # fmt: skip
     holdout_to: str | None = option(
         None, "--holdout-to", group=OUT, reported=True, type=PATH, metavar="FILE", writes=True,
