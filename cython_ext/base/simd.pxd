@@ -70,13 +70,13 @@ cdef extern from *:
 
     /* The positions of the bits of 64 bytes, as numbers from `at` on, of the first `left` bytes. Returns their number.
        Six at a time, because their number is hard to predict: so the array must have space for 66. */
-    static inline size_t vwlite_write_marks(uint64_t bits, size_t left, uint32_t at, uint32_t *marks) {
+    static inline size_t vwlite_write_positions(uint64_t bits, size_t left, uint32_t at, uint32_t *positions) {
         size_t found;
         bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
         found = __builtin_popcountll(bits);
         for (size_t i = 0; i < found; i += 6) {
             for (size_t j = i; j < i + 6; j++) {
-                marks[j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
+                positions[j] = at + __builtin_ctzll(bits | (uint64_t)1 << 63);
                 bits &= bits - 1;
                 __asm__ volatile("" ::: "memory");  /* one store each: a vector store would have to be assembled */
             }

@@ -59,21 +59,21 @@ cdef struct Arrays:
     uint32_t* space         # [spans] the hash of the namespace; NULL unless namespaces are crossed by name
 
 
-# How far the arrays were filled before a line, to go back to if it is bad.
-cdef struct Mark:
+# The sizes of the arrays before a line, which `rewind` restores if the line is bad.
+cdef struct LineStart:
     size_t spans
     size_t features
     size_t tag_bytes
 
 
-cdef inline Mark mark_of(const Arrays* a) noexcept nogil:
-    cdef Mark mark
-    mark.spans, mark.features, mark.tag_bytes = a.spans, a.features, a.tag_bytes
-    return mark
+cdef inline LineStart line_start(const Arrays* a) noexcept nogil:
+    cdef LineStart start
+    start.spans, start.features, start.tag_bytes = a.spans, a.features, a.tag_bytes
+    return start
 
 
-cdef inline void rewind(Arrays* a, const Mark* mark) noexcept nogil:
-    a.spans, a.features, a.tag_bytes = mark.spans, mark.features, mark.tag_bytes
+cdef inline void rewind(Arrays* a, const LineStart* start) noexcept nogil:
+    a.spans, a.features, a.tag_bytes = start.spans, start.features, start.tag_bytes
 
 
 # Where the names of the features of a batch begin in the text of its block. Owned by a parser, which has it for one

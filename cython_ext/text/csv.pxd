@@ -46,20 +46,21 @@ cdef extern from *:
 
     /* The quotes, line ends and delimiters in [begin, end), as distances from base, while there is space for 66.
           Returns the number, and where it stopped. high: not zero if a byte is not ASCII. */
-    static size_t vwlite_csv_marks(const char *base, const char *begin, const char *end, char delimiter,
-            uint32_t *marks, size_t capacity, const char **reached, uint64_t *high) {
+    static size_t vwlite_find_csv_delimiters(const char *base, const char *begin, const char *end, char delimiter,
+            uint32_t *positions, size_t capacity, const char **reached, uint64_t *high) {
         size_t count = 0;
         while (begin < end && count + 66 <= capacity) {
             uint64_t bits = vwlite_csv64(begin, delimiter, high);
-            count += vwlite_write_marks(bits, end - begin, (uint32_t)(begin - base), marks + count);
+            count += vwlite_write_positions(bits, end - begin, (uint32_t)(begin - base), positions + count);
             begin += 64;
         }
         *reached = begin < end ? begin : end;
         return count;
     }
     """
-    size_t csv_marks "vwlite_csv_marks"(const char* base, const char* begin, const char* end, char delimiter,
-                                        uint32_t* marks, size_t capacity, const char** reached, uint64_t* high) noexcept nogil
+    size_t find_csv_delimiters "vwlite_find_csv_delimiters"(
+        const char* base, const char* begin, const char* end, char delimiter, uint32_t* positions, size_t capacity,
+        const char** reached, uint64_t* high) noexcept nogil
     # Bit i: p[i] is a quote, a line end or the delimiter, for i from 0 to 63. high: as above.
     uint64_t csv_window "vwlite_csv64"(const char* p, char delimiter, uint64_t* high) noexcept nogil
     uint64_t csv_window_portable "vwlite_csv64_portable"(const char* p, char delimiter, uint64_t* high) noexcept nogil
@@ -92,15 +93,15 @@ cdef struct Record:
 
 cdef enum ScanResult:
     COMPLETE
-    CUT                   # the marks do not reach its end
+    CUT                   # the known delimiters do not reach its end
     BAD
 
 
-cdef inline ScanResult csv_record(const char* base, const char* p, char delimiter, const uint32_t** mark,
+cdef inline ScanResult csv_record(const char* base, const char* p, char delimiter, const uint32_t** position,
                                const uint32_t* last, Cell* cells, size_t capacity, Record* record,
                                TokenError* error) noexcept nogil:
-    """The record at p. mark: the marks from p on, up to `last`; is set behind those of the record."""
-    cdef const uint32_t* m = mark[0]
+    """The record at p. position: in the positions of delimiters, from p on, up to `last`; is set after the record's."""
+    cdef const uint32_t* m = position[0]
     cdef const char* q
     cdef const char* end
     cdef size_t n = 0, breaks = 0
@@ -154,5 +155,5 @@ cdef inline ScanResult csv_record(const char* base, const char* p, char delimite
         if q[0] == c'\n':
             break
         p = q + 1
-    mark[0], record.end, record.cells, record.breaks = m, q, n, breaks
+    position[0], record.end, record.cells, record.breaks = m, q, n, breaks
     return COMPLETE

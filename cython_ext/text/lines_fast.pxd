@@ -4,9 +4,9 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t, uint64_t
 
 cdef enum:
-    MARKS = 2048               # delimiters that are looked at together
+    MOST_DELIMITERS = 2048     # delimiters that are looked at together
     FULL = 256                 # features that are worth a call of `compute`
-    MOST_FEATURES = MARKS + FULL
+    MOST_FEATURES = MOST_DELIMITERS + FULL
 
 
 # Features whose text has been found, but not read: name, value, and the hash of the namespace.
@@ -22,10 +22,10 @@ cdef struct FeatureColumns:
     uint32_t value_length[MOST_FEATURES]  # 0: the feature has no value, and counts 1
     uint32_t seed[MOST_FEATURES]
     uint32_t slow[MOST_FEATURES]           # features whose names are too long for the columns
-    uint32_t marks[MARKS]                 # where the delimiters are, from the beginning of the text
+    uint32_t positions[MOST_DELIMITERS]  # where the delimiters are, from the beginning of the text
 
 
-cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t capacity,
+cdef size_t find_delimiters(const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
                        const char** reached) noexcept nogil
 
 cdef enum:

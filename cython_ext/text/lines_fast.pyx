@@ -109,12 +109,12 @@ cdef extern from *:
         return vwlite_read_values_body(n, text, more, length, value);
     }
 
-    VWLITE_CLONES static size_t vwlite_find_marks_anywhere(const char *base, const char *begin, const char *end,
-            uint32_t *marks, size_t capacity, const char **reached) {
+    VWLITE_CLONES static size_t vwlite_find_delimiters_portable(const char *base, const char *begin, const char *end,
+            uint32_t *positions, size_t capacity, const char **reached) {
         size_t count = 0;
         while (begin < end && count + 66 <= capacity) {
             uint64_t bits = vwlite_delimiters(begin, '|') | (uint64_t)vwlite_delimiters(begin + 32, '|') << 32;
-            count += vwlite_write_marks(bits, end - begin, (uint32_t)(begin - base), marks + count);
+            count += vwlite_write_positions(bits, end - begin, (uint32_t)(begin - base), positions + count);
             begin += 64;
         }
         *reached = begin < end ? begin : end;
@@ -126,8 +126,8 @@ cdef extern from *:
 
     /* The same with AVX-512, which has an instruction that picks the marked ones among 16 numbers. */
     __attribute__((target("avx512f,avx512bw,popcnt")))
-    static size_t vwlite_find_marks_512(const char *base, const char *begin, const char *end,
-            uint32_t *marks, size_t capacity, const char **reached) {
+    static size_t vwlite_find_delimiters_512(const char *base, const char *begin, const char *end,
+            uint32_t *positions, size_t capacity, const char **reached) {
         const __m512i blank = _mm512_set1_epi8(0x20), colon = _mm512_set1_epi8(':'), bar = _mm512_set1_epi8('|');
         const __m512i sixteen = _mm512_set1_epi32(16);
         const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -140,7 +140,7 @@ cdef extern from *:
             size_t left = end - begin;
             bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
             for (int i = 0; i < 4; i++) {
-                _mm512_storeu_si512(marks + count, _mm512_maskz_compress_epi32((__mmask16)bits, at));
+                _mm512_storeu_si512(positions + count, _mm512_maskz_compress_epi32((__mmask16)bits, at));
                 count += _mm_popcnt_u32((uint16_t)bits);
                 at = _mm512_add_epi32(at, sixteen);
                 bits >>= 16;
@@ -151,15 +151,15 @@ cdef extern from *:
         return count;
     }
 
-    static size_t vwlite_find_marks(const char *base, const char *begin, const char *end,
-            uint32_t *marks, size_t capacity, const char **reached) {
+    static size_t vwlite_find_delimiters(const char *base, const char *begin, const char *end,
+            uint32_t *positions, size_t capacity, const char **reached) {
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
-            return vwlite_find_marks_512(base, begin, end, marks, capacity, reached);
+            return vwlite_find_delimiters_512(base, begin, end, positions, capacity, reached);
         }
-        return vwlite_find_marks_anywhere(base, begin, end, marks, capacity, reached);
+        return vwlite_find_delimiters_portable(base, begin, end, positions, capacity, reached);
     }
     #else
-    #define vwlite_find_marks vwlite_find_marks_anywhere
+    #define vwlite_find_delimiters vwlite_find_delimiters_portable
     #endif
     """
     void hash_names "vwlite_hash_names"(size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length,
@@ -169,15 +169,16 @@ cdef extern from *:
                                             const uint32_t* seed, uint32_t* hash) noexcept nogil
     uint64_t read_values "vwlite_read_values"(size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length,
                                               float* value) noexcept nogil
-    size_t mark_delimiters "vwlite_find_marks"(const char* base, const char* begin, const char* end, uint32_t* marks,
-                                               size_t capacity, const char** reached) noexcept nogil
+    size_t find_for_processor "vwlite_find_delimiters"(
+        const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
+        const char** reached) noexcept nogil
 
 
-cdef size_t find_marks(const char* base, const char* begin, const char* end, uint32_t* marks, size_t capacity,
+cdef size_t find_delimiters(const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
                        const char** reached) noexcept nogil:
     """The delimiters in [begin, end), as distances from base, while there is space for 80. Returns their
     number, and where it stopped. PADDING bytes after the end are readable."""
-    return mark_delimiters(base, begin, end, marks, capacity, reached)
+    return find_for_processor(base, begin, end, positions, capacity, reached)
 
 
 cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value) noexcept nogil:
@@ -211,8 +212,8 @@ cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value)
 # --- for tests -----------------------------------------------------------------------------------
 
 cdef extern from *:
-    size_t mark_anywhere "vwlite_find_marks_anywhere"(
-        const char* base, const char* begin, const char* end, uint32_t* marks, size_t capacity,
+    size_t find_portable "vwlite_find_delimiters_portable"(
+        const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
         const char** reached) noexcept nogil
     void hash_names_portable "vwlite_hash_names_body"(
         size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length, const uint32_t* seed,
@@ -223,18 +224,18 @@ cdef extern from *:
         size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length, float* value) noexcept nogil
 
 
-def marks_of(bytes text, bint portable=False):
+def delimiters_of(bytes text, bint portable=False):
     """The delimiters of a text, up to the capacity of the array."""
     cdef bytes padded = text + bytes(PADDING)
     cdef const char* p = padded
     cdef const char* reached = NULL
-    cdef uint32_t marks[MARKS]
+    cdef uint32_t positions[MOST_DELIMITERS]
     cdef size_t n
     if portable:
-        n = mark_anywhere(p, p, p + len(text), marks, MARKS, &reached)
+        n = find_portable(p, p, p + len(text), positions, MOST_DELIMITERS, &reached)
     else:
-        n = mark_delimiters(p, p, p + len(text), marks, MARKS, &reached)
-    return [marks[i] for i in range(n)], reached - p
+        n = find_for_processor(p, p, p + len(text), positions, MOST_DELIMITERS, &reached)
+    return [positions[i] for i in range(n)], reached - p
 
 
 def hashes_of(const uint64_t[::1] head, const uint64_t[::1] more, const uint32_t[::1] length,

@@ -31,10 +31,12 @@ from libc.string cimport memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
-from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, ParseError, Mark, Places, mark_of, rewind
+from vwlite.core.data.batch cimport (
+    BLANK, EXAMPLE, REJECTED, Arrays, Batch, LineStart, ParseError, Places, line_start, rewind,
+)
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.libsvm cimport libsvm_line
-from vwlite.core.text.lines_fast cimport FULL, MARKS, FeatureColumns, compute, find_marks
+from vwlite.core.text.lines_fast cimport FULL, MOST_DELIMITERS, FeatureColumns, compute, find_delimiters
 from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport (
     ANY, BINARY, NONNEGATIVE, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, close_line, line_feed,
@@ -210,8 +212,8 @@ cdef class Parser:
         cdef FeatureColumns* c = self.columns
         cdef const char* base = p
         cdef const char* seen = p                # how far the delimiters are known
-        cdef const uint32_t* m = c.marks         # those from p on, up to `last`
-        cdef uint32_t* last = c.marks
+        cdef const uint32_t* m = c.positions     # those from p on, up to `last`
+        cdef uint32_t* last = c.positions
         cdef Arrays start = batch.a              # the batch at the line where the columns start:
         cdef const char* begin = p
         cdef const char* next
@@ -222,7 +224,7 @@ cdef class Parser:
         c.size = c.slow_count = 0
         self.named = self.names_so_far()
         while p < end:
-            if batch.reserve(1, MARKS, MARKS, 0):
+            if batch.reserve(1, MOST_DELIMITERS, MOST_DELIMITERS, 0):
                 return -1
             before.spans, before.tag_bytes, odd = batch.a.spans, batch.a.tag_bytes, c.slow_count
             named = self.names_so_far()
@@ -238,10 +240,10 @@ cdef class Parser:
             batch.a.spans, batch.a.tag_bytes, c.slow_count = before.spans, before.tag_bytes, odd
             self.forget_names(named)
             if next == p and seen < end:
-                memmove(c.marks, m, (last - m) * sizeof(uint32_t))
-                last = c.marks + (last - m)
-                m = c.marks
-                odd = find_marks(base, seen, end, last, MARKS - (last - m), &seen)
+                memmove(c.positions, m, (last - m) * sizeof(uint32_t))
+                last = c.positions + (last - m)
+                m = c.positions
+                odd = find_delimiters(base, seen, end, last, MOST_DELIMITERS - (last - m), &seen)
                 last += odd
                 if odd:
                     continue
@@ -290,14 +292,14 @@ cdef class Parser:
         """`lines`, each on its own: the way for every line."""
         cdef const char* base = p
         cdef const char* next
-        cdef Mark before
+        cdef LineStart before
         cdef TokenError error
         cdef ParseError fault
         cdef uint32_t named
         while p < end:
             if unlikely(batch.a.lines + 1 >= batch.line_capacity) and batch.reserve(1, 0, 0, 0):
                 return -1
-            before = mark_of(&batch.a)
+            before = line_start(&batch.a)
             named = self.names_so_far()
             next = self.line(p + skip, batch, &error)
             skip = 0

@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from vwlite.core.data.batch cimport Batch, Mark
+from vwlite.core.data.batch cimport Batch, LineStart
 from vwlite.core.text.cells cimport Cells, Column, Role
 from vwlite.core.text.csv cimport Cell, Record
 from vwlite.core.text.parser cimport Parser
@@ -21,9 +21,9 @@ cdef struct Key:
     uint64_t stamp        # the last line that has it
 
 
-# How far all was before a record.
+# All sizes before a record, which `go_back` restores if the record is bad.
 cdef struct RecordStart:
-    Mark batch
+    LineStart batch
     uint32_t names        # of classes
     size_t text
 
@@ -35,8 +35,8 @@ cdef class TableParser(Parser):
     cdef size_t cell_room
     cdef readonly size_t width   # cells of a record
     cdef char delimiter
-    cdef uint32_t* marks         # owned
-    cdef size_t mark_room
+    cdef uint32_t* delimiters_at  # owned; positions of quotes, line ends and delimiters
+    cdef size_t delimiter_room
     cdef bint is_json, open      # open: keys that are not columns are features
     cdef Key* keys               # owned
     cdef size_t key_count, key_room, fixed    # the first `fixed` are the columns

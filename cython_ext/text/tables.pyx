@@ -20,15 +20,15 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
-from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, mark_of, rewind
+from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_start, rewind
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, TIME, Role, CellSink, add_number,
     add_padded_word, add_text, add_time, character, close_space, fits_byte, is_missing, is_missing_number, name_hash,
     open_space, put, read_time, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_marks, csv_record, csv_window,
-    csv_window_portable,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
+    csv_window_portable, find_csv_delimiters,
 )
 from vwlite.core.text.decimal cimport write_unsigned
 from vwlite.core.text.json cimport (
@@ -56,7 +56,7 @@ JSON_CODES = (
 )
 
 cdef enum:
-    FIRST_MARKS = 1 << 12
+    FIRST_DELIMITERS = 1 << 12
     MOST_KEYS = 1 << 18       # of JSON lines that are remembered
 
 
@@ -138,7 +138,7 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
 cdef inline RecordStart record_start(TableParser parser, Batch batch) noexcept nogil:
     """The sizes of all arrays before a record is read."""
     cdef RecordStart before
-    before.batch, before.names, before.text = mark_of(&batch.a), parser.names_so_far(), parser.table.sink.text.size
+    before.batch, before.names, before.text = line_start(&batch.a), parser.names_so_far(), parser.table.sink.text.size
     parser.column = 0
     return before
 
@@ -158,14 +158,14 @@ cdef class TableParser(Parser):
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.mark_room, self.unknown_keys = FIRST_MARKS, []
-        self.marks = <uint32_t*>malloc(FIRST_MARKS * sizeof(uint32_t))
-        if self.marks == NULL:
+        self.delimiter_room, self.unknown_keys = FIRST_DELIMITERS, []
+        self.delimiters_at = <uint32_t*>malloc(FIRST_DELIMITERS * sizeof(uint32_t))
+        if self.delimiters_at == NULL:
             raise MemoryError("no memory for a parser")
 
     def __dealloc__(self):
         cdef int i
-        free(self.marks)
+        free(self.delimiters_at)
         free(self.position)
         free(self.cells)
         self.fixed = 0
@@ -253,8 +253,8 @@ cdef class TableParser(Parser):
         cdef const char* base = p
         cdef const char* seen = p
         cdef const char* next
-        cdef const uint32_t* m = self.marks
-        cdef uint32_t* behind = self.marks       # the last mark
+        cdef const uint32_t* m = self.delimiters_at
+        cdef uint32_t* behind = self.delimiters_at    # behind the last position
         cdef uint64_t high = 0
         cdef size_t found
         cdef Record record
@@ -264,21 +264,21 @@ cdef class TableParser(Parser):
         while p < end:
             outcome = csv_record(base, p, self.delimiter, &m, behind, self.cells, self.cell_room, &record, &error)
             if unlikely(outcome == CUT and seen < end):
-                if m == self.marks and behind + 66 > self.marks + self.mark_room:
-                    found = behind - self.marks
-                    if resize(<void**>&self.marks, 2 * self.mark_room, sizeof(uint32_t)):
+                if m == self.delimiters_at and behind + 66 > self.delimiters_at + self.delimiter_room:
+                    found = behind - self.delimiters_at
+                    if resize(<void**>&self.delimiters_at, 2 * self.delimiter_room, sizeof(uint32_t)):
                         return -1
-                    self.mark_room *= 2
-                    m, behind = self.marks, self.marks + found
-                memmove(self.marks, m, (behind - m) * sizeof(uint32_t))
-                behind = self.marks + (behind - m)
-                m = self.marks
+                    self.delimiter_room *= 2
+                    m, behind = self.delimiters_at, self.delimiters_at + found
+                memmove(self.delimiters_at, m, (behind - m) * sizeof(uint32_t))
+                behind = self.delimiters_at + (behind - m)
+                m = self.delimiters_at
                 if m == behind:
                     high = 0
                     if seen < p:
                         seen = p
-                behind += csv_marks(base, seen, end, self.delimiter, behind, self.mark_room - (behind - self.marks),
-                                    &seen, &high)
+                behind += find_csv_delimiters(base, seen, end, self.delimiter, behind,
+                                              self.delimiter_room - (behind - self.delimiters_at), &seen, &high)
                 continue
             if outcome == CUT and not last:
                 break
@@ -1008,7 +1008,7 @@ def split(block, str delimiter, size_t most=1):
     cdef const char* reached = NULL
     cdef const uint32_t* m
     cdef uint64_t high = 0
-    cdef uint32_t* marks = NULL
+    cdef uint32_t* positions = NULL
     cdef Cell* cells = NULL
     cdef Record record
     cdef TokenError error
@@ -1020,20 +1020,20 @@ def split(block, str delimiter, size_t most=1):
     base = p = error.end = text
     error.code = QUOTE_OPEN
     records = []
-    marks = <uint32_t*>malloc((n + 128) * sizeof(uint32_t))
+    positions = <uint32_t*>malloc((n + 128) * sizeof(uint32_t))
     cells = <Cell*>malloc(capacity * sizeof(Cell))
     try:
-        if marks == NULL or cells == NULL:
+        if positions == NULL or cells == NULL:
             raise MemoryError
-        found = csv_marks(base, base, base + n, <char>ord(delimiter), marks, n + 128, &reached, &high)
-        m = marks
+        found = find_csv_delimiters(base, base, base + n, <char>ord(delimiter), positions, n + 128, &reached, &high)
+        m = positions
         while p < base + n and len(records) < most:
-            outcome = csv_record(base, p, <char>ord(delimiter), &m, marks + found, cells, capacity, &record, &error)
+            outcome = csv_record(base, p, <char>ord(delimiter), &m, positions + found, cells, capacity, &record, &error)
             if outcome == COMPLETE and record.cells > capacity:
                 capacity = record.cells
                 if resize(<void**>&cells, capacity, sizeof(Cell)):
                     raise MemoryError
-                m = marks
+                m = positions
                 while base + m[0] < p:
                     m += 1
                 continue
@@ -1043,7 +1043,7 @@ def split(block, str delimiter, size_t most=1):
                 if p == NULL:
                     break
                 p += 1
-                while m < marks + found and base + m[0] < p:
+                while m < positions + found and base + m[0] < p:
                     m += 1
                 continue
             row = [(cells[i].begin[:cells[i].end - cells[i].begin]) for i in range(record.cells)]
@@ -1052,7 +1052,7 @@ def split(block, str delimiter, size_t most=1):
             p = record.end + 1
         return records
     finally:
-        free(marks)
+        free(positions)
         free(cells)
 
 
@@ -1123,7 +1123,7 @@ cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcep
 
 # --- for tests -----------------------------------------------------------------------------------
 
-def marks_of_cells(bytes text, str delimiter, bint portable=False):
+def delimiters_of_cells(bytes text, str delimiter, bint portable=False):
     """The quotes, line ends and delimiters among the first 64 bytes of a text, as bits; whether all of them are ASCII."""
     cdef bytes padded = text + bytes(PADDING)
     cdef char between = <char>ord(delimiter)

@@ -237,14 +237,14 @@ cdef inline uint32_t space_hash(const TokenSettings* s, NamespaceHead* known, co
 
 
 cdef inline const char* plain_line(const TokenSettings* s, Batch batch, FeatureColumns* c, NamespaceHead* spaces, const char* base,
-                                   const char* p, const uint32_t** mark, const uint32_t* last) noexcept nogil:
+                                   const char* p, const uint32_t** position, const uint32_t* last) noexcept nogil:
     """`vw_line` for simple lines, the majority, which leaves its features to the columns.
 
-    mark: the delimiters from p on, up to `last`; is set after those of the line. Returns NULL if the
-    line needs the slow path, and p if its delimiters are incomplete. Then the line may have left a tag
-    and spans behind, and nothing else.
+    position: in the positions of delimiters, from p on, up to `last`; is set after those of the line. Returns NULL if
+    the line needs the slow path, and p if its delimiters are incomplete. Then the line may have left a tag and spans
+    behind, and nothing else.
     """
-    cdef const uint32_t* m = mark[0]
+    cdef const uint32_t* m = position[0]
     cdef const char* line = p
     cdef const char* q
     cdef size_t n = c.size, first, ordinal = 0
@@ -308,5 +308,5 @@ cdef inline const char* plain_line(const TokenSettings* s, Batch batch, FeatureC
     if q[0] != c'\n':
         return NULL
     c.size, batch.a.features = n, begin + n
-    mark[0] = m + 1
+    position[0] = m + 1
     return close_line(batch, EXAMPLE, q)

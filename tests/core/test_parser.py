@@ -14,7 +14,7 @@ from parsing import agree, exact, examples_of, parsed
 from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.lines_fast import hashes_of, marks_of, values_of
+from vwlite.core.text.lines_fast import delimiters_of, hashes_of, values_of
 from vwlite.core.text.numbers import number, short
 from vwlite.core.text.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
@@ -593,9 +593,9 @@ def test_the_delimiters_and_their_portable_reference():
         text = bytes(rng.choice([rng.randrange(256), *b"abc :|\n"]) for _ in range(length))
         expected = [i for i, byte in enumerate(text) if byte <= 32 or byte in b":|"]
         for portable in False, True:
-            marks, reached = marks_of(text, portable)
-            assert reached == length or 1900 < len(marks) <= 2048
-            assert marks == [i for i in expected if i < reached]
+            positions, reached = delimiters_of(text, portable)
+            assert reached == length or 1900 < len(positions) <= 2048
+            assert positions == [i for i in expected if i < reached]
 
 
 def test_the_columns_and_their_portable_reference():

@@ -13,7 +13,7 @@ from slow_tables import time_of as slow_time_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells, time_of
 from vwlite.core.text.parser import Parser
-from vwlite.core.text.tables import TableParser, json_stop_of, marks_of_cells, split, whole
+from vwlite.core.text.tables import TableParser, delimiters_of_cells, json_stop_of, split, whole
 from vwlite.input.schema import MISSING, ROLES, Schema, namespace_of
 
 WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend", "cr\r\nlf", 'say ""hi""', 'q"',
@@ -256,7 +256,7 @@ def test_names_are_replaced_where_vw_text_cannot_hold_them():
 
 
 @pytest.mark.parametrize("portable", [False, True])
-def test_marks_of_cells_on_every_processor(portable):
+def test_delimiters_of_cells_on_every_processor(portable):
     rng = Random(7)
     for delimiter in ",;\t|":
         ends = {ord('"'), ord("\n"), ord(delimiter)}
@@ -265,7 +265,7 @@ def test_marks_of_cells_on_every_processor(portable):
                 text = bytearray(rng.randbytes(64) if place % 2 else bytes([rng.randrange(128)]) * 64)
                 text[place] = byte
                 expected = sum(1 << i for i, b in enumerate(text) if b in ends)
-                assert marks_of_cells(bytes(text), delimiter, portable) == (expected, text.isascii())
+                assert delimiters_of_cells(bytes(text), delimiter, portable) == (expected, text.isascii())
 
 
 @pytest.mark.parametrize("portable", [False, True])
