@@ -13,12 +13,8 @@ from vwlite.estimators.loaded import load_model as load_model
 
 __version__: str
 
-
 class _Parameters(TypedDict, total=False): ...
-
-
 class _ClassifierParameters(_Parameters, total=False): ...
-
 
 class _Estimator:
     n_features_in_: int
@@ -41,7 +37,6 @@ class _Estimator:
         self, path: str | PathLike[str], *, weights_only: bool = ..., names: Sequence[str] | NDArray[Any] | None = ...
     ) -> None: ...
 
-
 class SparseClassifier(_Estimator):
     """What help(SparseClassifier) says."""
 
@@ -51,7 +46,6 @@ class SparseClassifier(_Estimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]: ...
     def predict_proba(self, X: Any) -> NDArray[np.float64]: ...
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]: ...
-
 
 class SparseRegressor(_Estimator):
     """What help(SparseRegressor) says."""

@@ -79,7 +79,7 @@ cdef class ChunkMaker:
         cdef uint32_t key = ((<uint32_t>CONSTANT & self.expander.mask) << self.shift) + self.model
         if self.cuts:
             key = (key & self.mask) >> self.less
-        self.table.lookup(&key, 1, &self.chunks.constant)
+        self.table.lookup(&key, 1, &self.chunks.constant_slot)
 
     cdef bint next(self, Example* part) noexcept nogil:
         """Create the next chunk; the first one, if the iteration has not started."""

@@ -48,7 +48,8 @@ cdef class Classifier(Rule):
         cdef size_t k
         self.rules = rules
         self.loss = rule.loss
-        self.has_constant, self.constant, self.no_preallocation = rule.has_constant, rule.constant, rule.no_preallocation
+        self.has_constant, self.constant_mark = rule.has_constant, rule.constant_mark
+        self.no_preallocation = rule.no_preallocation
         self.record = rule.slot_size()
         self.make_table(self.record, rule.blank(), self.classes)
         for k, rule in enumerate(rules):

@@ -140,7 +140,7 @@ cdef class Limited(Rule):
         cdef char* slot = NULL
         cdef double size
         while next_slot(self.table, &slot):
-            if (<Head*>slot).mark == self.constant:
+            if (<Head*>slot).mark == self.constant_mark:
                 continue
             size = fabs(self.weight(slot)) if of_weights else self.size(slot)
             if not size > 0:
@@ -182,7 +182,7 @@ cdef class Limited(Rule):
         for i in range(n):
             above += self.sizes[i] > self.cut
         while next_slot(self.table, &slot):
-            if (<Head*>slot).mark != self.constant and fabs(self.weight(slot)) == self.cut:
+            if (<Head*>slot).mark != self.constant_mark and fabs(self.weight(slot)) == self.cut:
                 self.sizes[equal] = 4294967296.0 - <uint32_t>((<Head*>slot).mark - 1)
                 equal += 1
         self.cut_key = <uint32_t>(4294967296.0 - kth_largest(self.sizes, equal, self.nonzeros - above))
@@ -201,7 +201,7 @@ cdef class Limited(Rule):
         for i in range(<size_t>out.shape[0]):
             slot = <const char*>&slots[i * stride]
             size = fabs(out[i])
-            if (<const Head*>slot).mark != self.constant and (
+            if (<const Head*>slot).mark != self.constant_mark and (
                 size < self.cut or (size == self.cut and <uint32_t>((<const Head*>slot).mark - 1) > self.cut_key)
             ):
                 out[i] = 0

@@ -23,7 +23,7 @@ cdef struct ChunkSource:
     bint (*next)(ChunkSource* chunks, Example* part) noexcept nogil
     void* maker
     size_t offset         # added to every slot
-    char* constant        # the slot of the intercept, without the offset
+    char* constant_slot   # the slot of the intercept, without the offset
 
 
 cdef inline Example iterate(const Example* e) noexcept nogil:
@@ -41,7 +41,7 @@ cdef inline bint next_chunk(Example* part) noexcept nogil:
 
 cdef inline char* last_slot(const Example* e) noexcept nogil:
     """The slot of the intercept, of an example that has one."""
-    return e.slots[e.size - 1] if e.chunks == NULL else e.chunks.constant + e.chunks.offset
+    return e.slots[e.size - 1] if e.chunks == NULL else e.chunks.constant_slot + e.chunks.offset
 
 
 # The evaluated prediction of an example: what the loss passes to the rule.
@@ -74,7 +74,7 @@ cdef class Rule:
     cdef bint too_many        # there are more features than the rule was created for: learning ends
     cdef bint no_preallocation    # the number of slots has a meaning: none may be created in advance
     cdef bint has_constant
-    cdef uint64_t constant    # the mark of the intercept; 2^32, which no slot has, without an intercept
+    cdef uint64_t constant_mark    # the mark of the intercept; 2^32, which no slot has, without an intercept
 
     cdef make_table(self, size_t record, bytes blank, size_t records)
     cdef double predict(self, const Example* e) noexcept nogil

@@ -39,9 +39,9 @@ cdef bint slot_is_default(void* rule, const char* slot) noexcept nogil:
 cdef class Rule:
     """The base class of the rules.
 
-    loss: for its invariant step and for several classes; derivatives come with each `Outcome`. rate, power_t, initial_t: the schedule, eta_t =
-    rate * decay * (t + initial_t)^-power_t. constant: the key of the intercept (which is
-    never shrunk, truncated or projected), or None.
+    loss: for its invariant step and for several classes; derivatives come with each `Outcome`. rate, power_t,
+    initial_t: the schedule, eta_t = rate * decay * (t + initial_t)^-power_t. constant_key: the key of the intercept,
+    which is never shrunk, truncated or projected; None without an intercept.
     """
 
     SLOT = [("mark", "<u4")]    # the fields of the slot struct
@@ -51,24 +51,25 @@ cdef class Rule:
     CLIPS = False               # whether predictions are clipped to the range of labels seen
     UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the intercept always has a slot
 
-    def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0, constant=None):
+    def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0,
+                 constant_key=None):
         self.loss = loss
         self.schedule.rate, self.schedule.power_t, self.schedule.initial_t = rate, power_t, initial_t
         self.schedule.decay = 1
-        self.has_constant = constant is not None
-        self.constant = 1 << 32 if constant is None else (constant + 1) & 0xFFFFFFFF
+        self.has_constant = constant_key is not None
+        self.constant_mark = 1 << 32 if constant_key is None else (constant_key + 1) & 0xFFFFFFFF
         assert self.slot_size() == self.SLOT_BYTES, f"the struct of a slot has {self.SLOT_BYTES} bytes, SLOT does not"
         self.make_table(self.slot_size(), self.blank(), 1)
 
     cdef make_table(self, size_t record, bytes blank, size_t records):
         """An empty table whose slots have `records` records."""
-        cdef uint32_t constant = <uint32_t>(self.constant - 1)
+        cdef uint32_t constant_key = <uint32_t>(self.constant_mark - 1)
         cdef char* slot
         self.table = Table(record, blank, records)
         self.table.rule = <void*>self
         self.table.is_default = slot_is_default
         # Without a slot it would be handled as an unseen feature, as would a feature with its key.
-        if self.UNSEEN_WEIGHS and self.has_constant and self.table.resolve(&constant, 1, &slot):
+        if self.UNSEEN_WEIGHS and self.has_constant and self.table.resolve(&constant_key, 1, &slot):
             raise MemoryError("no memory for the weight table")
 
     @classmethod
@@ -197,6 +198,6 @@ cdef class Rule:
         cdef char* slot = NULL
         with nogil:
             while next_slot(self.table, &slot):
-                if (<Head*>slot).mark != self.constant:
+                if (<Head*>slot).mark != self.constant_mark:
                     n += self.weight(slot) != 0
         return n

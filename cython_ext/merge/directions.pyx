@@ -79,14 +79,14 @@ def direction(Sums sums not None, str name not None):
     return memoryview(found)
 
 
-def dual_average(Sums sums not None, shifts, scales, dampings, constant):
+def dual_average(Sums sums not None, shifts, scales, dampings, constant_key):
     """The direction `dual` of averaged gradients, which add exactly: soft(z_0 + sum (z_k - z_0), shift) scale /
     (H(S_0 + dS) + damping) - w_0, z the extra number; the intercept, a key or None, has no shift and no damping."""
     cdef const double[::1] w = sums["start"], S = sums["start_evidence"], dS = sums["evidence"], z = sums["extra"]
     cdef const unsigned int[::1] keys = sums.keys
     cdef const double[::1] shift = array.array("d", shifts), scale = array.array("d", scales)
     cdef const double[::1] damping = array.array("d", dampings)
-    cdef long long skipped = -1 if constant is None else constant
+    cdef long long skipped = -1 if constant_key is None else constant_key
     cdef Py_ssize_t i, n = w.shape[0]
     cdef size_t c
     cdef bint free

@@ -23,7 +23,7 @@ cdef struct Visit:
     double* S
     double* inverse
     double* w             # as it is before the example
-    Slot* constant        # the intercept's slot, and its position in the arrays; NULL without an intercept
+    Slot* constant_slot   # the intercept's slot, and its position in the arrays; NULL without an intercept
     size_t constant_at
     bint repeated         # some feature occurs twice; `at` of a slot is its last position then
 

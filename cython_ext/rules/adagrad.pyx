@@ -83,9 +83,9 @@ cdef double SMALLEST = 2.2250738585072014e-308     # 1 / delta must be finite
 cdef double LARGEST = 1e300                         # times 0 it must be 0, which infinity is not
 
 
-cdef inline double divided(const Slot* s, double shift, uint64_t constant) noexcept nogil:
+cdef inline double divided(const Slot* s, double shift, uint64_t constant_mark) noexcept nogil:
     """soft(z, shift) / H."""
-    return copysign(positive_part(fabs(s.z) - (0 if s.mark == constant else shift)), s.z) * s.inverse
+    return copysign(positive_part(fabs(s.z) - (0 if s.mark == constant_mark else shift)), s.z) * s.inverse
 
 
 cdef class Adaptive(Limited):
@@ -109,18 +109,18 @@ cdef class Adaptive(Limited):
         cdef const float* x
         cdef Slot** slots
         cdef double shift = self.shift
-        cdef uint64_t constant = self.constant
+        cdef uint64_t constant_mark = self.constant_mark
         cdef double even = 0, odd = 0      # two sums, so that additions overlap
         cdef Example part = iterate(e)
         while next_chunk(&part):
             slots, x, n = <Slot**>part.slots, part.x, part.size
             i = 0
             while i + 1 < n:
-                even += divided(slots[i], shift, constant) * x[i]
-                odd += divided(slots[i + 1], shift, constant) * x[i + 1]
+                even += divided(slots[i], shift, constant_mark) * x[i]
+                odd += divided(slots[i + 1], shift, constant_mark) * x[i + 1]
                 i += 2
             if i < n:
-                even += divided(slots[i], shift, constant) * x[i]
+                even += divided(slots[i], shift, constant_mark) * x[i]
         return e.initial + self.scale * (even + odd)
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
@@ -134,7 +134,7 @@ cdef class Adaptive(Limited):
         return e.initial + self.scale * product(self.visited.w, e.x, e.size)
 
     cdef double weight(self, const char* slot) noexcept nogil:
-        return self.scale * divided(<const Slot*>slot, self.shift, self.constant)
+        return self.scale * divided(<const Slot*>slot, self.shift, self.constant_mark)
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).S == 0 and (<const Slot*>slot).z == 0
@@ -150,15 +150,15 @@ cdef class Adaptive(Limited):
         if n > self.capacity and self.reserve_visits(n):
             return -1
         v = self.visited
-        v.constant = NULL
+        v.constant_slot = NULL
         for i in range(n):
             s = slots[i]
             repeated |= met(s, number)
             v.z[i] = s.z
             v.S[i] = s.S
             v.inverse[i] = s.inverse
-        if n > 0 and slots[n - 1].mark == self.constant:
-            v.constant, v.constant_at = slots[n - 1], n - 1
+        if n > 0 and slots[n - 1].mark == self.constant_mark:
+            v.constant_slot, v.constant_at = slots[n - 1], n - 1
         v.repeated = repeated
         self.visited = v
         self.number += 1
@@ -204,8 +204,8 @@ cdef class Adaptive(Limited):
         self.visit(chunk)
         v.repeated = True       # x has the sums
         for i in range(chunk.size):
-            if (<Slot*>chunk.slots[i]).mark == self.constant:
-                v.constant, v.constant_at = <Slot*>chunk.slots[i], i
+            if (<Slot*>chunk.slots[i]).mark == self.constant_mark:
+                v.constant_slot, v.constant_at = <Slot*>chunk.slots[i], i
         weigh(v, chunk.size, self.shift)
         return 0
 
@@ -297,7 +297,7 @@ cdef class Adagrad(Adaptive):
 cdef void weigh(const Visit* v, size_t n, double shift) noexcept nogil:
     """w = soft(z, shift) / H"""
     weigh_all(n, shift, v.z, v.inverse, v.w)
-    if v.constant != NULL:      # it is not shrunk
+    if v.constant_slot != NULL:      # it is not shrunk
         v.w[v.constant_at] = v.z[v.constant_at] * v.inverse[v.constant_at]
 
 
@@ -305,16 +305,16 @@ cdef void descend(const Visit* v, const float* x, size_t n, double dloss, double
                   double shift) noexcept nogil:
     """S += g^2; H w <- H w - eta g, for the new H."""
     cdef size_t i = v.constant_at
-    cdef double g, constant = 0
-    if v.constant != NULL:
+    cdef double g, constant_z = 0
+    if v.constant_slot != NULL:
         g = dloss * (v.x[i] if v.repeated else x[i])
-        constant = v.w[i] * (delta + sqrt(v.constant.S + g * g)) - eta * g
+        constant_z = v.w[i] * (delta + sqrt(v.constant_slot.S + g * g)) - eta * g
     if v.repeated:
         step_by_sums(n, v.x, dloss, eta, delta, shift, v.w, v.z, v.S, v.inverse)
     else:
         step_by(n, x, dloss, eta, delta, shift, v.w, v.z, v.S, v.inverse)
-    if v.constant != NULL:
-        v.z[i] = constant
+    if v.constant_slot != NULL:
+        v.z[i] = constant_z
 
 
 cdef struct ElasticSlot:
@@ -340,7 +340,7 @@ cdef class ElasticAdagrad(Adagrad):
     cdef inline double left(self, const ElasticSlot* s) noexcept nogil:
         """The weight with all pending lazy updates."""
         cdef double w = s.slot.z * s.slot.inverse, missed = self.t - s.since, ratio, decay, part, lost
-        if w == 0 or missed == 0 or s.slot.mark == self.constant:
+        if w == 0 or missed == 0 or s.slot.mark == self.constant_mark:
             return w
         ratio = self.shrinkage / self.damping
         if not ratio < INFINITY:        # damping is too small for a double
@@ -466,13 +466,13 @@ cdef class AveragedAdagrad(Adagrad):
         cdef double sum
         if s.slot.z == 0:
             return 0
-        if s.slot.mark == self.constant:
+        if s.slot.mark == self.constant_mark:
             return (self.t - s.total.since) * s.slot.z * s.slot.inverse
         sum = shrinking(&self.history, &s.total, fabs(s.slot.z), 0, self.shift, self.t, self.area)
         return copysign(sum, s.slot.z) * s.slot.inverse
 
     cdef inline bint is_zero(self, const AveragedSlot* s) noexcept nogil:
-        return fabs(s.slot.z) <= (0 if s.slot.mark == self.constant else self.shift)
+        return fabs(s.slot.z) <= (0 if s.slot.mark == self.constant_mark else self.shift)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         self.area += self.shift
@@ -598,8 +598,8 @@ cdef class ElasticAdagradRda(AdagradRda):
         self.l2 = l2
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
-        cdef double w = self.scale * divided(s, self.shift, self.constant)
-        return w if s.mark == self.constant else w / (1 + fmin(self.scale * self.t * self.l2, LARGEST) * s.inverse)
+        cdef double w = self.scale * divided(s, self.shift, self.constant_mark)
+        return w if s.mark == self.constant_mark else w / (1 + fmin(self.scale * self.t * self.l2, LARGEST) * s.inverse)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i, n

@@ -203,7 +203,7 @@ cdef class AdagradBall(Adaptive):
             if repeated and s.at != i:
                 continue
             s.S = v.S[i]
-            if s.mark == self.constant:
+            if s.mark == self.constant_mark:
                 s.z, s.inverse = v.z[i], v.inverse[i]
             else:
                 self.change(s, v.z[i], v.inverse[i], &S, &R)
@@ -331,14 +331,14 @@ cdef class AdagradBall(Adaptive):
         return 0
 
     cdef inline bint is_active(self, const Slot* s) noexcept nogil:
-        return s.z != 0 and s.mark != self.constant
+        return s.z != 0 and s.mark != self.constant_mark
 
     cdef void rebase(self) noexcept nogil:
         """Restart with a shift of 0."""
         self.make_sums(self.shift)
         self.largest = self.R.high
         self.shift = 0
-        rebuild(&self.active_set, self.table, self.shift, self.constant)
+        rebuild(&self.active_set, self.table, self.shift, self.constant_mark)
 
     def load(self, scalars, slots):
         cdef char* slot = NULL
@@ -356,7 +356,7 @@ cdef class AdagradBall(Adaptive):
                 add(&inverses, s.inverse)
         if not (is_close(self.S.high, sum.high) and is_close(self.R.high, inverses.high)):
             raise ValueError("the sums are not those of the weights")
-        rebuild(&self.active_set, self.table, self.shift, self.constant)
+        rebuild(&self.active_set, self.table, self.shift, self.constant_mark)
         if self.active_set.out_of_memory:
             raise MemoryError("no memory for the queue of the l1 ball")
 

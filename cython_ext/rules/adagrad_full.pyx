@@ -127,7 +127,7 @@ cdef class AdagradFull(Rule):
                     return None
                 self.n += 1
                 s.place = <uint32_t>self.n
-                self.penalized = np.append(self.penalized, 0.0 if s.mark == self.constant else 1.0)
+                self.penalized = np.append(self.penalized, 0.0 if s.mark == self.constant_mark else 1.0)
         if self.n > before:
             self.put({"w": np.append(self.w, np.zeros(self.n - before)),
                       "sums": np.append(self.sums, np.zeros(self.n - before)),
@@ -215,7 +215,7 @@ cdef class AdagradFull(Rule):
             if s.place:
                 if s.place > self.n:
                     raise ValueError("a feature is not in the arrays")
-                self.penalized[s.place - 1] = 0.0 if s.mark == self.constant else 1.0
+                self.penalized[s.place - 1] = 0.0 if s.mark == self.constant_mark else 1.0
         if np.isnan(self.penalized).any():
             raise ValueError("the arrays have more features than there are")
 

@@ -169,7 +169,7 @@ cdef class Exponentiated(Rule):
         self.top = -<int64_t>LAST - 1
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.m != 0 and s.mark != self.constant:
+            if s.m != 0 and s.mark != self.constant_mark:
                 self.touched += 1
                 self.top = max(self.top, self.topmost(s.block))
         if self.touched < self.features:
@@ -177,7 +177,7 @@ cdef class Exponentiated(Rule):
         self.low = self.top - WINDOW // 2
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.m != 0 and s.mark != self.constant:
+            if s.m != 0 and s.mark != self.constant_mark:
                 self.enter(s.m, s.block)
         if self.touched < self.features:
             self.count_untouched(self.features - self.touched)
@@ -242,7 +242,7 @@ cdef class Exponentiated(Rule):
         exponentials(factors, factors, e.size)
         for i in range(e.size):
             s = <Slot*>e.slots[i]
-            if s.mark == self.constant:
+            if s.mark == self.constant_mark:
                 s.m += steps[i]
                 continue
             self.touch(s)
@@ -267,7 +267,7 @@ cdef class Exponentiated(Rule):
         cdef Slot* s
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.m != 0 and s.mark != self.constant and not (1 <= s.m < BLOCK and -LAST <= s.block <= LAST):
+            if s.m != 0 and s.mark != self.constant_mark and not (1 <= s.m < BLOCK and -LAST <= s.block <= LAST):
                 raise ValueError("a weight is out of its block")
         self.recount()
         if self.touched > self.features:
@@ -296,7 +296,7 @@ cdef class Eg(Exponentiated):
         while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size - (part.ends and self.has_constant)):
-                if slots[i].mark == self.constant:
+                if slots[i].mark == self.constant_mark:
                     sum += slots[i].m * x[i]
                 elif slots[i].m == 0:
                     sum += self.unseen * x[i]
@@ -306,10 +306,10 @@ cdef class Eg(Exponentiated):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.m if s.mark == self.constant else self.now(s)
+        return s.m if s.mark == self.constant_mark else self.now(s)
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
-        return (<const Slot*>slot).m == 0 and (<const Slot*>slot).mark != self.constant
+        return (<const Slot*>slot).m == 0 and (<const Slot*>slot).mark != self.constant_mark
 
     cdef double first_weight(self) noexcept nogil:
         return self.norm * of_block(self.top)
@@ -343,7 +343,7 @@ cdef class EgPm(Exponentiated):
         while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
-                if s.mark == self.constant:
+                if s.mark == self.constant_mark:
                     sum += s.m * part.x[i]
                 elif s.m != 0:
                     sum += self.now(s.m, s.block) * part.x[i]
@@ -351,7 +351,7 @@ cdef class EgPm(Exponentiated):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        if s.mark == self.constant or s.m == 0:
+        if s.mark == self.constant_mark or s.m == 0:
             return s.m
         return self.now(s.m, s.block)
 

@@ -29,11 +29,11 @@ cdef class Frozen(Rule):
         cdef size_t i
         cdef double sum = 0
         cdef Slot** slots
-        cdef Slot* constant
+        cdef Slot* constant_slot
         cdef Example part = iterate(e)
         if e.size > 0 and self.has_constant:     # without a slot it is 0
-            constant = <Slot*>last_slot(e)
-            sum = constant.w if constant != <Slot*>self.table.blank else 0
+            constant_slot = <Slot*>last_slot(e)
+            sum = constant_slot.w if constant_slot != <Slot*>self.table.blank else 0
         while next_chunk(&part):
             slots = <Slot**>part.slots
             for i in range(part.size - (part.ends and self.has_constant)):

@@ -123,9 +123,9 @@ cdef class Ftrl(Limited):
 
     cdef inline double derived(self, const Slot* s) noexcept nogil:
         """The weight computed from z and n."""
-        if s.mark != self.constant and fabs(s.z) <= self.l1:
+        if s.mark != self.constant_mark and fabs(s.z) <= self.l1:
             return 0
-        if s.mark == self.constant:
+        if s.mark == self.constant_mark:
             return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, 0, 0)
         return ftrl_weight(s.z, s.root, self.inverse_alpha, self.beta, self.l1, self.l2)
 
@@ -168,7 +168,7 @@ cdef class Ftrl(Limited):
             c.z[i] = s.z
             c.root[i] = s.root
             c.w[i] = s.w
-        if e.size > 0 and slots[e.size - 1].mark == self.constant:
+        if e.size > 0 and slots[e.size - 1].mark == self.constant_mark:
             c.constant_at = e.size - 1
         c.repeated = repeated
         self.columns = c
@@ -226,7 +226,7 @@ cdef class Ftrl(Limited):
             self.visit(&chunk)
             self.columns.repeated = True        # x has the sums
             for i in range(chunk.size):
-                if (<Slot*>chunk.slots[i]).mark == self.constant:
+                if (<Slot*>chunk.slots[i]).mark == self.constant_mark:
                     self.columns.constant_at = i
             self.learn(&chunk, step)
             begin += CHUNK

@@ -160,7 +160,7 @@ cdef class L1Ball(Limited):
         while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size):
-                sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
+                sum += (slots[i].u if slots[i].mark == self.constant_mark else self.now(slots[i])) * x[i]
         return e.initial + sum
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
@@ -193,7 +193,7 @@ cdef class L1Ball(Limited):
         cdef const float* x = part.x
         cdef Slot** slots = <Slot**>part.slots
         for i in range(part.size):
-            if slots[i].mark == self.constant:
+            if slots[i].mark == self.constant_mark:
                 slots[i].u += step * x[i]
             else:
                 self.change(slots[i], step * x[i])
@@ -227,7 +227,7 @@ cdef class L1Ball(Limited):
         while next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
-                if s.u < 0 and s.mark != self.constant:
+                if s.u < 0 and s.mark != self.constant_mark:
                     self.drop(s)
 
     cdef void project(self) noexcept nogil:
@@ -330,7 +330,7 @@ cdef class L1Ball(Limited):
         """The contribution of the examples since the last touch to the sum. 0 if the weight is zero."""
         if s.u == 0:
             return 0
-        if s.mark == self.constant:
+        if s.mark == self.constant_mark:
             return (self.t - s.total.since) * s.u
         return copysign((self.t - s.total.since) * fabs(s.u) - (self.area - s.total.area), s.u)
 
@@ -365,12 +365,12 @@ cdef class L1Ball(Limited):
         cdef Slot* s
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            n += s.u != 0 and s.mark != self.constant
+            n += s.u != 0 and s.mark != self.constant_mark
         return n
 
     cdef void rebuild(self) noexcept nogil:
         """Rebuild the queue from the table."""
-        rebuild(&self.active_set, self.table, self.shift, self.constant)
+        rebuild(&self.active_set, self.table, self.shift, self.constant_mark)
         self.out_of_memory |= self.active_set.out_of_memory
 
     cdef void rebase(self) noexcept nogil:
@@ -380,7 +380,7 @@ cdef class L1Ball(Limited):
         self.count_of_units = 0
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.u != 0 and s.mark != self.constant:
+            if s.u != 0 and s.mark != self.constant_mark:
                 if self.averaging:
                     self.catch_up(<AveragedSlot*>s)
                 s.u = self.now(s)
@@ -394,7 +394,7 @@ cdef class L1Ball(Limited):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.u if s.mark == self.constant else self.now(s)
+        return s.u if s.mark == self.constant_mark else self.now(s)
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const Slot*>slot).u == 0
@@ -507,7 +507,7 @@ cdef class WeightedL1Ball(L1Ball):
         self.squares = 0
         while next_slot(self.table, &slot):
             s = <WeightedSlot*>slot
-            if s.u != 0 and s.mark != self.constant:
+            if s.u != 0 and s.mark != self.constant_mark:
                 self.squares += self.square(<Slot*>s)
 
     cdef inline double now_weighted(self, const WeightedSlot* s) noexcept nogil:
@@ -523,7 +523,7 @@ cdef class WeightedL1Ball(L1Ball):
         while next_chunk(&part):
             slots, x = <WeightedSlot**>part.slots, part.x
             for i in range(part.size):
-                sum += (slots[i].u if slots[i].mark == self.constant else self.now_weighted(slots[i])) * x[i]
+                sum += (slots[i].u if slots[i].mark == self.constant_mark else self.now_weighted(slots[i])) * x[i]
         return e.initial + sum
 
     cdef void descend(self, const Example* part, double step) noexcept nogil:
@@ -531,7 +531,7 @@ cdef class WeightedL1Ball(L1Ball):
         cdef const float* x = part.x
         cdef WeightedSlot** slots = <WeightedSlot**>part.slots
         for i in range(part.size):
-            if slots[i].mark == self.constant:
+            if slots[i].mark == self.constant_mark:
                 slots[i].u += step * x[i]
             else:
                 self.change_weighted(slots[i], step * x[i])
@@ -546,7 +546,7 @@ cdef class WeightedL1Ball(L1Ball):
                 break
             slots = <WeightedSlot**>part.slots
             for i in range(part.size):
-                if slots[i].mark != self.constant and fabs(slots[i].u) > self.cap(slots[i]):
+                if slots[i].mark != self.constant_mark and fabs(slots[i].u) > self.cap(slots[i]):
                     self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
                     self.capped_size += 1
                     self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second visit finds it inside
@@ -635,7 +635,7 @@ cdef class WeightedL1Ball(L1Ball):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const WeightedSlot* s = <const WeightedSlot*>slot
-        return s.u if s.mark == self.constant else self.now_weighted(s)
+        return s.u if s.mark == self.constant_mark else self.now_weighted(s)
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
         return (<const WeightedSlot*>slot).u == 0 and (<const WeightedSlot*>slot).a == 1

@@ -92,7 +92,7 @@ cdef class L1Subgradient(Rule):
         """The weight after all pending steps."""
         cdef double size = fabs(s.w)
         cdef double missed = self.gravity - s.gravity
-        if s.w == 0 or missed == 0 or s.mark == self.constant:
+        if s.w == 0 or missed == 0 or s.mark == self.constant_mark:
             return s.w
         if missed < size:
             return copysign(size - missed, s.w)
@@ -148,7 +148,7 @@ cdef class L1Subgradient(Rule):
                 s = slots[i]
                 if s.last != t:     # not updated yet in this example
                     w = self.now(s)
-                    if w != 0 and s.mark != self.constant:
+                    if w != 0 and s.mark != self.constant_mark:
                         w -= copysign(c, w)
                     s.w, s.last, s.gravity = w, t, gravity
                 s.w += step * x[i]
@@ -156,7 +156,7 @@ cdef class L1Subgradient(Rule):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef double w = self.now(<const Slot*>slot)
-        if self.final and fabs(w) < self.theta and (<const Slot*>slot).mark != self.constant:
+        if self.final and fabs(w) < self.theta and (<const Slot*>slot).mark != self.constant_mark:
             return 0
         return w
 

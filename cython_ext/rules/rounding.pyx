@@ -40,7 +40,7 @@ cdef class Rounding(Rule):
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight after a pending rounding. One condition without branches: its parts are unpredictable."""
-        return only_if((s.rounds == self.rounds) | (fabs(s.w) >= self.theta) | (s.mark == self.constant), s.w)
+        return only_if((s.rounds == self.rounds) | (fabs(s.w) >= self.theta) | (s.mark == self.constant_mark), s.w)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i

@@ -185,7 +185,7 @@ cdef class Simplex(Rule):
         while next_chunk(&part):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size - (part.ends and self.has_constant)):
-                sum += (slots[i].u if slots[i].mark == self.constant else self.now(slots[i])) * x[i]
+                sum += (slots[i].u if slots[i].mark == self.constant_mark else self.now(slots[i])) * x[i]
         return e.initial + sum
 
     cdef double predict_to_learn(self, const Example* e) noexcept nogil:
@@ -206,7 +206,7 @@ cdef class Simplex(Rule):
             slots, x = <Slot**>part.slots, part.x
             for i in range(part.size - (part.ends and self.has_constant)):
                 s = slots[i]
-                if s.mark == self.constant:
+                if s.mark == self.constant_mark:
                     sum += s.u * x[i]
                 elif s.since == 0:
                     sum += self.unseen * x[i]
@@ -220,11 +220,11 @@ cdef class Simplex(Rule):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.u if s.mark == self.constant else self.now(s)
+        return s.u if s.mark == self.constant_mark else self.now(s)
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.since == 0 and s.mark != self.constant
+        return s.since == 0 and s.mark != self.constant_mark
 
     # --- learning ----------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ cdef class Simplex(Rule):
     cdef void move(self, Slot* s, double by) noexcept nogil:
         """u += by, for any feature; it waits."""
         cdef double most = LARGEST * self.scale
-        if s.mark == self.constant:
+        if s.mark == self.constant_mark:
             s.u += by
             return
         if s.since == WAITING:      # it occurs twice
@@ -420,7 +420,7 @@ cdef class Simplex(Rule):
         cdef Slot* s
         for i in range(n):
             s = slots[i]
-            if (s.mark != self.constant and s.since != 0 and s.u > self.shift and s.bound > s.u
+            if (s.mark != self.constant_mark and s.since != 0 and s.u > self.shift and s.bound > s.u
                     and self.level_since(s.since).u < s.u):
                 s.bound = bound_of(s.u, self.shift)
                 self.push(s)
@@ -545,7 +545,7 @@ cdef class Simplex(Rule):
         clear(&self.active_set.queue, rank_of(below(self.shift)))
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.since != 0 and s.mark != self.constant and s.bound < INFINITY:
+            if s.since != 0 and s.mark != self.constant_mark and s.bound < INFINITY:
                 self.push(s)
 
     # --- all at once -------------------------------------------------------------------------
@@ -569,7 +569,7 @@ cdef class Simplex(Rule):
         self.touched = self.active = self.zeros = 0
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.since == 0 or s.mark == self.constant:
+            if s.since == 0 or s.mark == self.constant_mark:
                 continue
             s.since = 1
             s.bound = INFINITY
@@ -588,14 +588,14 @@ cdef class Simplex(Rule):
         cdef Slot* s
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.since != 0 and s.mark != self.constant:
+            if s.since != 0 and s.mark != self.constant_mark:
                 self.catch_up(s)
                 s.u -= self.shift
         self.shift = 0
         self.rebuild()
 
     cdef void normalize(self, char* slot) noexcept nogil:
-        if (<Slot*>slot).mark != self.constant:
+        if (<Slot*>slot).mark != self.constant_mark:
             if (<Slot*>slot).since == 0:
                 (<Slot*>slot).u = UNTOUCHED
             else:
@@ -610,7 +610,7 @@ cdef class Simplex(Rule):
             s = <Slot*>(data + i * sizeof(Slot))
             if s.u == UNTOUCHED:
                 s.u = 0
-            elif s.mark != self.constant:       # `descend` detects the intercept by its 0
+            elif s.mark != self.constant_mark:       # `descend` detects the intercept by its 0
                 s.since = 1
         return touched
 

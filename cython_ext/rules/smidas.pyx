@@ -130,7 +130,7 @@ cdef class Smidas(Rule):
             power = self.scratch
             for i in range(part.size):
                 power[i] = positive_part(fabs(slots[i].u) - shift) * scale
-                if slots[i].mark == self.constant:
+                if slots[i].mark == self.constant_mark:
                     power[i] = 0
                     rest += slots[i].u * x[i]
             powers(power, self.p - 1, power, part.size)
@@ -156,7 +156,7 @@ cdef class Smidas(Rule):
                 return
             slots, x, changed = <Slot**>part.slots, part.x, 0
             for i in range(part.size):
-                if slots[i].mark == self.constant:
+                if slots[i].mark == self.constant_mark:
                     slots[i].u += step * x[i]
                 else:
                     self.change(slots[i], step * x[i], &changed)
@@ -314,24 +314,24 @@ cdef class Smidas(Rule):
         cdef double u = self.shift
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.mark != self.constant:
+            if s.mark != self.constant_mark:
                 s.place = 0
                 u = max(u, fabs(s.u))
         self.least = self.shift + MARGIN * self.share * (u - self.shift)
         self.size = 0
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if fabs(s.u) >= self.least and s.u != 0 and s.mark != self.constant:
+            if fabs(s.u) >= self.least and s.u != 0 and s.mark != self.constant_mark:
                 self.put(s)
         self.usual = self.size
         return u
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
-        return s.u if s.mark == self.constant else self.link(self.now(s))
+        return s.u if s.mark == self.constant_mark else self.link(self.now(s))
 
     cdef bint is_default(self, const char* slot) noexcept nogil:
-        if self.features == 0 or (<const Slot*>slot).mark == self.constant:     # it counts as a feature
+        if self.features == 0 or (<const Slot*>slot).mark == self.constant_mark:     # it counts as a feature
             return False
         return self.now(<const Slot*>slot) == 0
 

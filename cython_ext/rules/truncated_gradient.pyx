@@ -68,7 +68,7 @@ cdef class TruncatedGradient(Limited):
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight after all pending truncations."""
-        return s.w if s.mark == self.constant else truncate(s.w, self.gravity - s.gravity, self.theta)
+        return s.w if s.mark == self.constant_mark else truncate(s.w, self.gravity - s.gravity, self.theta)
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i
@@ -143,7 +143,7 @@ cdef class ElasticTruncatedGradient(TruncatedGradient):
 
     cdef inline double left(self, const ElasticSlot* s) noexcept nogil:
         """The weight after all pending updates."""
-        if s.mark == self.constant or fabs(s.w) > self.theta:
+        if s.mark == self.constant_mark or fabs(s.w) > self.theta:
             return s.w
         return soft_threshold(s.w * s.growth, self.gravity - s.gravity) / self.growth
 
@@ -233,7 +233,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         cdef double size = fabs(s.w)
         if s.w == 0:
             return 0
-        if size > self.theta or s.mark == self.constant:
+        if size > self.theta or s.mark == self.constant_mark:
             return (self.t - s.total.since) * s.w
         return copysign(shrinking(&self.history, &s.total, size, s.gravity, self.gravity, self.t, self.area), s.w)
 
@@ -260,7 +260,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
         cdef AveragedSlot* s
         while next_slot(self.table, &slot):
             s = <AveragedSlot*>slot
-            if s.w != 0 and self.now(<Slot*>s) == 0 and s.mark != self.constant:
+            if s.w != 0 and self.now(<Slot*>s) == 0 and s.mark != self.constant_mark:
                 close(&s.total, self.pending(s))
                 s.w = s.gravity = 0
         self.begin()

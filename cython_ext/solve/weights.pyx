@@ -23,11 +23,11 @@ def aligned(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[
 
 
 def norms_beside(const uint32_t[::1] columns, const uint32_t[::1] keys, const double[::1] weights, Py_ssize_t records=1,
-                 Py_ssize_t record=0, constant=None, const double[::1] shares=None):
+                 Py_ssize_t record=0, constant_key=None, const double[::1] shares=None):
     """The sums of c |w| and of w^2 over the keys that are neither columns nor that of the intercept, and how many of
     their weights are not zero; c: `shares`, or 1."""
     cdef Py_ssize_t i, at = 0, nonzeros = 0
-    cdef long long skipped = -1 if constant is None else constant
+    cdef long long skipped = -1 if constant_key is None else constant_key
     cdef double norm = 0, squares = 0, w
     for i in range(keys.shape[0]):
         while at < columns.shape[0] and columns[at] < keys[i]:
@@ -41,14 +41,14 @@ def norms_beside(const uint32_t[::1] columns, const uint32_t[::1] keys, const do
     return norm, squares, nonzeros
 
 
-def nonzero_records(const uint32_t[::1] columns, weights, constant=None, constants=()):
+def nonzero_records(const uint32_t[::1] columns, weights, constant_key=None, constants=()):
     """The keys of all columns with a nonzero weight, ascending, and their weights, a record for each key.
 
-    weights: for each class, those of the columns. constant: the key of the intercept, which is always included, is not
-    a column, and has the weights `constants`.
+    weights: for each class, those of the columns. constant_key: the key of the intercept, which is always included, is
+    not a column, and has the weights `constants`.
     """
     cdef Py_ssize_t i, k, place, n = columns.shape[0], records = len(weights), size = 0, at = 0
-    cdef long long beside = -1 if constant is None else constant
+    cdef long long beside = -1 if constant_key is None else constant_key
     cdef const double[::1] row
     mark = bytearray(n + 1)
     cdef unsigned char[::1] used = mark

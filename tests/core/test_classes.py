@@ -220,7 +220,7 @@ def test_softmax_is_its_eager_reference(name, radius):
     power = 0.0 if rule.startswith("adagrad") else 0.5
     learner = learner_of(rule, softmax=True, learning_rate=0.3, holdout_period=0, **options)
     mask = (1 << BITS) - 1
-    settings = {"rate": 0.3, "power_t": power, "constant": CONSTANT & mask, **options}
+    settings = {"rate": 0.3, "power_t": power, "constant_key": CONSTANT & mask, **options}
     references = [kind(Given(), 1 << BITS, **settings) for _ in range(K)]
     stream = stream_of(3)
     go(learner, stream)

@@ -21,7 +21,8 @@ def merged(seed, algorithm, **options):
     w = chance.normal(size=(N, 1)) * (chance.random((N, 1)) < 0.67)
     return Merged(
         settings=replace(Settings.of(algorithm), loss="logistic", **options),
-        scalars={"t": [20.0], "shift": [0.3], "scale": [0.5]}, keys=np.arange(N, dtype=np.uint32), constant=CONSTANT,
+        scalars={"t": [20.0], "shift": [0.3], "scale": [0.5]}, keys=np.arange(N, dtype=np.uint32),
+        constant_row=CONSTANT,
         w=w, S=chance.exponential(size=(N, 1)), extra=chance.normal(size=(N, 1)), absent=chance.random((N, 1)) * 0.2,
         unseen=[0.0], features=1000,
     )  # fmt: skip

@@ -248,13 +248,13 @@ def reference_scores(form: Form) -> list[list[float]] | None:
         return None
     keys = Keys(form.bits)
     train, test = (stream(form, part, keys) for part in ("train", "test"))
-    constant = CONSTANT & (1 << BITS) - 1
+    key = CONSTANT & (1 << BITS) - 1
     options = dict(form.more or {})
     if "WEIGHTS" in form.options:
         options["a"] = np.ones(1 << BITS)
         for (space, name), a in WEIGHTS.items():
             options["a"][keys[feature_hash(name.encode(), space.encode())]] = a
-    make: Callable[[Any], Any] = lambda loss: form.reference(loss, 1 << BITS, constant=constant, **options)  # noqa: E731
+    make: Callable[[Any], Any] = lambda loss: form.reference(loss, 1 << BITS, constant_key=key, **options)  # noqa: E731
     if form.softmax:
         return softmax_scores(make, train, test, form.classes)
     low, high = (-50.0, 50.0) if isinstance(form.loss, slow_rules.Logistic | slow_rules.Poisson) else (0.0, 0.0)

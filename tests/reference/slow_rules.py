@@ -306,14 +306,14 @@ class Reference:
 
     clips = False
 
-    def __init__(self, loss: Loss, size: int, *, rate=0.5, power_t=0.5, initial_t=0.0, constant=None):
+    def __init__(self, loss: Loss, size: int, *, rate=0.5, power_t=0.5, initial_t=0.0, constant_key=None):
         self.loss = loss
         self.weights = np.zeros(size)
         self.rate, self.power_t, self.initial_t, self.decay = rate, power_t, initial_t, 1.0
         self.t = 0
         self.penalized = np.ones(size, bool)
-        if constant is not None:
-            self.penalized[constant] = False
+        if constant_key is not None:
+            self.penalized[constant_key] = False
 
     def eta(self) -> float:
         return self.rate * self.decay * (self.t + self.initial_t) ** -self.power_t
@@ -891,7 +891,7 @@ class Gd:
     tiny_square, tiny = np.float32(1.17549e-38), np.float32(1.084202e-19)
     smallest = float(np.finfo(np.float32).tiny)
 
-    def __init__(self, loss, size, *, rate=0.5, power_t=0.5, initial_t=0.0, l1=0.0, l2=0.0, constant=None):
+    def __init__(self, loss, size, *, rate=0.5, power_t=0.5, initial_t=0.0, l1=0.0, l2=0.0, constant_key=None):
         self.loss = loss
         self.rate, self.power_t, self.decay = rate, power_t, 1.0
         self.l1, self.l2 = l1, l2
@@ -978,7 +978,7 @@ class ParameterFree:
     importance = 1.0  # of the example that is predicted
     fields: tuple[str, ...]
 
-    def __init__(self, loss, size, *, constant=None):
+    def __init__(self, loss, size, *, constant_key=None):
         self.loss = loss
         self.t, self.decay = 0, 1.0
         self.w = np.zeros(size, np.float32)

@@ -41,7 +41,7 @@ def weights_of(rule, size):
 
 def learner_of(loss, *, bits=32, constant=True, **options):
     expander = Expander(bits=bits, constant=constant)
-    rule = AdagradFull(loss, constant=expander.constant_key, **({"power_t": 0.0} | options))
+    rule = AdagradFull(loss, constant_key=expander.constant_key, **({"power_t": 0.0} | options))
     return Learner(rule, loss, expander, raw_predictions=True)
 
 
@@ -63,7 +63,7 @@ def test_it_is_its_reference(loss, options, update, constant):
     compiled, plain = LOSSES[loss]
     learner = learner_of(compiled, bits=4, constant=constant, **options)
     key = learner.expander.constant_key
-    reference = slow_rules.AdagradFull(plain, 16, constant=key if constant else None, **options)
+    reference = slow_rules.AdagradFull(plain, 16, constant_key=key if constant else None, **options)
     walk = Walk(reference, bits=4, constant=constant, largest_p=inf)
     for decay in (1.0, 0.7):
         learner.rule.pass_decay = reference.decay = decay

@@ -75,7 +75,8 @@ def test_against_the_eager_mean(name, options, tolerance, loss, schedule):
 
 def learner(kind, loss, **options):
     compiled_loss = LOSSES[loss][0]
-    return Learner(kind(compiled_loss, constant=CONSTANT % (1 << BITS), **options), compiled_loss, Expander(bits=BITS))
+    rule = kind(compiled_loss, constant_key=CONSTANT % (1 << BITS), **options)
+    return Learner(rule, compiled_loss, Expander(bits=BITS))
 
 
 def plain_and_averaged(name, loss, options):

@@ -171,7 +171,7 @@ def reference_of(name: str, case: Case) -> Any:
     if options.get("threshold", 1) is None:
         del options["threshold"]
     constant = case.keys.index(case.constant) if case.constant is not None else None
-    return KINDS[name].reference(loss, len(case.keys), constant=constant, **options)
+    return KINDS[name].reference(loss, len(case.keys), constant_key=constant, **options)
 
 
 def weights_of(case: Case, rule: Rule) -> np.ndarray:

@@ -58,8 +58,8 @@ def test_against_the_eager_reference(name, loss, n):
         options |= {"period": 5, "threshold": 0.3}
     stream = random_stream(60, 500, loss=loss, scales=False)
     compiled_loss, plain_loss = LOSSES[loss]
-    compiled = RULES[name][0](compiled_loss, constant=KEY, **options)
-    reference = RULES[name][1](plain_loss, SIZE, constant=KEY, **options)
+    compiled = RULES[name][0](compiled_loss, constant_key=KEY, **options)
+    reference = RULES[name][1](plain_loss, SIZE, constant_key=KEY, **options)
     learner = Learner(compiled, compiled_loss, Expander(bits=BITS), predictions=True)
     walk = Walk(reference, bits=BITS)
     tolerance = 1e-4 if name.startswith("truncated-gradient") else 1e-8
@@ -217,7 +217,7 @@ def test_a_given_strength_is_the_start(vwlite, tmp_path):
 
 def test_a_ball_with_weights_and_a_box_keeps_to_the_limit():
     compiled_loss = LOSSES["logistic"][0]
-    rule = WeightedL1Ball(compiled_loss, nonzeros=10, radius=1.0, box=0.05, rate=1.0, constant=KEY)
+    rule = WeightedL1Ball(compiled_loss, nonzeros=10, radius=1.0, box=0.05, rate=1.0, constant_key=KEY)
     learner = Learner(rule, compiled_loss, Expander(bits=BITS))
     run(learner, random_stream(61, 600, loss="logistic", scales=False))
     weights = weights_of(rule, SIZE)

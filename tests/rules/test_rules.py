@@ -84,8 +84,8 @@ def assert_agree(
     compiled_loss, plain_loss = LOSSES[loss]
     expander = Expander(bits=bits, constant=constant)
     of_compiled = {"features": (1 << bits) - constant} | options if name in ("simplex", "eg", "eg-pm") else options
-    compiled = RULES[name][0](compiled_loss, constant=expander.constant_key, **of_compiled)
-    reference = RULES[name][1](plain_loss, 1 << bits, constant=expander.constant_key, **options)
+    compiled = RULES[name][0](compiled_loss, constant_key=expander.constant_key, **of_compiled)
+    reference = RULES[name][1](plain_loss, 1 << bits, constant_key=expander.constant_key, **options)
     learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
     low, high = (-50.0, 50.0) if loss in ("logistic", "poisson") else (0.0, 0.0)
     learner.min_label, learner.max_label = low, high
@@ -205,7 +205,7 @@ def test_rounding(loss, schedule, period, threshold):
 
 def test_roundings_are_counted_again_before_the_count_overflows():
     stream = random_stream(31, 300, loss="squared", scales=False)
-    options = {"threshold": 0.05, "period": 3, "rate": 0.004, "constant": CONSTANT % (1 << BITS)}
+    options = {"threshold": 0.05, "period": 3, "rate": 0.004, "constant_key": CONSTANT % (1 << BITS)}
     plain, full = (Learner(Rounding(Squared(), **options), Squared(), Expander(bits=BITS)) for _ in range(2))
     full.rule.rounds = 2**32 - 21
     for line in stream:
@@ -556,12 +556,13 @@ def test_weighted_l1_ball_without_negative_weights(constants):
     a, box = constants["a"], constants.get("box", inf)
     stream = random_stream(62, 300, loss="squared", scales=False)
     keys = np.arange(1 << BITS, dtype=np.uint32)
-    of_compiled = {"rate": 0.01, "radius": 0.3, "nonnegative": True, "constant": CONSTANT % (1 << BITS), "box": box}
+    of_compiled = {"rate": 0.01, "radius": 0.3, "nonnegative": True, "constant_key": CONSTANT % (1 << BITS)}
+    of_compiled["box"] = box
     rule = WeightedL1Ball(Squared(), **of_compiled)
     rule.set_weights(keys, np.full(1 << BITS, a))
     learner = Learner(rule, Squared(), Expander(bits=BITS))
     reference = slow_rules.WeightedL1Ball(
-        slow_rules.Squared(), 1 << BITS, rate=0.01, radius=0.3, constant=CONSTANT % (1 << BITS), a=a, box=box
+        slow_rules.Squared(), 1 << BITS, rate=0.01, radius=0.3, constant_key=CONSTANT % (1 << BITS), a=a, box=box
     )
 
     def step(gradient, plain=reference.after_step):
@@ -593,9 +594,9 @@ def test_l1_ball_with_weights_and_box(loss, schedule, radius, weighted, box):
     constant = expander.constant_key
     a = np.exp(rng.uniform(-2, 2, size)).round(4) if weighted else np.ones(size)
     a[::5] = 1
-    compiled = WeightedL1Ball(compiled_loss, constant=constant, **options)
+    compiled = WeightedL1Ball(compiled_loss, constant_key=constant, **options)
     compiled.set_weights(np.arange(size, dtype=np.uint32), a)
-    reference = slow_rules.WeightedL1Ball(plain_loss, size, constant=constant, a=a, **options)
+    reference = slow_rules.WeightedL1Ball(plain_loss, size, constant_key=constant, a=a, **options)
     learner = Learner(compiled, compiled_loss, expander)
     walk = Walk(reference, bits=BITS, largest_p=44)
     stream = random_stream(61, 160, loss=loss, scales=False)
@@ -693,7 +694,7 @@ def test_the_largest_strengths_leave_the_constant_alone(l1, l2, rate):
     options = {"rate": rate, "power_t": 0.0, "l1": l1, "l2": l2}
     stream = random_stream(9, 200, loss="logistic", scales=False)
     loss = LOSSES["logistic"][0]
-    rule = ElasticAdagrad(loss, constant=CONSTANT % (1 << BITS), **options)
+    rule = ElasticAdagrad(loss, constant_key=CONSTANT % (1 << BITS), **options)
     run(Learner(rule, loss, Expander(bits=BITS)), stream)
     weights = np.abs(weights_of(rule, 1 << BITS))
     assert weights[CONSTANT % (1 << BITS)] > 1e-10
@@ -724,8 +725,8 @@ def test_other_strengths_count_from_where_they_begin(name):
     # What the averaging form has paid of l1 is a sum, as without l2.
     then = first | {"rate": 0.05, "l2": 0.4} | ({} if name.startswith(("sgd", "adagrad-rda")) else {"l1": 0.001})
     stream = random_stream(5, 300, loss="logistic", scales=False)
-    rules = [RULES[name][0](loss, constant=CONSTANT % (1 << BITS), **options) for options in (first, then)]
-    reference = RULES[name][1](plain_loss, 1 << BITS, constant=CONSTANT % (1 << BITS), **first)
+    rules = [RULES[name][0](loss, constant_key=CONSTANT % (1 << BITS), **options) for options in (first, then)]
+    reference = RULES[name][1](plain_loss, 1 << BITS, constant_key=CONSTANT % (1 << BITS), **first)
     walk = Walk(reference, bits=BITS)
     run(Learner(rules[0], loss, Expander(bits=BITS)), stream[:150])
     walk.run(stream[:150])
@@ -1136,7 +1137,7 @@ def test_features_of_the_simplex_that_are_read_and_not_moved(overflowing):
 @pytest.mark.parametrize("name", NEVER_ZERO)
 def test_a_feature_with_the_key_of_the_constant_is_the_constant_from_the_beginning(name):
     """Its weight is 0 then, not that of features that were never seen."""
-    options = {"radius": 6.0, "rate": 0.1, "features": 3, "constant": CONSTANT % 4}
+    options = {"radius": 6.0, "rate": 0.1, "features": 3, "constant_key": CONSTANT % 4}
     learner = Learner(
         RULES[name][0](Squared(), **options), Squared(), Expander(bits=2), learn=False, raw_predictions=True
     )

@@ -73,11 +73,11 @@ def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = T
     return ClassNames(settings.oaa, encoded, grows=grows and settings.classes == "auto")
 
 
-def make_rule(settings: Settings, loss: Loss, constant: int | None, kind: type[Rule] | None = None) -> Rule:
+def make_rule(settings: Settings, loss: Loss, constant_key: int | None, kind: type[Rule] | None = None) -> Rule:
     """The rule of the algorithm; or, with classes, one for each of them together. kind: instead of that."""
 
     def one() -> Rule:
-        return kind(loss, constant=constant) if kind else _make_one(settings, loss, constant)
+        return kind(loss, constant_key=constant_key) if kind else _make_one(settings, loss, constant_key)
 
     if settings.oaa is None:
         return one()
@@ -87,7 +87,7 @@ def make_rule(settings: Settings, loss: Loss, constant: int | None, kind: type[R
     return OneAgainstAll(rules, begin=loss_function(settings.loss).first_range)
 
 
-def _make_one(settings: Settings, loss: Loss, constant: int | None) -> Rule:
+def _make_one(settings: Settings, loss: Loss, constant_key: int | None) -> Rule:
     algorithm = ALGORITHMS[settings.algorithm]
     given = {name: getattr(settings, name) for name in algorithm.options}
     options = {name: value for name, value in given.items() if value is not None and name not in algorithm.forms}
@@ -106,7 +106,7 @@ def _make_one(settings: Settings, loss: Loss, constant: int | None) -> Rule:
         rate=settings.learning_rate,
         power_t=settings.power_t,
         initial_t=settings.initial_t,
-        constant=constant,
+        constant_key=constant_key,
         **options,
     )
 

@@ -22,8 +22,8 @@ def sums(o: DaskSumsOptions) -> int:
     with ExitStack() as stack:
         examples = Examples(o, model.settings, DataNames.of(model, model.settings), stack)
         examples.read()
-        weights, constant = examples.start(model, 0)
-        sums, slopes, second = shard_of(examples, model.settings).sums(weights, constant)
+        weights, intercept = examples.start(model, 0)
+        sums, slopes, second = shard_of(examples, model.settings).sums(weights, intercept)
         keys = None if model.solved["passes"] else array("I", examples.rows.keys)  # from the second round on, known
         part = ShardSums(keys=keys, sums=sums, slopes=slopes, second=second, **facts_of(examples))
         with open(o.output, "wb") as file:  # in the folder of the task, which is removed whatever happens

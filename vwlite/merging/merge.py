@@ -56,7 +56,7 @@ class Merge:
         self.options, self.shards, self.settings = o, shards, shards.settings
         self.algorithm, self.row = shards.algorithm, shards.algorithm.merging
         self.records = self.settings.oaa or 1
-        self.constant = make_expander(self.settings).constant_key
+        self.constant_key = make_expander(self.settings).constant_key
         self.first = fresh_rule(self.settings)  # what a learner of one class begins with
         s = self.settings
         harsh = any((s.l1, s.radius, s.nonzeros, s.round_at_end)) and not shards.weights_only
@@ -246,7 +246,8 @@ class Merge:
         if self.shards.start is not None:
             return self._stream(self.shards.start, weights)
         unseen = self._unseen(START)
-        keys = array("I", [self.constant] if unseen[0] and self.constant is not None else [])  # whose weight is 0
+        # The constant has a weight of 0.
+        keys = array("I", [self.constant_key] if unseen[0] and self.constant_key is not None else [])
         zeros = memoryview(array("d", [0.0] * self.records * len(keys)))
         return ModelStream(memoryview(keys), zeros, None, None, range(self.records), unseen, [0.0] * self.records,
                       **self._blanks())  # fmt: skip
@@ -267,7 +268,7 @@ class Merge:
         """The weights from which learning continues, of a model that stores their mean: those of the same state
         without --average."""
         settings = replace(self.settings, average=False)
-        rule = make_rule(settings, make_loss(settings), self.constant)
+        rule = make_rule(settings, make_loss(settings), self.constant_key)
         names = state_codes(rule)
         try:
             slots = slots_of(rule, copied(shard.model.keys), {name: shard.model.state[name] for name in names})
@@ -363,7 +364,7 @@ class Merge:
             scale = self.scalars["scale"]
             shifts = [a * b for a, b in zip(t, l1, strict=True)]
             dampings = [a * b * s.l2 for a, b in zip(scale, t, strict=True)]
-            found: Array = dual_average(sums, shifts, scale, dampings, self.constant)
+            found: Array = dual_average(sums, shifts, scale, dampings, self.constant_key)
             return found
         found = direction(sums, way)
         return found
@@ -392,13 +393,13 @@ class Merge:
         sums, mean = self.sums, self.options.state == "mean"
         gained = self._rows(sums, "evidence")
         keys = np.asarray(sums.keys)
-        at = np.searchsorted(keys, np.uint32(self.constant)) if self.constant is not None else len(keys)
+        at = np.searchsorted(keys, np.uint32(self.constant_key)) if self.constant_key is not None else len(keys)
         s = self.settings
         return Merged(
             settings=s,
             scalars=dict(self.scalars),
             keys=keys,
-            constant=int(at) if at < len(keys) and keys[at] == self.constant else None,
+            constant_row=int(at) if at < len(keys) and keys[at] == self.constant_key else None,
             w=w,
             S=self._rows(sums, "start_evidence") + (gained / self.count if mean else gained),
             extra=self._rows(sums, "extra"),
@@ -422,8 +423,8 @@ class Merge:
         order = np.argsort(np.where(merged.free, -np.abs(w), inf)[:, 0], kind="stable")[: self.settings.nonzeros]
         out = np.zeros_like(w)
         out[order] = w[order]
-        if merged.constant is not None:
-            out[merged.constant] = w[merged.constant]
+        if merged.constant_row is not None:
+            out[merged.constant_row] = w[merged.constant_row]
         return out
 
     def finish(self) -> None:

@@ -83,7 +83,7 @@ class Holdout:
         self._loss = make_loss(settings)
         self._clip = {"low": clip[0], "high": clip[1]} if clip is not None else {}
         rows = Rows(make_expander(replace(settings, constant=False)))
-        self._constant = make_expander(settings).constant_key
+        self._constant_key = make_expander(settings).constant_key
         for batch in self._batches(paths):
             rows.add(batch)
         rows.finish()
@@ -120,7 +120,7 @@ class Holdout:
     @property
     def keys(self) -> Any:
         """Of all features in it, and of the constant, ascending."""
-        found = set(self._rows.keys) | ({self._constant} if self._constant is not None else set())
+        found = set(self._rows.keys) | ({self._constant_key} if self._constant_key is not None else set())
         return memoryview(array("I", sorted(found)))
 
     def losses(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[float]:
@@ -151,8 +151,8 @@ class Holdout:
         keys, records, model = self._rows.keys, len(vector.columns), vector.stream()
         weights, constants = array("d", bytes(8 * len(keys) * records)), array("d", bytes(8 * records))
         model.aligned(keys, weights)
-        if self._constant is not None:
-            model.aligned(array("I", [self._constant]), constants)
+        if self._constant_key is not None:
+            model.aligned(array("I", [self._constant_key]), constants)
         return products(*self._entries, weights, constants)
 
     def _losses(self, start: Any, change: Any, step: float) -> tuple[float, float]:

@@ -25,7 +25,7 @@ class Merged:
     settings: Settings
     scalars: dict[str, list[Any]]  # of the rule, for each class; the functions add to it what follows from the weights
     keys: NDArray[np.uint32]
-    constant: int | None  # where in the keys that of the constant is
+    constant_row: int | None  # the row of the constant
     w: Weights  # from which learning continues
     S: Weights  # evidence
     extra: Weights
@@ -37,9 +37,9 @@ class Merged:
         """Some rows after the other, so that what is made of them stays in the cache; the scalars are those of all."""
         for begin in range(0, max(len(self.keys), 1), ROWS):
             rows = slice(begin, begin + ROWS)
-            at = -1 if self.constant is None else self.constant - begin
+            at = -1 if self.constant_row is None else self.constant_row - begin
             yield rows, replace(
-                self, keys=self.keys[rows], constant=at if 0 <= at < ROWS else None,
+                self, keys=self.keys[rows], constant_row=at if 0 <= at < ROWS else None,
                 w=self.w[rows], S=self.S[rows], extra=self.extra[rows], absent=self.absent[rows],
             )  # fmt: skip
 
@@ -47,8 +47,8 @@ class Merged:
     def free(self) -> NDArray[np.bool_]:
         """Which rows the constant is not: it has no strength."""
         free = np.ones((len(self.keys), 1), dtype=bool)
-        if self.constant is not None:
-            free[self.constant] = False
+        if self.constant_row is not None:
+            free[self.constant_row] = False
         return free
 
     def of(self, name: str) -> Weights:

@@ -111,10 +111,10 @@ class Rounds:
         state.keys, state.places = array("I"), array("I")
         x = array("d", [0.0])
         if start is not None:
-            constant = make_expander(settings).constant_key
-            keys = array("I", [key for key in start.keys if key != constant])
+            constant_key = make_expander(settings).constant_key
+            keys = array("I", [key for key in start.keys if key != constant_key])
             x = aligned(keys, start.keys, start.weights)
-            x.append(aligned(array("I", [constant]), start.keys, start.weights)[0] if constant is not None else 0.0)
+            x.append(0.0 if constant_key is None else aligned(array("I", [constant_key]), start.keys, start.weights)[0])
             state.keys = keys
         state.arrays = {"x": x}
         run = cls(state, tolerance)

@@ -114,11 +114,11 @@ class Processes:
 
     def ask(self, run: Rounds) -> list[ShardSums]:
         """The sums over each shard at the weights that the run wants. None of it, if it is stopped."""
-        keys, (weights, constant) = run.state.keys, run.weights(best=False)
+        keys, (weights, intercept) = run.state.keys, run.weights(best=False)
         for line, mine in zip(self._ours, self._mine, strict=True):
             parts = [aligned(self._keys[i], keys, weights) for i in mine]
             with suppress(OSError):  # that it has ended, its answer will tell
-                line.send((parts, constant))
+                line.send((parts, intercept))
         return [
             ShardSums(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
             for i, (sums, slopes, second) in sorted(self._answers())
@@ -189,8 +189,8 @@ def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[st
             at += 1
         line.send(answers)
         while True:
-            parts, constant = line.receive()
-            line.send([shard.sums(w, constant) for w, shard in zip(parts, shards, strict=True)])
+            parts, intercept = line.receive()
+            line.send([shard.sums(w, intercept) for w, shard in zip(parts, shards, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
     except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it

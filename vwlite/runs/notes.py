@@ -211,9 +211,9 @@ class Kept(NamedTuple):
 
     @staticmethod
     def of(model: "Model") -> "Kept":
-        constant = make_expander(model.settings).constant_key
-        at = bisect_left(model.keys, constant) if constant is not None else 0
-        features = len(model.keys) - (constant is not None and model.keys[at : at + 1].tolist() == [constant])
+        constant_key = make_expander(model.settings).constant_key
+        at = bisect_left(model.keys, constant_key) if constant_key is not None else 0
+        features = len(model.keys) - (constant_key is not None and model.keys[at : at + 1].tolist() == [constant_key])
         return Kept(features, model.seen, model.seen > features or (model.algorithm == SOLVED.name and not model.seen))
 
 

@@ -43,7 +43,7 @@ CERTAIN = 1e-12  # a gap or a bound smaller than this part of the objective is r
 SMALL = 1e-6  # and a gap smaller than this part is not worth a warning
 INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
-Numbers = tuple["array[float]", float]  # the weights of the columns, and the constant
+Numbers = tuple["array[float]", float]  # the weights of the columns, and the intercept
 
 
 @dataclass
@@ -311,10 +311,10 @@ class Examples:
         unseen = model.rule.get("unseen", 0.0)
         unseen = unseen[k] if isinstance(unseen, list) else unseen
         given = model.keys, model.weights, model.records, k
-        constant = 0.0
+        intercept = 0.0
         if self.constant_key is not None:
-            constant = aligned(array("I", [self.constant_key]), *given)[0]
-        return aligned(keys, *given, unseen), constant
+            intercept = aligned(array("I", [self.constant_key]), *given)[0]
+        return aligned(keys, *given, unseen), intercept
 
 
 @contextmanager

@@ -150,12 +150,12 @@ class Solving:
 
     def _first(self) -> Numbers:
         """Weights to begin from, without a model: zeros, and on the simplex, which does not have them, equal ones."""
-        weights, constant = self.examples.start(None, 0)
+        weights, intercept = self.examples.start(None, 0)
         if self.row.simplex and len(weights):
             shares, radius = self.examples.shares, self.settings.radius or 0.0
             for j in range(len(weights)):
                 weights[j] = radius / len(weights) / (shares[j] if shares is not None else 1)
-        return weights, constant
+        return weights, intercept
 
     def _begin_from(self, model: Model) -> None:
         """Take up the weights of a model, but for classes where they tell nothing and may be far from anything: zeros

@@ -52,9 +52,9 @@ class Bfgs(LinearLayer):
             regularizer.take(*s.regularizer)
         termination = a.get("termination", 0.001) if a.flag("bfgs") else 0.0
         solver = PassSolver(memory, termination, curved, s.streams, stepper.loss)
-        constant = stepper.key(CONSTANT_HASH) if a.flag("no_bias_regularization") else -1
+        constant_key = stepper.key(CONSTANT_HASH) if a.flag("no_bias_regularization") else -1
         name = "bfgs-audit" if a.flag("audit") or "invert_hash" in a else "bfgs"
-        return BatchLinear(name, stepper, s.streams, solver, regularizer, s.plan.bits, constant, tests)
+        return BatchLinear(name, stepper, s.streams, solver, regularizer, s.plan.bits, constant_key, tests)
 
 
 class ConjugateGradient(Bfgs):

@@ -22,7 +22,7 @@ class BatchLinear(LinearLayer):
     The first pass records the features of the examples; later passes use the record. They rely on the layers above to
     request examples in the same order in every pass.
 
-    bits: of slots. constant: the key of the constant if it is not to be regularized, or -1. tests: nothing is
+    bits: of slots. constant_key: that of the constant if it is not to be regularized, or -1. tests: nothing is
     learned, and nothing is recorded.
     """
 
@@ -30,10 +30,10 @@ class BatchLinear(LinearLayer):
 
     def __init__(
         self, name: str, stepper: Stepper, streams: Streams, solver: PassSolver, regularizer: Regularizer, bits: int,
-        constant: int, tests: bool,
+        constant_key: int, tests: bool,
     ) -> None:  # fmt: skip
         super().__init__(name, stepper, streams)
-        self.solver, self.regularizer, self.bits, self.constant = solver, regularizer, bits, constant
+        self.solver, self.regularizer, self.bits, self.constant_key = solver, regularizer, bits, constant_key
         self.tests = tests
         self.layout = SlotLayout(stepper.rule, ("w",))
         self.rows, self.responses = ExampleMatrix(), Responses.none()
@@ -123,7 +123,7 @@ class BatchLinear(LinearLayer):
         w = np.zeros(len(self.keys), np.float32)
         w[np.searchsorted(self.keys, have)] = np.array([x for _, x in own], np.float32)
         r, u = self.regularizer.over(self.keys)
-        at = np.flatnonzero(self.keys == self.constant)
+        at = np.flatnonzero(self.keys == self.constant_key)
         weights = Weights(w, r, u, self.solver.m, int(at[0]) if len(at) else None)
         if self.regularizer.given:  # it counts twice in the first preconditioner
             weights.h += r
