@@ -301,7 +301,7 @@ cdef struct Codes:
 cdef struct Recent:
     uint64_t bits             # of a number
     Word word
-    int64_t number
+    int64_t index
 
 
 cdef class Frame:
@@ -593,8 +593,8 @@ cdef class Frame:
             before += self.chunks[k].length
         return found
 
-    def distinct(self, int64_t place, int64_t[::1] numbers not None):
-        """The distinct values of a column, in the order in which they first occur; `numbers` receives the index of the
+    def distinct(self, int64_t place, int64_t[::1] indices not None):
+        """The distinct values of a column, in the order in which they first occur; `indices` receives the index of the
         value of each row, -1 for null.
 
         Words are bytes, numbers int or float, and booleans 0 and 1. None for a column of another type."""
@@ -612,13 +612,13 @@ cdef class Frame:
         if kind.type == NO_TYPE or self.refused[place] is not None:
             return None
         self.check_words(place)
-        if numbers.shape[0] < self.rows:
-            raise ValueError("there are more rows than numbers")
+        if indices.shape[0] < self.rows:
+            raise ValueError("there are more rows than indices")
         for k in range(self.count):
             chunk = &self.chunks[k]
             for row in range(chunk.length):
                 value = cell_at(kind, chunk.children[place], chunk.offset + row)
-                now.number = -1
+                now.index = -1
                 if value.type >= STRINGS:
                     now.word = string_at(value.type, value.array, value.at)
                 elif HALVES <= value.type <= DOUBLES:
@@ -629,14 +629,14 @@ cdef class Frame:
                 for i in range(min(seen, <size_t>RECENT) if value.type != NULLS else 0):
                     if (recent[i].word.size == now.word.size and memcmp(recent[i].word.begin, now.word.begin, now.word.size) == 0
                             if value.type >= STRINGS else recent[i].bits == now.bits):
-                        now.number = recent[i].number
+                        now.index = recent[i].index
                         break
-                if now.number < 0 and value.type != NULLS:
+                if now.index < 0 and value.type != NULLS:
                     key = (PyBytes_FromStringAndSize(now.word.begin, now.word.size) if value.type >= STRINGS else now.bits)
-                    now.number = known.setdefault(key, len(known))
+                    now.index = known.setdefault(key, len(known))
                     recent[seen % RECENT] = now
                     seen += 1
-                numbers[at] = now.number
+                indices[at] = now.index
                 at += 1
         return list(known) if type >= STRINGS else [number_of(type, bits) for bits in known]
 
@@ -653,7 +653,7 @@ cdef class Frame:
             failed = batch.keep_spaces(self.spaces) or batch.reserve(1, 1, 64, 0)
             if not failed:
                 batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
-                failed = self.number(batch) or self.rows_from(batch, &next, whole)
+                failed = self.number_features(batch) or self.rows_from(batch, &next, whole)
         if failed:
             raise MemoryError("no memory for a batch")
         return next
@@ -693,7 +693,7 @@ cdef class Frame:
             before += chunk.length
         return 0
 
-    cdef int number(self, Batch batch) noexcept nogil:
+    cdef int number_features(self, Batch batch) noexcept nogil:
         """Use the numbering of the frame for the features, if all have a number; -1: no memory."""
         if self.dictionary == 0:
             return 0
@@ -721,7 +721,7 @@ cdef class Frame:
                 if batch.reserve(1, 1, self.cells.count, 0):
                     return -1
                 if batch.a.distinct and batch.number_capacity < batch.feature_capacity:
-                    if resize(<void**>&batch.a.number, batch.feature_capacity, 2):
+                    if resize(<void**>&batch.a.hash_number, batch.feature_capacity, 2):
                         return -1
                     batch.number_capacity = batch.feature_capacity
                 line = batch.a.lines
@@ -742,7 +742,7 @@ cdef class Frame:
                             chunk.children[self.places[i]], chunk.offset + at):
                         return -1
                     if batch.a.distinct:
-                        batch.a.number[n] = <uint16_t>self.codes[i].first
+                        batch.a.hash_number[n] = <uint16_t>self.codes[i].first
                 batch.a.label[line] = (<double*>self.label.buf)[row[0]] if self.has_label else NAN
                 batch.a.importance[line] = (<double*>self.importance.buf)[row[0]] if self.has_importance else 1
                 batch.a.initial[line] = 0
@@ -772,7 +772,7 @@ cdef class Frame:
         open_space(&self.cells.sink, batch, column.name, column.size)
         batch.a.hash[n], batch.a.value[n] = self.hashes[value], 1
         if batch.a.distinct:
-            batch.a.number[n] = <uint16_t>value
+            batch.a.hash_number[n] = <uint16_t>value
         batch.a.features = n + 1
         return close_space(&self.cells.sink, batch, column.letter, column.size)
 
@@ -784,7 +784,7 @@ cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, cons
     cdef const Column* column = &cells.columns[i]
     cdef Word word
     cdef const char* name
-    present[0], hash[0] = True, column.number
+    present[0], hash[0] = True, column.numeric_hash
     if role == NUMERIC:
         return 0
     if kind.dictionary == NO_TYPE:
@@ -954,4 +954,4 @@ def number_hashes(uint32_t[::1] out, Cells cells not None):
     """Fill in the hashes of the features that numeric columns have."""
     cdef size_t i
     for i in range(min(cells.count, <size_t>out.shape[0])):
-        out[i] = cells.columns[i].number
+        out[i] = cells.columns[i].numeric_hash

@@ -49,7 +49,7 @@ cdef struct Arrays:
     uint32_t* span_begin    # [lines + 1] into letter, feature_begin
     uint32_t* feature_begin  # [spans + 1] into hash, value
     uint32_t* hash          # [features] 32 bits, not masked; NULL in a view of a numbered batch
-    uint16_t* number        # [features] which of the distinct hashes it is, if they are numbered
+    uint16_t* hash_number   # [features] which of the distinct hashes it is, if they are numbered
     uint32_t* distinct_hash  # [distinct]
     uint64_t dictionary     # which hashes these are: of the same one, the more begin with the fewer; 0: not known
     float* value            # [features] finite, never zero
@@ -122,5 +122,5 @@ cdef class Batch:
     cdef int reserve(self, size_t lines, size_t spans, size_t features, size_t tag_bytes) noexcept nogil
     cdef int gather_line(self, size_t line) noexcept nogil
     cdef int add_fault(self, const ParseError* fault) noexcept nogil
-    cdef int number(self) noexcept nogil
+    cdef int assign_hash_numbers(self) noexcept nogil
     cdef int decode(self) noexcept nogil

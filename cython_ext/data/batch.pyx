@@ -220,7 +220,7 @@ cdef class Batch:
             free(self.a.span_begin)
             free(self.a.feature_begin)
             free(self.a.hash)
-            free(self.a.number)
+            free(self.a.hash_number)
             free(self.a.distinct_hash)
             free(self.a.value)
             free(self.a.kind)
@@ -303,11 +303,11 @@ cdef class Batch:
         if self.owner is not None:
             raise ValueError("a view is as it was written")
         with nogil:
-            failed = self.number()
+            failed = self.assign_hash_numbers()
         if failed:
             raise MemoryError("no memory for the numbers of a batch")
 
-    cdef int number(self) noexcept nogil:
+    cdef int assign_hash_numbers(self) noexcept nogil:
         cdef size_t i, capacity, n = self.a.features, distinct = 0
         cdef size_t most = min(n // 2, <size_t>MOST_DISTINCT)
         cdef size_t at
@@ -321,7 +321,7 @@ cdef class Batch:
         if self.a.distinct_hash == NULL and resize(<void**>&self.a.distinct_hash, MOST_DISTINCT, 4):
             return -1
         if n > self.number_capacity:
-            if resize(<void**>&self.a.number, 2 * n, 2):
+            if resize(<void**>&self.a.hash_number, 2 * n, 2):
                 return -1
             self.number_capacity = 2 * n
         capacity = 1
@@ -344,7 +344,7 @@ cdef class Batch:
                 if self.a.distinct_hash[found - 1] == hash:
                     break
                 at = (at + 1) & (capacity - 1)
-            self.a.number[i] = <uint16_t>(found - 1)
+            self.a.hash_number[i] = <uint16_t>(found - 1)
         self.a.distinct = distinct
         return 0
 
@@ -359,7 +359,7 @@ cdef class Batch:
             self.a.hash = self.decoded
         self.coded = False
         for i in range(self.a.features):
-            self.a.hash[i] = self.a.distinct_hash[self.a.number[i]]
+            self.a.hash[i] = self.a.distinct_hash[self.a.hash_number[i]]
         return 0
 
     def gather(self):
@@ -698,7 +698,7 @@ cdef class Batch:
         batch.a.feature_begin = <uint32_t*>arrays[5]
         batch.a.distinct_hash = <uint32_t*>arrays[6]
         if batch.a.distinct:
-            batch.a.number = <uint16_t*>arrays[7]
+            batch.a.hash_number = <uint16_t*>arrays[7]
         else:
             batch.a.hash = <uint32_t*>arrays[7]
         batch.a.value = <float*>arrays[8]
@@ -735,7 +735,7 @@ cdef void pointers_of(const Arrays* a, void** arrays) noexcept nogil:
     arrays[4] = a.span_begin
     arrays[5] = a.feature_begin
     arrays[6] = a.distinct_hash
-    arrays[7] = <void*>a.number if a.distinct else <void*>a.hash
+    arrays[7] = <void*>a.hash_number if a.distinct else <void*>a.hash
     arrays[8] = a.value
     arrays[9] = a.kind
     arrays[10] = a.letter
@@ -760,7 +760,7 @@ cdef const char* contradiction(const Arrays* a, uint64_t form) noexcept nogil:
             and (form & NO_SPAN_BEGIN or rises(a.span_begin, a.lines, a.spans))
             and (form & NO_FEATURE_BEGIN or rises(a.feature_begin, a.spans, a.features))):
         return b"its ranges are out of order"
-    if a.distinct and not (a.distinct <= MOST_DISTINCT and all_below(a.number, a.features, a.distinct)):
+    if a.distinct and not (a.distinct <= MOST_DISTINCT and all_below(a.hash_number, a.features, a.distinct)):
         return b"a feature has an invalid number"
     if not form & NO_KIND:
         for i in range(a.lines):

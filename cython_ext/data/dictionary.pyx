@@ -67,7 +67,7 @@ cdef bint translate(Dictionary self, Batch batch) noexcept nogil:
     cdef int shift = shift_of(PLACES)
     cdef uint32_t hash
     cdef uint64_t found
-    cdef uint16_t* number = batch.a.number
+    cdef uint16_t* hash_number = batch.a.hash_number
     for i in range(batch.a.distinct):
         hash = batch.a.distinct_hash[i]
         at = place_of(hash, shift)
@@ -85,5 +85,5 @@ cdef bint translate(Dictionary self, Batch batch) noexcept nogil:
             at = (at + 1) & (PLACES - 1)
         self.translated[i] = <uint16_t>(<uint32_t>found - 1)
     for i in range(batch.a.features):
-        number[i] = self.translated[number[i]]
+        hash_number[i] = self.translated[hash_number[i]]
     return True

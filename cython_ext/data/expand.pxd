@@ -27,7 +27,7 @@ cdef struct FeatureRun:
 # The features of an example: keys and values. If they are numbered, the only key is that of the intercept.
 cdef struct Features:
     uint32_t* keys            # owned by the expander, as is `values`
-    const uint16_t* numbers   # of the batch; NULL: not numbered
+    const uint16_t* hash_numbers  # of the batch; NULL: not numbered
     float* values
     size_t size, capacity
 

@@ -150,7 +150,7 @@ cdef class Expander:
         self.f = &self.buffers[buffer]
         self.f.size = 0
         self.hidden = 0
-        self.f.numbers = NULL
+        self.f.hash_numbers = NULL
         n = a.feature_begin[last] - a.feature_begin[first]
         numbered = numbered and self.takes_numbers(a)
         if n > self.bound and not numbered:
@@ -158,11 +158,11 @@ cdef class Expander:
         if self.reserve(n + 1):
             return NO_SPACE
         if numbered:
-            self.f.numbers = a.number + a.feature_begin[first]
+            self.f.hash_numbers = a.hash_number + a.feature_begin[first]
             value = a.value + a.feature_begin[first]
             i = 0
             while i < n:
-                prefetch_read(self.f.numbers + i + AHEAD)
+                prefetch_read(self.f.hash_numbers + i + AHEAD)
                 prefetch_read(value + i + AHEAD)
                 i += LINE
             copy(self.f.values, value, n * sizeof(float))

@@ -203,7 +203,7 @@ cdef class Matrix:
         """
         return None if self.found.what == NOTHING else (WHY[self.found.what], self.found.row, self.found.column)
 
-    cdef int number(self, Batch batch, size_t n) noexcept nogil:
+    cdef int number_columns(self, Batch batch, size_t n) noexcept nogil:
         """Reserve space for the numbers of n features of a batch, and a dictionary that has the columns by number, if
         there are many values for each: see Batch.number_hashes. -1: no memory."""
         cdef size_t column
@@ -212,7 +212,7 @@ cdef class Matrix:
         if batch.a.distinct_hash == NULL and resize(<void**>&batch.a.distinct_hash, MOST_DISTINCT, 4):
             return -1
         if n > batch.number_capacity:
-            if resize(<void**>&batch.a.number, n, 2):
+            if resize(<void**>&batch.a.hash_number, n, 2):
                 return -1
             batch.number_capacity = n
         if batch.a.dictionary != self.dictionary:
@@ -295,7 +295,7 @@ cdef inline int add_value(Matrix m, Batch batch, size_t* n, Py_ssize_t row, uint
         return fault_at(m, NOT_A_NUMBER if isnan(value) else INFINITE, row, column)
     batch.a.value[n[0]] = x
     if batch.coded:
-        batch.a.number[n[0]] = <uint16_t>column
+        batch.a.hash_number[n[0]] = <uint16_t>column
     else:
         batch.a.hash[n[0]] = hash_of(column, m.hash_all, m.unnamed)
     n[0] += x != 0
@@ -318,7 +318,7 @@ cdef Py_ssize_t fill_csr(Matrix m, Batch batch, Py_ssize_t row, const Real* valu
         falls += first < i < begins[end + 1] and columns[i] <= columns[i - 1]
         end += 1
     n = begins[end] - first
-    if batch.reserve(end - row, end - row, n, 0) or m.number(batch, n):
+    if batch.reserve(end - row, end - row, n, 0) or m.number_columns(batch, n):
         return NO_MEMORY
     if (not narrow(values + first, batch.a.value, n) and (batch.coded or not m.hash_all)
             and take_columns(m, batch, columns + first, n) and count_falls(columns + first, n) == falls):
@@ -406,7 +406,7 @@ cdef Py_ssize_t fill_dense(Matrix m, Batch batch, Py_ssize_t row, Real kind) noe
     cdef const char* at
     while row < m.rows and batch.a.features < FULL and batch.a.lines < MOST_LINES:
         n = batch.a.features
-        if batch.reserve(1, 1, m.width, 0) or m.number(batch, batch.feature_capacity):
+        if batch.reserve(1, 1, m.width, 0) or m.number_columns(batch, batch.feature_capacity):
             return NO_MEMORY
         at = <const char*>m.values.info.buf + row * m.values.info.strides[0]
         for j in range(m.width):
@@ -442,12 +442,12 @@ cdef inline bint take_columns(Matrix m, Batch batch, const IndexType* columns, s
     cdef uint64_t width = m.width
     if IndexType is int64_t:
         if batch.coded:
-            return shorten_int64(columns, width, batch.a.number, n)
+            return shorten_int64(columns, width, batch.a.hash_number, n)
         return add_int64(columns, width, m.unnamed, batch.a.hash, n)
     else:
         width = min(width, <uint64_t>1 << 31)   # that of a negative one is larger
         if batch.coded:
-            return shorten_int32(columns, width, batch.a.number, n)
+            return shorten_int32(columns, width, batch.a.hash_number, n)
         return add_int32(columns, width, m.unnamed, batch.a.hash, n)
 
 

@@ -391,14 +391,14 @@ cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noex
     cdef Features* f = &self.expander.buffers[which]
     cdef char** slots
     cdef char** known = self.dictionary_slots
-    cdef const uint16_t* numbers = f.numbers
+    cdef const uint16_t* hash_numbers = f.hash_numbers
     cdef size_t i, n = f.size - self.expander.constant
     cdef char* slot
     if reserve(<void**>&self.slots[which], &self.slot_capacity[which], f.size, sizeof(char*)):
         return -1
     slots = self.slots[which]
     for i in range(n):
-        slot = known[numbers[i]]
+        slot = known[hash_numbers[i]]
         slots[i] = slot
         prefetch_write(slot)
     if self.expander.constant:

@@ -57,7 +57,7 @@ cdef class Sums:
     cdef EvidenceKind kind
     cdef double beta, c
     cdef uint32_t* key                  # owned, [capacity]; the others [capacity * records]
-    cdef double* number[11]             # owned; NULL: not requested
+    cdef double* column[11]             # owned; NULL: not requested
     cdef double* rate                   # owned, [records]: eta
 
     cdef list wanted

@@ -218,7 +218,7 @@ cdef class Sums:
                 if <size_t>numbers.shape[0] != n * records:
                     raise ValueError(f"{name} is not as long as the keys")
                 if n:
-                    memcpy(found.number[i], &numbers[0], n * records * sizeof(double))
+                    memcpy(found.column[i], &numbers[0], n * records * sizeof(double))
         if n:
             memcpy(found.key, &keys[0], n * sizeof(uint32_t))
         found.size = n
@@ -229,7 +229,7 @@ cdef class Sums:
         free(self.key)
         free(self.rate)
         for i in range(COLUMNS):
-            free(self.number[i])
+            free(self.column[i])
 
     def __len__(self):
         return self.size
@@ -244,7 +244,7 @@ cdef class Sums:
         i = NAMES.index(name)
         if not self.wanted[i]:
             raise KeyError(name)
-        return view_of(self, self.number[i], self.size * self.records, 8, "d")
+        return view_of(self, self.column[i], self.size * self.records, 8, "d")
 
     def __contains__(self, str name):
         return self.wanted[NAMES.index(name)]
@@ -260,7 +260,7 @@ cdef class Sums:
         if resize_large(<void**>&self.key, want, sizeof(uint32_t)):
             return -1
         for i in range(COLUMNS):
-            if self.wants[i] and resize_large(<void**>&self.number[i], want * self.records, sizeof(double)):
+            if self.wants[i] and resize_large(<void**>&self.column[i], want * self.records, sizeof(double)):
                 return -1
         self.capacity = want
         return 0
@@ -400,27 +400,27 @@ cdef class Sums:
             if extra == ADDED:
                 merged -= absent * x
         if self.wants[START]:
-            self.number[START][out] = w
+            self.column[START][out] = w
         if self.wants[START_EVIDENCE]:
-            self.number[START_EVIDENCE][out] = S
+            self.column[START_EVIDENCE][out] = S
         if self.wants[MOVED]:
-            self.number[MOVED][out] = moved
+            self.column[MOVED][out] = moved
         if self.wants[DELTA]:
-            self.number[DELTA][out] = total
+            self.column[DELTA][out] = total
         if self.wants[SHARED]:
-            self.number[SHARED][out] = shared
+            self.column[SHARED][out] = shared
         if self.wants[EVIDENCE]:
-            self.number[EVIDENCE][out] = evidence
+            self.column[EVIDENCE][out] = evidence
         if self.wants[INFORMATION]:
-            self.number[INFORMATION][out] = information
+            self.column[INFORMATION][out] = information
         if uses_path:
-            self.number[PATH][out] = 0      # `add_paths` adds to it
+            self.column[PATH][out] = 0      # `add_paths` adds to it
         if uses_dual:
-            self.number[DUAL][out] = dual
+            self.column[DUAL][out] = dual
         if self.wants[EXTRA]:
-            self.number[EXTRA][out] = merged
+            self.column[EXTRA][out] = merged
         if self.wants[ABSENT]:
-            self.number[ABSENT][out] = s.totals[4 * c + 3] - penalty if absent > 0 else 0
+            self.column[ABSENT][out] = s.totals[4 * c + 3] - penalty if absent > 0 else 0
         return 0
 
     cdef void add_paths(self, Scan* s) noexcept nogil:
@@ -439,7 +439,7 @@ cdef class Sums:
             if share[i] < 0 or self.beta == 0:
                 share[i] = share_of_way(root[i], gained[i], later[i], self.beta, rate[i])
             if share[i] > 0:
-                self.number[PATH][out[i]] += gained[i] * delta[i] / share[i]
+                self.column[PATH][out[i]] += gained[i] * delta[i] / share[i]
         s.count = 0
 
 

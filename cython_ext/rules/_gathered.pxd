@@ -32,11 +32,11 @@ cdef struct Met:
     uint32_t at           # of the last example with the feature: a number, the last position there, or that in the list
 
 
-cdef inline bint met(void* slot, uint32_t number) noexcept nogil:
+cdef inline bint met(void* slot, uint32_t example_number) noexcept nogil:
     """Record that the example of this number has the feature; returns whether it was recorded already."""
     cdef Met* s = <Met*>slot
-    cdef bint before = s.at == number
-    s.at = number
+    cdef bint before = s.at == example_number
+    s.at = example_number
     return before
 
 

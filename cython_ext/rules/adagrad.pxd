@@ -34,7 +34,7 @@ cdef class Adaptive(Limited):
     cdef readonly double delta
     cdef Visit visited
     cdef size_t capacity
-    cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
+    cdef uint32_t example_number   # in a cycle: it only says which features occur twice
     cdef Gathering gathering  # of an example that comes in chunks
 
     cdef int visit(self, const Example* e) noexcept nogil

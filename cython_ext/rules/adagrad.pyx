@@ -98,7 +98,7 @@ cdef class Adaptive(Limited):
     def __init__(self, loss, *, double delta=1e-8, **schedule):
         super().__init__(loss, **schedule)
         self.delta = max(delta, SMALLEST)
-        self.scale = self.number = 1
+        self.scale = self.example_number = 1
 
     def __dealloc__(self):
         free(self.visited.x)
@@ -145,7 +145,7 @@ cdef class Adaptive(Limited):
         cdef Slot** slots = <Slot**>e.slots
         cdef Visit v
         cdef Slot* s
-        cdef uint32_t number = self.number
+        cdef uint32_t example_number = self.example_number
         cdef bint repeated = False
         if n > self.capacity and self.reserve_visits(n):
             return -1
@@ -153,7 +153,7 @@ cdef class Adaptive(Limited):
         v.constant_slot = NULL
         for i in range(n):
             s = slots[i]
-            repeated |= met(s, number)
+            repeated |= met(s, example_number)
             v.z[i] = s.z
             v.S[i] = s.S
             v.inverse[i] = s.inverse
@@ -161,7 +161,7 @@ cdef class Adaptive(Limited):
             v.constant_slot, v.constant_at = slots[n - 1], n - 1
         v.repeated = repeated
         self.visited = v
-        self.number += 1
+        self.example_number += 1
         return 0
 
     cdef int reserve_visits(self, size_t n) noexcept nogil:

@@ -83,7 +83,7 @@ cdef class Ftrl(Limited):
     cdef bint merging
     cdef FtrlColumns columns
     cdef Gathering gathering  # of an example that comes in chunks
-    cdef uint32_t number      # of the example, in a cycle: it only says which features occur twice
+    cdef uint32_t example_number   # in a cycle: it only says which features occur twice
 
     def __init__(self, loss, *, double ftrl_alpha=0.5, double ftrl_beta=1, double l1=0, double l2=0,
                  bint merging=True, **schedule):
@@ -93,7 +93,7 @@ cdef class Ftrl(Limited):
         self.merging = merging
         self.inverse_alpha, self.beta, self.l1, self.l2 = 1 / ftrl_alpha, ftrl_beta, l1, l2
         self.strength = l1
-        self.number = 1
+        self.example_number = 1
 
     def __dealloc__(self):
         free(self.columns.x)
@@ -155,7 +155,7 @@ cdef class Ftrl(Limited):
         cdef Slot** slots = <Slot**>e.slots
         cdef Slot* s
         cdef FtrlColumns c
-        cdef uint32_t number = self.number
+        cdef uint32_t example_number = self.example_number
         cdef bint repeated = False
         if e.size > self.columns.capacity and self.grow(e.size):
             self.out_of_memory = True
@@ -164,7 +164,7 @@ cdef class Ftrl(Limited):
         c.constant_at = e.size
         for i in range(e.size):
             s = slots[i]
-            repeated |= met(s, number)
+            repeated |= met(s, example_number)
             c.z[i] = s.z
             c.root[i] = s.root
             c.w[i] = s.w
@@ -172,7 +172,7 @@ cdef class Ftrl(Limited):
             c.constant_at = e.size - 1
         c.repeated = repeated
         self.columns = c
-        self.number += 1
+        self.example_number += 1
         return 0
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:

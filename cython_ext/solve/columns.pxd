@@ -122,7 +122,7 @@ cdef class Columns:
     cdef readonly size_t nonzeros
     # Owned.
     cdef ByColumn a             # the columns kept
-    cdef uint32_t* number       # [size] which column of the rows it is
+    cdef uint32_t* rows_column  # [size] which column of the rows it is
     cdef uint32_t* position     # [columns of the rows] where it is kept, or NOT_KEPT
     cdef Paged paged            # None: the entries are in memory
 

@@ -41,7 +41,7 @@ cdef class Columns:
         free(self.a.begin)
         if self.a.paging == NULL:
             free(self.a.entry)
-        free(self.number)
+        free(self.rows_column)
         free(self.position)
 
     def __len__(self):
@@ -89,14 +89,14 @@ cdef class Columns:
                 self.position[j] = NOT_KEPT
         self.nonzeros = total
         self.a.begin = <size_t*>malloc(sizeof(size_t) * (self.a.size + 1))
-        self.number = <uint32_t*>malloc(4 * (self.a.size + 1))
-        if self.a.begin == NULL or self.number == NULL:
+        self.rows_column = <uint32_t*>malloc(4 * (self.a.size + 1))
+        if self.a.begin == NULL or self.rows_column == NULL:
             free(next_entry)
             return -1
         if self.rows.memory_limit and sizeof(Entry) * total > self.rows.memory_limit:
             for j in range(columns):
                 if self.position[j] != NOT_KEPT:
-                    self.a.begin[self.position[j] + 1], self.number[self.position[j]] = next_entry[j], <uint32_t>j
+                    self.a.begin[self.position[j] + 1], self.rows_column[self.position[j]] = next_entry[j], <uint32_t>j
             free(next_entry)
             return 1
         if resize_large(<void**>&self.a.entry, total + 1, sizeof(Entry)):
@@ -105,7 +105,7 @@ cdef class Columns:
         total = 0
         for j in range(columns):
             if self.position[j] != NOT_KEPT:
-                self.a.begin[self.position[j]], self.number[self.position[j]] = total, <uint32_t>j
+                self.a.begin[self.position[j]], self.rows_column[self.position[j]] = total, <uint32_t>j
                 total += next_entry[j]
                 next_entry[j] = self.a.begin[self.position[j]]
             else:

@@ -103,7 +103,7 @@ cdef class CoordinateDescent(Solver):
         cdef Penalty penalty
         cdef bint moved = False
         for k in range(a.size):
-            j = p.columns.number[k]
+            j = p.columns.rows_column[k]
             penalty = p.penalty_of(j)
             if p.weights[j] != 0 or violation_of(&penalty, 0, p.g[j]) > 0 or fabs(p.g[j]) > penalty.l1 - before / 10:
                 self.active[size] = <uint32_t>k
@@ -147,7 +147,7 @@ cdef class CoordinateDescent(Solver):
             if at + AHEAD < size[0]:
                 fetch_column(a, self.active[at + AHEAD])
             k = self.active[at]
-            j = p.columns.number[k]
+            j = p.columns.rows_column[k]
             if self.bound[k] < 0:
                 self.look_at(p, k)
             w, penalty = p.weights[j], p.penalty_of(j)

@@ -256,7 +256,7 @@ cdef class Newton(Solver):
         cdef Penalty penalty
         cdef Coordinate* q
         for k in range(p.columns.a.size):
-            j = p.columns.number[k]
+            j = p.columns.rows_column[k]
             if p.weights[j] != 0:
                 nonzeros += 1
                 continue
@@ -272,7 +272,7 @@ cdef class Newton(Solver):
             least = largest_but(self.values, violators, most)
         self.size = 0
         for k in range(p.columns.a.size):
-            j = p.columns.number[k]
+            j = p.columns.rows_column[k]
             if p.weights[j] == 0 and fabs(p.g[j]) <= (p.l1 if p.c == NULL else p.l1 * p.c[j]):
                 continue
             penalty = p.penalty_of(j)

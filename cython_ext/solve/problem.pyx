@@ -330,8 +330,8 @@ cdef class Problem:
             if self.columns is not None:
                 columns = &self.columns.a
                 for k in range(columns.size):
-                    if w[self.columns.number[k]] != 0:
-                        add_column(self.predictions, w[self.columns.number[k]], columns, k)
+                    if w[self.columns.rows_column[k]] != 0:
+                        add_column(self.predictions, w[self.columns.rows_column[k]], columns, k)
             for i in range(self.n):
                 self.predictions[i] += self.b + self.rows.initial[i]
             return
@@ -452,7 +452,7 @@ cdef class Problem:
         if kept:
             columns = &self.columns.a
             for k in range(columns.size):
-                self.g[self.columns.number[k]] = dot(residual, columns, k)
+                self.g[self.columns.rows_column[k]] = dot(residual, columns, k)
             return
         a = &self.rows.a
         for i in range(self.n):

@@ -49,7 +49,7 @@ cdef class Rows:
     cdef Paged paged            # None: all are in memory
     cdef size_t written         # entries in the file
     # Until `finish`. Owned.
-    cdef uint32_t* number       # [columns] of a column, by its number in the order of arrival
+    cdef uint32_t* final_column # [columns] the column of each number in the order of arrival
     cdef size_t* seen           # [columns] 1 + the last position of the column
 
     cdef int add_lines(self, Expander expander, const Arrays* a, bint numbered) noexcept nogil

@@ -56,7 +56,7 @@ cdef class Rows:
         free(self.initial)
         free(self.key)
         free(self.place)
-        free(self.number)
+        free(self.final_column)
         free(self.seen)
 
     def __len__(self):
@@ -93,9 +93,9 @@ cdef class Rows:
                 failed = self.tidy(self.a.index, self.a.value, NULL, 0, self.a.size, 0, 0)
         if not failed and self.paged is not None:
             failed = self.tidy_file()
-        free(self.number)
+        free(self.final_column)
         free(self.seen)
-        self.number, self.seen = NULL, NULL
+        self.final_column, self.seen = NULL, NULL
         self.finished = failed != NO_MEMORY
         if failed == OVERFLOW:
             raise OverflowError("the values of a feature that is repeated in a line sum to infinity")
@@ -175,7 +175,7 @@ cdef class Rows:
     cdef int add_line(self, Expander expander, const Arrays* a, size_t line, bint numbered,
                       uint32_t* known) noexcept nogil:
         cdef size_t i, want, at = self.a.begin[self.a.size], here = at - self.written
-        cdef uint32_t number
+        cdef uint32_t hash_number
         cdef Expansion found
         cdef int failed = 0
         if self.a.size + 2 > self.row_capacity:
@@ -201,11 +201,11 @@ cdef class Rows:
             for i in range(expander.f.size):
                 if failed:
                     break
-                number = expander.f.numbers[i]
-                if known[number] == 0:
-                    failed = self.column_of(a.distinct_hash[number] & expander.mask, &known[number])
-                    known[number] += 1
-                self.a.index[here + i], self.a.value[here + i] = known[number] - 1, expander.f.values[i]
+                hash_number = expander.f.hash_numbers[i]
+                if known[hash_number] == 0:
+                    failed = self.column_of(a.distinct_hash[hash_number] & expander.mask, &known[hash_number])
+                    known[hash_number] += 1
+                self.a.index[here + i], self.a.value[here + i] = known[hash_number] - 1, expander.f.values[i]
             self.a.begin[self.a.size + 1] = at + expander.f.size
         else:
             failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
@@ -279,16 +279,16 @@ cdef class Rows:
         """Sort the keys; the place of each in that order is the number of its column."""
         cdef uint64_t* arrived = <uint64_t*>malloc(8 * (self.columns + 1))
         cdef size_t i
-        self.number = <uint32_t*>malloc(4 * (self.columns + 1))
+        self.final_column = <uint32_t*>malloc(4 * (self.columns + 1))
         self.seen = <size_t*>calloc(self.columns + 1, sizeof(size_t))
-        if arrived == NULL or self.number == NULL or self.seen == NULL:
+        if arrived == NULL or self.final_column == NULL or self.seen == NULL:
             free(arrived)
             return NO_MEMORY
         for i in range(self.columns):
             arrived[i] = <uint64_t>self.key[i] << 32 | i
         qsort(arrived, self.columns, 8, by_size)
         for i in range(self.columns):
-            self.number[<uint32_t>arrived[i]] = <uint32_t>i
+            self.final_column[<uint32_t>arrived[i]] = <uint32_t>i
             self.key[i] = arrived[i] >> 32
         free(arrived)
         free(self.place)
@@ -307,7 +307,7 @@ cdef class Rows:
             if paging != NULL:
                 visit_entries(paging, k, stop)
             while k < stop:
-                j = self.number[index[k]]
+                j = self.final_column[index[k]]
                 if self.seen[j] > start:
                     self.a.value[self.seen[j] - 1 - base] += value[k]
                     if not isfinite(self.a.value[self.seen[j] - 1 - base]):

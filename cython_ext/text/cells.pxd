@@ -87,7 +87,7 @@ cdef struct Column:
     Role role
     uint8_t letter          # of the namespace
     uint32_t space          # its hash
-    uint32_t number         # the hash of the feature `name`
+    uint32_t numeric_hash   # the hash of the feature `name`
     uint32_t prefix          # murmur's state after the whole blocks of `name=`
     uint32_t rest           # the bytes of `name=` behind these, and how many they are
     uint32_t rest_size
@@ -244,7 +244,7 @@ cdef inline int close_space(CellSink* sink, Batch batch, uint8_t letter, size_t 
 cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
     """name:value. [p, p + n): the value as text, for a sink of text."""
     if likely(not sink.as_text):
-        return put(batch, c.number, value)
+        return put(batch, c.numeric_hash, value)
     return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b":", 1) or write(sink, p, n)
 
 

@@ -127,7 +127,7 @@ cdef void set_column(Column* c, const char* p, size_t n, Role role, uint32_t spa
     keeps alive, without characters that are not valid in VW text."""
     cdef size_t i
     c.role, c.letter, c.space, c.name, c.size = role, letter, space, p, <uint32_t>(n - 1)
-    c.number = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
+    c.numeric_hash = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
     c.prefix, c.rest, c.rest_size = space, 0, <uint32_t>(n % 4)
     for i in range(n // 4):
         c.prefix = mix(c.prefix, load32(p + 4 * i))

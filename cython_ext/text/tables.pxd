@@ -70,7 +70,7 @@ cdef class TableParser(Parser):
     cdef const char* json_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil
     cdef uint32_t find_key(self, const char* p, size_t n, uint32_t parent, uint32_t last) noexcept nogil
     cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil
-    cdef int enter_key(self, uint32_t number) noexcept nogil
+    cdef int enter_key(self, uint32_t key) noexcept nogil
     cdef void forget_keys(self) noexcept nogil
     cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil
     cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil

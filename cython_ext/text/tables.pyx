@@ -722,9 +722,9 @@ cdef class TableParser(Parser):
             return 0
         return <uint32_t>self.key_count
 
-    cdef int enter_key(self, uint32_t number) noexcept nogil:
-        """Insert a key into the hash table; -1: no memory."""
-        cdef uint32_t at, i, first = number
+    cdef int enter_key(self, uint32_t key) noexcept nogil:
+        """Insert a key into the hash table. key: 1 + its index. -1: no memory."""
+        cdef uint32_t at, i, first = key
         cdef int bits = self.key_bits
         if self.key_places == NULL or 2 * self.key_count > <size_t>1 << bits:
             bits = max(bits, 5) + 1
@@ -732,7 +732,7 @@ cdef class TableParser(Parser):
                 return -1
             memset(self.key_places, 0, sizeof(uint32_t) << bits)
             self.key_bits, first = bits, 1
-        for i in range(first, number + 1):
+        for i in range(first, key + 1):
             at = murmur(self.keys[i - 1].raw, self.keys[i - 1].raw_size, self.keys[i - 1].parent) & ((<uint32_t>1 << bits) - 1)
             while self.key_places[at] != 0:
                 at = (at + 1) & ((<uint32_t>1 << bits) - 1)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from running import PATIENT
 
-from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_row, live_text, number
+from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_number, format_row, live_text
 
 
 def row(**changes):
@@ -109,7 +109,7 @@ def test_no_color_takes_the_colour_away(monkeypatch):
     ("value", "text"), [(None, "n.a."), (3.0, "3"), (0.25, "0.250000"), (12, "12"), (math.inf, "inf")]
 )
 def test_numbers_of_the_summary(value, text):
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 # --- on a terminal ---------------------------------------------------------------------------

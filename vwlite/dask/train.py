@@ -138,9 +138,9 @@ class RoundProgress:
 
     LINES_EVERY = 30  # seconds, without a terminal
 
-    def start(self, number: int) -> None:
+    def start(self, round_number: int) -> None:
         self.begin = self.said = time.monotonic()
-        self.number, self.shards, self.lines = number, 0, 0
+        self.round_number, self.shards, self.lines = round_number, 0, 0
 
     def one(self, lines: int) -> None:
         """Another shard is done."""
@@ -154,7 +154,7 @@ class RoundProgress:
             say(self._text())
 
     def _text(self) -> str:
-        return f"round {self.number}: {self.shards} of {self.total} shards, {self.rate():,.0f} rows/s"
+        return f"round {self.round_number}: {self.shards} of {self.total} shards, {self.rate():,.0f} rows/s"
 
     def rate(self) -> float:
         """Lines a second."""
@@ -247,7 +247,7 @@ class Round:
     def __init__(self, run: MergedRounds, folder: Path, state: str) -> None:
         self.run, self.folder, self.state = run, folder, state
         self.cluster, self.parts, self.job = run.cluster, run.parts, run.job
-        self.number = len(run.done) + 1
+        self.round_number = len(run.done) + 1
         self.begin = time.monotonic()
         self.start = self.cluster.put(same, run.start)
         self.learned: list[Any] = [None] * len(self.parts)
@@ -262,7 +262,7 @@ class Round:
 
     def merged(self) -> Model:
         progress = self.run.progress
-        progress.start(self.number)
+        progress.start(self.round_number)
         found: list[ranges.Facts] = self.cluster.each(
             len(self.parts), self.learn, self.named, lambda i, x: progress.one(x.lines)
         )
@@ -334,7 +334,7 @@ class Round:
         c, merge = self.merge.chosen, self.merge
         own = {merge.shards.each[x.shard].path: shown(x.loss) for x in merge.candidates if x.way == "shard"}
         return {
-            "round": self.number,
+            "round": self.round_number,
             "shards": len(self.used),
             "examples": merge.model.counters["examples"],
             "rows a second": round(self.rate, 1),

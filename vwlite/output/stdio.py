@@ -16,16 +16,16 @@ from vwlite.errors import ClosedPipe, WriteError
 class StandardStream(io.RawIOBase):
     """One of the standard streams that are written to."""
 
-    number: int
+    descriptor: int
 
     def writable(self) -> bool:
         return True
 
     def fileno(self) -> int:
-        return self.number
+        return self.descriptor
 
     def isatty(self) -> bool:
-        return os.isatty(self.number)
+        return os.isatty(self.descriptor)
 
 
 class Output(StandardStream):
@@ -34,7 +34,7 @@ class Output(StandardStream):
     What is written after that goes nowhere: it would only fail again, at the latest when Python ends.
     """
 
-    number = 1
+    descriptor = 1
 
     def __init__(self) -> None:
         self._failed = False
@@ -57,7 +57,7 @@ class Output(StandardStream):
 class Words(StandardStream):
     """Standard error. Output that fails is dropped, and the work continues."""
 
-    number = 2
+    descriptor = 2
 
     def write(self, data: "memoryview", /) -> int:  # type: ignore[override]
         try:

@@ -16,7 +16,7 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.memory import table_needs
 from vwlite.runs.notes import smaller_steps
-from vwlite.runs.progress import fit, number
+from vwlite.runs.progress import fit, format_number
 
 SHOWN = 5  # bad lines of which the message is printed
 MOST_ROWS = 20  # of a confusion matrix that is printed
@@ -212,7 +212,7 @@ def summary(lines: dict[str, Any]) -> str:
         if name.endswith(" found"):
             out.append(f"{name} = {value:.6g}")
             continue
-        out.append(f"{name} = {number(value) if isinstance(value, float | int | None) else value}")
+        out.append(f"{name} = {format_number(value) if isinstance(value, float | int | None) else value}")
     out += [f"{name}: {_table(**value)}" for name, value in lines.items() if isinstance(value, dict)]
     return "\n".join(out)
 
@@ -222,7 +222,7 @@ def _table(classes: list[str], rows: list[list[float]]) -> str:
     if len(classes) > MOST_ROWS:
         return f"that of {len(classes)} classes is in the --report"
     names = [fit(name) for name in classes]
-    cells = [[number(x) if float(x).is_integer() else f"{x:.1f}" for x in row] for row in rows]
+    cells = [[format_number(x) if float(x).is_integer() else f"{x:.1f}" for x in row] for row in rows]
     first = max(map(len, names), default=0)
     widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
     lines = ["a row for each label, a column for each prediction"]

@@ -13,7 +13,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.input.diagnostics import MOST_NAMES, label_text, printable
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
-from vwlite.runs.progress import number
+from vwlite.runs.progress import format_number
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
@@ -80,7 +80,7 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
     count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
     if learner.distinct_labels == 1 and learner.examples > 1:
         label = settings.label_of(learner.first_label)
-        return count, [_one(f"has the label {printable(label) if isinstance(label, str) else number(label)}")]
+        return count, [_one(f"has the label {printable(label) if isinstance(label, str) else format_number(label)}")]
     if learner.distinct_labels == 2 and settings.loss == "squared" and not loss_typed:
         low, high = sorted([learner.first_label, learner.second_label])
         mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"

@@ -143,7 +143,7 @@ def live_text(examples: int, done: int, total: int | None, seconds: float) -> st
     return text
 
 
-def number(x: float | None, missing: str = "n.a.") -> str:
+def format_number(x: float | None, missing: str = "n.a.") -> str:
     """A number of the summary: six decimals, integers without."""
     if x is None:
         return missing

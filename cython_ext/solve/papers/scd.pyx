@@ -106,7 +106,7 @@ cdef class _Halves(Solver):
     cdef double step_of(self, Problem p, size_t column, double g, bint negative, double* gain) noexcept nogil:
         """The step of one of the two numbers of a column that is kept, and what it promises. g: of the mean loss by the
         weight."""
-        cdef size_t j = p.columns.number[column]
+        cdef size_t j = p.columns.rows_column[column]
         cdef double u = self.u[j + p.d if negative else j], step
         cdef double h = self.bound[column] + p.l2
         cdef Penalty penalty = p.penalty_of(j)
@@ -125,7 +125,7 @@ cdef class _Halves(Solver):
     cdef void move(self, Problem p, size_t column, double step, bint negative) noexcept nogil:
         """Add to one of the two numbers of a column, and to the predictions of its rows."""
         cdef const ByColumn* a = &p.columns.a
-        cdef size_t e, i, j = p.columns.number[column]
+        cdef size_t e, i, j = p.columns.rows_column[column]
         cdef double dloss, curvature, before = p.weights[j]
         self.u[j + p.d if negative else j] += step
         p.weights[j] = self.u[j] - self.u[p.d + j]

@@ -117,11 +117,11 @@ class Boosting(Layer):
 
     def load(self, source: Any) -> None:
         if self.variant != "BBM":
-            if source.number("<i") != self.width:
+            if source.unpack("<i") != self.width:
                 raise damaged(source.path, "it has another number of weak learners")
-            self.alpha = [source.number("<f") for _ in range(self.width)]
+            self.alpha = [source.unpack("<f") for _ in range(self.width)]
             if self.variant == "adaptive":
-                self.v = [source.number("<f") for _ in range(self.width)]
+                self.v = [source.unpack("<f") for _ in range(self.width)]
             self._tell("Loading {}: ")
         super().load(source)
 

@@ -207,13 +207,13 @@ class Marginal(Symmetric):
         return b"".join(out) + super().saved_bytes()
 
     def load(self, source: Any) -> None:
-        for _ in range(source.number("<Q")):
-            key = source.number("<Q")
-            self.marginals[key] = source.number("<d"), source.number("<d")
+        for _ in range(source.unpack("<Q")):
+            key = source.unpack("<Q")
+            self.marginals[key] = source.unpack("<d"), source.unpack("<d")
         if self.competes:
-            for _ in range(source.number("<Q")):
-                key = source.number("<Q")
-                numbers = [source.number("<f") for _ in range(6)]
+            for _ in range(source.unpack("<Q")):
+                key = source.unpack("<Q")
+                numbers = [source.unpack("<f") for _ in range(6)]
                 self.experts[key] = Pair(Expert(*numbers[:3]), Expert(*numbers[3:]))
         super().load(source)
 

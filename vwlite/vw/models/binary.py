@@ -238,11 +238,11 @@ class _Bytes:
             self.check.add(piece)
         return piece
 
-    def number(self, form: str) -> Any:
+    def unpack(self, form: str) -> Any:
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def text(self) -> str:
-        size = self.number("<I")
+        size = self.unpack("<I")
         data = self.take(size)
         if not data.endswith(b"\0"):
             raise damaged(self.path, "a string in it has no end")
@@ -264,42 +264,42 @@ def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
         h.id = source.text()
     if source.take(1) != b"m":
         raise damaged(path, "it is not a model of Vowpal Wabbit")
-    h.min_label, h.max_label, h.bits = source.number("<f"), source.number("<f"), source.number("<I")
+    h.min_label, h.max_label, h.bits = source.unpack("<f"), source.unpack("<f"), source.unpack("<I")
     if h.bits > 32:
         raise damaged(path, f"it has {h.bits} bits; the maximum is 32")
     if version < CROSSINGS_AMONG_OPTIONS:
         for size in (2, 3):
-            h.crossings += [source.take(size).decode("latin-1") for _ in range(source.number("<I"))]
+            h.crossings += [source.take(size).decode("latin-1") for _ in range(source.unpack("<I"))]
         if version >= LONGER_CROSSINGS:
-            h.longer = [source.take(source.number("<I")).decode("latin-1") for _ in range(source.number("<I"))]
+            h.longer = [source.take(source.unpack("<I")).decode("latin-1") for _ in range(source.unpack("<I"))]
             h.crossings += h.longer
-    if version < WITHOUT_RANK and source.number("<I"):
+    if version < WITHOUT_RANK and source.unpack("<I"):
         raise damaged(path, "it is a matrix factorization (--rank)")
-    if source.number("<I"):
+    if source.unpack("<I"):
         raise damaged(path, "it is a topic model (--lda)")
     for entries in (h.ngrams, h.skips):
-        for _ in range(source.number("<I")):
+        for _ in range(source.unpack("<I")):
             entries.append(source.take(3).rstrip(b"\0").decode("latin-1"))
     h.options = source.text()
     source.check = None
     if version < CHECKSUM:
         return h, source
     expected = check.value if version >= CHAINED_CHECKSUM else murmur3(data[: source.at], 0)
-    if source.number("<I") != 4 or source.number("<I") != expected:
+    if source.unpack("<I") != 4 or source.unpack("<I") != expected:
         raise damaged(path, "its checksum does not match")
     return h, source
 
 
 def read_rest(h: Header, source: _Bytes, width: int) -> VwModel:
     """The state and the weights, `width` floats to a slot if the model can be continued."""
-    resume = source.number("<B")
+    resume = source.unpack("<B")
     if resume not in (0, 1):
         raise damaged(source.path, "it is damaged after its header")
     if resume and {"--bfgs", "--conjugate_gradient"} & set(h.options.split()):
         raise damaged(source.path, "it is a regularizer: use --input_feature_regularizer")
     state = None
     if resume:
-        state = {name: source.number(form) for name, form in STATE if _has(h.version, name)}
+        state = {name: source.unpack(form) for name, form in STATE if _has(h.version, name)}
         state = {**LATER, **state}
     else:
         width = 1
@@ -351,7 +351,7 @@ def woven(columns: Sequence[Array]) -> "array[float]":
 
 def read_regularizer(h: Header, source: _Bytes) -> tuple["array[int]", "array[float]"]:
     """What `write_regularizer` wrote behind the head."""
-    if source.number("<B") != 1:
+    if source.unpack("<B") != 1:
         raise damaged(source.path, "it is a model, not a regularizer")
     entry = struct.Struct("<If")
     rest = source.data[source.at :]

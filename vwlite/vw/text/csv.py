@@ -53,7 +53,7 @@ class CsvParser:
             if not end or end != len(_bytes(value)) or scale != scale:
                 raise CsvError(f"NaN namespace value at cell {i}: {pair}", 174)
             self.scales[name] = scale
-        self.number = 0
+        self.line_number = 0
 
     def _read_head(self, names: list[str]) -> None:
         self.columns = []
@@ -74,11 +74,11 @@ class CsvParser:
             if self.columns is None:
                 self._read_head(cells)
             return None
-        self.number += 1
+        self.line_number += 1
         assert self.columns is not None
         if len(cells) != len(self.columns):
             have = f"{len(cells)} elements, but the header has {len(self.columns)}"
-            raise CsvError(f"CSV line {self.number} has {have} elements!", 250)
+            raise CsvError(f"CSV line {self.line_number} has {have} elements!", 250)
         for (space, name), cell in zip(self.columns, cells, strict=True):
             if name == "_label":
                 example.words = _bytes(cell).split()

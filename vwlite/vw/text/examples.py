@@ -242,14 +242,14 @@ class ExampleSource:
         """The batches of a block, with the lines that the engine's parser does not know read one by one."""
         batch = parsed.batch
         if not parsed.bad:
-            self.text.number += len(batch)
+            self.text.examples += len(batch)
             yield batch
             return
         whole, begin = Batch(), 0
         for bad in parsed.bad:
             line = bad.line - batch.first_line
             whole.extend(batch, begin, line)
-            self.text.number += line - begin
+            self.text.examples += line - begin
             if self.by_turns:
                 yield whole
                 whole = Batch()
@@ -260,7 +260,7 @@ class ExampleSource:
                 raise
             begin = line + 1
         whole.extend(batch, begin, len(batch))
-        self.text.number += len(batch) - begin
+        self.text.examples += len(batch) - begin
         yield whole
 
     def _by_line(self, data: bytes) -> tuple[Batch, Names | None]:
@@ -404,7 +404,7 @@ class SimpleLabels:
     def __init__(self, streams: Streams) -> None:
         self.streams = streams
 
-    def number(self, word: bytes) -> float:
+    def number_or_zero(self, word: bytes) -> float:
         value, end = read_number(word)
         if not end or value != value:
             self.streams.warn(f"'{word.decode('utf-8', 'surrogateescape')}' is not a good float, replacing with 0")
@@ -417,7 +417,7 @@ class SimpleLabels:
             shown = b" ".join(words).decode("utf-8", "surrogateescape")
             self.streams.error(f"Error: {len(words)} is too many tokens for a simple label: {shown}")
             return NAN, 1.0, 0.0
-        numbers = [self.number(word) for word in words]
+        numbers = [self.number_or_zero(word) for word in words]
         return (
             numbers[0] if numbers else NAN,
             numbers[1] if len(numbers) > 1 else 1.0,

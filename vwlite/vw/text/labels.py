@@ -139,7 +139,7 @@ class PackedLabels:
     def known(self, e: Current) -> bool:
         return True
 
-    def number(self, word: bytes) -> float:
+    def number_or_zero(self, word: bytes) -> float:
         value, end = read_number(word)
         if not end or value != value:
             if not self.run.source.cached_now:
@@ -234,7 +234,7 @@ class Multiclass(PackedLabels):
         if e.target == -1:
             e.target = None
         if len(e.words) == 2:
-            weight = self.number(e.words[1])
+            weight = self.number_or_zero(e.words[1])
             e.weight = weight if weight > 0 else 0.0
 
     @property
@@ -263,12 +263,12 @@ class Multiclass(PackedLabels):
         s.update(e.held, labelled, loss, e.weight, e.features)
         if self.shares and self.run.arguments.flag("probabilities"):
             scores = e.scores  # type: ignore[attr-defined]
-            p = scores[(self._number(e) - self.first) % (1 << 32) % len(scores)]
+            p = scores[(self._class_number(e) - self.first) % (1 << 32) % len(scores)]
             log_loss = -log(p) * e.weight if p > 0 else 999.0
             s.count_log_loss(e.held or not labelled, log_loss)
 
     @staticmethod
-    def _number(e: Current) -> int:
+    def _class_number(e: Current) -> int:
         """The label as Vowpal Wabbit has it, without a sign; that of an example without one is -1."""
         return (-1 if e.target is None else int(e.target)) % (1 << 32)
 
@@ -279,7 +279,7 @@ class Multiclass(PackedLabels):
 
     def shown_label(self, e: Current) -> str:
         if self.shares and not self.names:
-            return str(self._number(e))
+            return str(self._class_number(e))
         if e.target is None or e.target >= _NO_LABEL:
             return "unknown"
         return self.called(e.target) or "unknown"
@@ -321,7 +321,7 @@ class Costs(PackedLabels):
         if len(parts) < 2:
             return parts, None
         if len(parts) == 2:
-            return parts, self.number(parts[1])
+            return parts, self.number_or_zero(parts[1])
         self.run.streams.error(f"example with a weird name. What is '{_shown(word)}'?")
         return parts, 0.0
 

@@ -110,11 +110,11 @@ class FeatureHashing:
 
 
 class TextParser:
-    """Reads lines. `number` counts them, from 0, for the warnings."""
+    """Reads lines. `examples` counts them, from 0, for the warnings."""
 
     def __init__(self, features: FeatureHashing, streams: Streams, strict: bool = False) -> None:
         self.features, self.streams, self.strict = features, streams, strict
-        self.number = 0
+        self.examples = 0
         self._unnamed = int(name_hash(b"", features.hash_seed, True)) if features.hash_seed else 0
 
     def line(self, line: bytes) -> ParsedExample:
@@ -123,7 +123,7 @@ class TextParser:
         example = ParsedExample()
         if not line:
             example.blank = True
-            self.number += 1
+            self.examples += 1
             return example
         head, bar, _ = line.partition(b"|")
         begin = len(head)
@@ -136,7 +136,7 @@ class TextParser:
         if bar:
             _Line(self, example, line[begin:]).run()
         example.drop_empty()
-        self.number += 1
+        self.examples += 1
         return example
 
     def complain(self, text: str) -> None:
@@ -166,7 +166,7 @@ class _Line:
         return self.at >= len(self.line) or self.line[self.at] in ends
 
     def _where(self) -> str:
-        return f'in Example #{self.parser.number}: "{_shown(self.line)}"'
+        return f'in Example #{self.parser.examples}: "{_shown(self.line)}"'
 
     def _syntax(self, what: str) -> None:
         self.parser.complain(f'malformed example! {what}"{_shown(self.line[: self.at])}"{self._where()}')
