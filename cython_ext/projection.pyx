@@ -356,13 +356,13 @@ cdef class SparseBall:
 
     def __init__(self, n, z, start=None):
         if start is not None:
-            self.begin(start)
+            self.start_at(start)
 
     def __dealloc__(self):
         free(self.cells)
         free_active_set(&self.active_set)
 
-    cdef begin(self, start):
+    cdef start_at(self, start):
         """Start at the projection of `start`."""
         cdef size_t i
         cdef double u

@@ -32,7 +32,7 @@ cdef class ChunkMaker:
     cdef object error             # what the handler of a signal raised
 
     cdef void set_keys(self, int shift, uint32_t model, uint32_t mask, int less) noexcept nogil
-    cdef int begin(self, const Arrays* a, size_t line) noexcept nogil
+    cdef int start_line(self, const Arrays* a, size_t line) noexcept nogil
     cdef int make_slots(self) noexcept nogil
     cdef void find_constant(self) noexcept nogil
     cdef bint next(self, Example* part) noexcept nogil

@@ -45,7 +45,7 @@ cdef class ChunkMaker:
         """A key is ((hash << shift) + model & mask) >> less."""
         self.shift, self.model, self.mask, self.less, self.cuts = shift, model, mask, less, True
 
-    cdef int begin(self, const Arrays* a, size_t line) noexcept nogil:
+    cdef int start_line(self, const Arrays* a, size_t line) noexcept nogil:
         """Start to iterate over this line, until `end`; -1: no memory."""
         self.stopped, self.since, self.chunks.offset = False, 0, 0
         if (self.expander.begin_chunks(a, line)

@@ -222,7 +222,7 @@ cdef class Learner:
 cdef inline Reason one(Learner self, const Arrays* a, size_t line) noexcept nogil:
     cdef Turn turn
     cdef Reason reason
-    begin(self, a, line, &turn)
+    start_turn(self, a, line, &turn)
     reason = locate(self, a, line, &turn)
     if reason == Reason.DONE:
         reason = self.predict(&turn)
@@ -237,7 +237,7 @@ cdef inline Reason one(Learner self, const Arrays* a, size_t line) noexcept nogi
     return reason
 
 
-cdef inline void begin(Learner self, const Arrays* a, size_t line, Turn* turn) noexcept nogil:
+cdef inline void start_turn(Learner self, const Arrays* a, size_t line, Turn* turn) noexcept nogil:
     """Read label and importance of the line, and decide whether the example is learned."""
     cdef double label = a.label[line], importance = a.importance[line]
     self.lines += 1
@@ -408,7 +408,7 @@ cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noex
 
 cdef int locate_chunks(Learner self, const Arrays* a, size_t line, Example* e, bint learns) noexcept nogil:
     """Deliver the features of an example in chunks; -1: no memory."""
-    if self.maker.begin(a, line):
+    if self.maker.start_line(a, line):
         return -1
     self.oversized = e.size = self.maker.size
     e.slots, e.x, e.chunks = NULL, NULL, &self.maker.chunks

@@ -15,7 +15,7 @@ cdef class Classifier(Rule):
     cdef size_t capacity
 
     cdef void prepare_all(self)
-    cdef int begin(self, Example* part, const Example* e) noexcept nogil
+    cdef int start_classes(self, Example* part, const Example* e) noexcept nogil
     cdef void go_on(self, Example* part) noexcept nogil
     cdef double score(self, const Example* e, bint learns) noexcept nogil
     cdef size_t best(self, size_t named) noexcept nogil

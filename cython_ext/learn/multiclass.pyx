@@ -80,7 +80,7 @@ cdef class Classifier(Rule):
 
     # --- learning ----------------------------------------------------------------------------
 
-    cdef int begin(self, Example* part, const Example* e) noexcept nogil:
+    cdef int start_classes(self, Example* part, const Example* e) noexcept nogil:
         """The example for the first class; -1: no memory."""
         cdef size_t i
         part[0] = e[0]
@@ -115,7 +115,7 @@ cdef class Classifier(Rule):
         cdef size_t k
         cdef Example part
         cdef double finite = 0
-        if self.begin(&part, e):
+        if self.start_classes(&part, e):
             return 0
         for k in range(self.classes):
             (<Rule>self.each[k]).table.sync_view()
@@ -132,7 +132,7 @@ cdef class Classifier(Rule):
         cdef size_t k
         cdef Example part
         self.t += 1
-        if self.begin(&part, e):
+        if self.start_classes(&part, e):
             return
         for k in range(self.classes):
             (<Rule>self.each[k]).update(&part, &self.outcomes[k])
@@ -276,25 +276,25 @@ cdef class Classifier(Rule):
 cdef class OneAgainstAll(Classifier):
     """Each rule learns whether an example is of its class, from labels 1 and -1.
 
-    begin: the range to which scores are clipped before the first label, if the rules clip.
+    first_range: the range to which scores are clipped before the first label, if the rules clip.
     """
 
     cdef bint clips
     cdef double* low                  # owned, [K]: corresponds to `min_label` of a learner with two labels
     cdef double* high                 # owned, [K]
 
-    def __cinit__(self, list rules not None, *, begin=(0.0, 0.0)):
+    def __cinit__(self, list rules not None, *, first_range=(0.0, 0.0)):
         self.low = <double*>calloc(self.classes, sizeof(double))
         self.high = <double*>calloc(self.classes, sizeof(double))
         if self.low == NULL or self.high == NULL:
             raise MemoryError("no memory for the classes")
 
-    def __init__(self, list rules not None, *, begin=(0.0, 0.0)):
+    def __init__(self, list rules not None, *, first_range=(0.0, 0.0)):
         super().__init__(rules)
         self.clips = rules[0].CLIPS
         self.probable = isinstance(self.loss, Logistic)
         for k in range(self.classes):
-            self.low[k], self.high[k] = begin
+            self.low[k], self.high[k] = first_range
 
     def __dealloc__(self):
         free(self.low)

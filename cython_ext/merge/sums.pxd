@@ -64,7 +64,7 @@ cdef class Sums:
     cdef bint[11] wants
     cdef bint by_extra
 
-    cdef begin(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra)
+    cdef allocate(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra)
     cdef int grow(self, size_t want) noexcept nogil
     cdef sum_up(self, ModelStream start, list shards, int extra)
     cdef int scan(self, Scan* s, int extra) noexcept nogil

@@ -181,7 +181,7 @@ cdef class Sums:
 
     def __init__(self, ModelStream start not None, list shards not None, *, wanted, str evidence="itself", str extra="",
                  double beta=0, double c=2, rates=None, bint by_extra=False):
-        self.begin(start.a.records, wanted, evidence, beta, c, rates, by_extra)
+        self.allocate(start.a.records, wanted, evidence, beta, c, rates, by_extra)
         if not shards:
             raise ValueError("no shards are given")
         for stream in shards:
@@ -189,7 +189,7 @@ cdef class Sums:
                 raise ValueError("the shards have other classes than the start")
         self.sum_up(start, shards, EXTRAS[extra])
 
-    cdef begin(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra):
+    cdef allocate(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra):
         cdef size_t i
         self.records, self.kind, self.beta, self.c, self.by_extra = records, EVIDENCES[evidence], beta, c, by_extra
         self.rate = <double*>calloc(records, sizeof(double))
@@ -209,7 +209,7 @@ cdef class Sums:
         cdef Sums found = Sums.__new__(Sums)
         cdef const double[::1] numbers
         cdef size_t i, n = keys.shape[0]
-        found.begin(records, columns, evidence, beta, c, rates, by_extra)
+        found.allocate(records, columns, evidence, beta, c, rates, by_extra)
         if found.grow(n + 1):
             raise MemoryError("no memory for the sums")
         for i, name in enumerate(NAMES):

@@ -452,12 +452,12 @@ cdef class AveragedAdagrad(Adagrad):
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
-        self.begin()
+        self.reset_history()
 
     def __dealloc__(self):
         free_history(&self.history)
 
-    cdef void begin(self) noexcept nogil:
+    cdef void reset_history(self) noexcept nogil:
         if reset(&self.history, self.t, self.shift, self.area):
             self.out_of_memory = True
 
@@ -501,7 +501,7 @@ cdef class AveragedAdagrad(Adagrad):
             if s.slot.z != 0 and self.is_zero(s):
                 close(&s.total, self.pending(s))
                 s.slot.z = 0
-        self.begin()
+        self.reset_history()
 
     def flush(self):
         """No sum of a zero weight stays open: the history is not saved."""
@@ -509,7 +509,7 @@ cdef class AveragedAdagrad(Adagrad):
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
-        self.begin()
+        self.reset_history()
 
     cdef double predict(self, const Example* e) noexcept nogil:
         return Rule.predict(self, e)

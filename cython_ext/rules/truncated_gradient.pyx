@@ -219,12 +219,12 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
-        self.begin()
+        self.reset_history()
 
     def __dealloc__(self):
         free_history(&self.history)
 
-    cdef void begin(self) noexcept nogil:
+    cdef void reset_history(self) noexcept nogil:
         if reset(&self.history, self.t, self.gravity, self.area):
             self.out_of_memory = True
 
@@ -263,7 +263,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
             if s.w != 0 and self.now(<Slot*>s) == 0 and s.mark != self.constant_mark:
                 close(&s.total, self.pending(s))
                 s.w = s.gravity = 0
-        self.begin()
+        self.reset_history()
 
     def flush(self):
         """No sum of a zero weight stays open: the history is not saved."""
@@ -271,7 +271,7 @@ cdef class AveragedTruncatedGradient(TruncatedGradient):
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
-        self.begin()
+        self.reset_history()
 
     cdef double predict(self, const Example* e) noexcept nogil:
         return Rule.predict(self, e)

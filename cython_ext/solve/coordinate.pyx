@@ -60,11 +60,11 @@ cdef class CoordinateDescent(Solver):
         free(self.largest)
         free(self.active)
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         cdef Problem p = self.problem
         cdef Columns columns
         cdef size_t size, k
-        p.begin()
+        p.prepare()
         columns = p.columns
         size = 8 * (columns.a.size + 1)
         free(self.bound)

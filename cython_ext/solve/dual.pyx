@@ -145,7 +145,7 @@ cdef class DualCoordinateDescent(Solver):
         """The dual variables, one number for each row. For tests."""
         return [self.duals[i].a for i in range(self.problem.n)]
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         cdef Problem p = self.problem
         cdef size_t j
         cdef bint same = self.started and self.b_left == p.b

@@ -69,7 +69,7 @@ cdef class FirstOrder(Solver):
             raise MemoryError("no memory for the gradients")
         return found
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         cdef Problem p = self.problem
         if self.softmax is None:
             self.w, self.g, self.b = p.weights, p.g, &p.b

@@ -195,10 +195,10 @@ cdef class Newton(Solver):
         free(self.block)
         free(self.next_entry)
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         cdef Problem p = self.problem
         cdef size_t size, k
-        p.begin()
+        p.prepare()
         size = p.columns.a.size + 1
         free(self.working)
         free(self.list)

@@ -51,7 +51,7 @@ cdef class NewtonOnBall(Solver):
         super().stop()
         self.solver.stop()
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         cdef double norm
         cdef Problem p = self.problem
         self.strongest = self.inside.l1_max()
@@ -69,7 +69,7 @@ cdef class NewtonOnBall(Solver):
         cdef Problem p = self.problem
         cdef Problem inside = self.inside
         if self.changes != p.changes:
-            self.begin()
+            self.prepare()
             self.changes = p.changes
             self.scale = max(self.scale, inside.l1 + p.violation)
             self.best, self.idle = p.objective, 0

@@ -90,7 +90,7 @@ cdef class Problem:
     cdef void conclude(self) noexcept nogil
     cdef void whole(self) noexcept nogil
     cdef double zero_l1_max(self) noexcept nogil
-    cdef int begin(self) except -1
+    cdef int prepare(self) except -1
     cdef int pick_columns(self, double l1) except -1
     cdef double norm(self) noexcept nogil
 

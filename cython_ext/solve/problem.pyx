@@ -287,7 +287,7 @@ cdef class Problem:
 
     # --- for solvers -------------------------------------------------------------------------
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         """Create columns, set the weights of all others to zero, and update the state as `settle` does."""
         cdef size_t j
         if self.columns is None:

@@ -304,7 +304,7 @@ cdef class SoftmaxProblem(Problem):
             self.gradient(False)
         self.measure()
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         with nogil:
             self.whole()
         return 0

@@ -18,7 +18,7 @@ cdef class Solver:
     cdef double best                # objective
     cdef int idle                   # steps without a better one
 
-    cdef int begin(self) except -1
+    cdef int prepare(self) except -1
     cdef int iterate(self, Problem p) except -1 nogil
     cdef bint exact(self, Problem p) noexcept nogil
     cdef bint stopped(self) noexcept nogil

@@ -1,6 +1,6 @@
 """The base class of solvers: steps over a problem, which stores weights, objective and lower bound.
 
-A solver is a subclass with `begin`, which is called before the first step and after any other change of the
+A solver is a subclass with `prepare`, which is called before the first step and after any other change of the
 problem, and `iterate`, one outer step without the GIL, after which the problem is evaluated.
 """
 
@@ -32,7 +32,7 @@ cdef class Solver:
         """One outer step, unless it is done. MemoryError."""
         cdef Problem problem = self.problem
         if self.changes != self.problem.changes:
-            self.begin()
+            self.prepare()
             self.scale = max(self.scale, problem.l1 + problem.violation)
             self.best, self.idle = problem.objective, 0
             self.changes = self.problem.changes
@@ -60,7 +60,7 @@ cdef class Solver:
     cdef bint stopped(self) noexcept nogil:
         return vwlite_load(self.stopping)
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         return 0
 
     cdef int iterate(self, Problem p) except -1 nogil:

@@ -126,7 +126,7 @@ cdef class Stepper:
         if batch.decode():
             raise MemoryError("no memory for an example")
         expansion = self.expander.expand(&batch.a, line, 0, False)
-        if expansion == NO_SPACE or (expansion == OVERSIZED and self.maker.begin(&batch.a, line)):
+        if expansion == NO_SPACE or (expansion == OVERSIZED and self.maker.start_line(&batch.a, line)):
             raise MemoryError("no memory for an example")
         if expansion == OVERSIZED:
             self.batch, self.size = batch, self.maker.size

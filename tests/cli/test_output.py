@@ -51,11 +51,11 @@ def test_several_versions(tmp_path):
     with AtomicFile(tmp_path / "a") as f:
         for version in (b"one", b"three", b"two"):
             f.write(b"thrown away")
-            f.begin()
+            f.new_version()
             f.write(version)
             f.commit()
             assert (tmp_path / "a").read_bytes() == version
-            f.begin()
+            f.new_version()
         f.write(b"not committed")
     assert (tmp_path / "a").read_bytes() == b"two"
     assert leftovers(tmp_path, ["a"]) == []
@@ -72,7 +72,7 @@ with AtomicFile(sys.argv[1]) as f:
         for _ in range(200):
             f.write(line * 50)
         f.commit()
-        f.begin()
+        f.new_version()
         if version == 3:
             print("ready", flush=True)
 """
@@ -232,7 +232,7 @@ def test_named_pipe_that_restarts_before_it_was_written(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     thread, found = reader_of(tmp_path / "fifo")
     with AtomicFile(tmp_path / "fifo") as f:
-        f.begin()
+        f.new_version()
         time.sleep(0.05)  # in which the reader would find the end of the file
         f.write(b"abc")
         f.commit()

@@ -60,13 +60,13 @@ def test_a_file_that_was_not_there_is_not_there_before_commit(tmp_path):
 def test_versions_follow_each_other_under_one_lock(target):
     with AtomicFile(target) as file:
         for data in (b"one", b"two"):
-            file.begin()
+            file.new_version()
             file.write(data)
             file.commit()
             assert target.read_bytes() == data
             with pytest.raises(BusyError):
                 AtomicFile(target)
-        file.begin()
+        file.new_version()
         file.write(b"three")
     assert target.read_bytes() == b"two"
 
@@ -74,7 +74,7 @@ def test_versions_follow_each_other_under_one_lock(target):
 def test_begin_throws_away_what_was_started(target):
     with AtomicFile(target) as file:
         file.write(NEW)
-        file.begin()
+        file.new_version()
         file.write(b"x")
         file.commit()
     assert target.read_bytes() == b"x"
@@ -265,7 +265,7 @@ def test_no_two_jobs_ever_hold_one_lock(tmp_path):
 def test_a_device_is_written_directly_as_often_as_it_is_requested():
     with AtomicFile(os.devnull) as file:
         for _ in range(3):
-            file.begin()
+            file.new_version()
             file.write(b"x")
             file.commit()
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
@@ -278,10 +278,10 @@ def test_a_named_pipe_gets_one_version(tmp_path):
     reader = threading.Thread(target=lambda: got.append(path.read_bytes()))
     reader.start()
     with AtomicFile(path) as file:
-        file.begin()  # nothing was written yet: the reader must not see an end here
+        file.new_version()  # nothing was written yet: the reader must not see an end here
         file.write(NEW)
         with pytest.raises(CannotCreateError, match="cannot be written twice"):
-            file.begin()
+            file.new_version()
         file.commit()
     reader.join()
     assert got == [NEW]

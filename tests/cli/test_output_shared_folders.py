@@ -68,7 +68,7 @@ def test_temporary_files_have_a_name_that_cannot_be_predicted_and_are_for_the_ow
     for _ in range(3):
         with AtomicFile(tmp_path / "model") as file:
             for _ in range(2):
-                file.begin()
+                file.new_version()
                 found = temporary(tmp_path)
                 seen.add(found.name)
                 assert stat.S_IMODE(found.stat().st_mode) == 0o600

@@ -201,7 +201,7 @@ def parts_at(run, shards, stack):
 def a_run(at):
     """A run after some rounds, and its shards."""
     shards = split("logistic", 2)
-    run = Rounds.begin(Settings(loss="logistic", l1=0.02), None, 1e-9)
+    run = Rounds.create(Settings(loss="logistic", l1=0.02), None, 1e-9)
     with ExitStack() as stack:
         for _ in range(3):
             run.take(parts_at(run, shards, stack))

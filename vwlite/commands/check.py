@@ -51,15 +51,15 @@ def check_file(path: str, options: "ParseOptions") -> bool:
     from vwlite.model.file import ZIP
 
     try:
-        begin = _first_bytes(path, 16)
-        if begin == b"":
+        head = _first_bytes(path, 16)
+        if head == b"":
             click.echo(f"{path}: empty")
             return False
-        if begin is None:
+        if head is None:
             return _check_data(path, options)
-        if begin.startswith(ZIP) or looks_like_vw(begin):
+        if head.startswith(ZIP) or looks_like_vw(head):
             return _check_model(path)
-        if begin.startswith(MAGIC[:-2]):
+        if head.startswith(MAGIC[:-2]):
             return _check_cache(path)
         return _check_data(path, options)
     except (DataError, NoInputError) as e:

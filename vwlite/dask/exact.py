@@ -31,9 +31,9 @@ def settings_of(o: DaskTrainOptions, start: Model | None) -> Settings:
 class ExactRounds(DaskRounds):
     """The rounds of a run with --exact."""
 
-    def begin(self, settings: Settings, start: Model | None) -> None:
+    def prepare(self, settings: Settings, start: Model | None) -> None:
         """From the weights of a model, or from zeros; with --resume, from the last round."""
-        self.run = Rounds.begin(settings, start, self.options.tolerance)
+        self.run = Rounds.create(settings, start, self.options.tolerance)
         self.identity |= {
             "options": [settings.stored(), list(self.job.arguments[1:]), self.job.format],
             "--block-size": self.options.block_size,
@@ -51,13 +51,13 @@ class ExactRounds(DaskRounds):
     def all(self) -> None:
         """Do rounds until the tolerance is reached, or there were as many as are allowed."""
         o, run = self.options, self.run
-        begin = time.monotonic()
+        started_at = time.monotonic()
         if not self._over():
             for row in run.go(self._ask, lambda row: self._over(more=1), shards=len(self.parts), quiet=o.quiet):
-                self.done.append(vars(row) | {"seconds": round(time.monotonic() - begin, 3)})
+                self.done.append(vars(row) | {"seconds": round(time.monotonic() - started_at, 3)})
                 self.keep(run.state.packed())
                 self.put(to_bytes(run.model(best=True), self.path))
-                begin = time.monotonic()
+                started_at = time.monotonic()
         if run.done:
             remove_state(self.path)
 

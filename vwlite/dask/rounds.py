@@ -15,7 +15,7 @@ from vwlite.runs.common import say
 
 
 class DaskRounds:
-    """A run in rounds over shards that workers read. Call `begin`, then `all`."""
+    """A run in rounds over shards that workers read. Call `prepare`, then `all`."""
 
     def __init__(
         self, o: DaskTrainOptions, listing: Listing, job: ShardJob, cluster: Cluster, file: AtomicFile
@@ -50,7 +50,7 @@ class DaskRounds:
 
     def put(self, model: bytes) -> None:
         """Write the model of a round."""
-        self.file.begin()
+        self.file.new_version()
         self.file.write(model)
         self.file.commit()
 

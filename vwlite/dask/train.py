@@ -60,7 +60,7 @@ def train(o: DaskTrainOptions) -> int:
         cluster = Cluster(o.scheduler, o.retries)
         frame.stop_with(cluster.stop)
         run = (ExactRounds if o.exact else MergedRounds)(o, listing, job, cluster, file)
-        run.begin(settings, start)
+        run.prepare(settings, start)
         try:
             frame.enter_context(cluster)
             run.all()
@@ -131,7 +131,7 @@ class RoundProgress:
     quiet: bool
     total: int
     live: LiveLine = field(default_factory=LiveLine)
-    begin: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     shards: int = 0
     lines: int = 0
     titled: bool = False
@@ -139,7 +139,7 @@ class RoundProgress:
     LINES_EVERY = 30  # seconds, without a terminal
 
     def start(self, round_number: int) -> None:
-        self.begin = self.said = time.monotonic()
+        self.started_at = self.said = time.monotonic()
         self.round_number, self.shards, self.lines = round_number, 0, 0
 
     def one(self, lines: int) -> None:
@@ -158,7 +158,7 @@ class RoundProgress:
 
     def rate(self) -> float:
         """Lines a second."""
-        return self.lines / max(time.monotonic() - self.begin, 1e-9)
+        return self.lines / max(time.monotonic() - self.started_at, 1e-9)
 
     def row(self, done: dict[str, Any]) -> None:
         """A row of the table: a round is done."""
@@ -179,7 +179,7 @@ class MergedRounds(DaskRounds):
 
     model: Model
 
-    def begin(self, settings: Settings, start: Model | None) -> None:
+    def prepare(self, settings: Settings, start: Model | None) -> None:
         """From a model, or from nothing; with --resume, from the last round."""
         o = self.options
         self.by_ranges = _by_ranges(settings) and not o.names and not (start and len(start.names))  # merged so
@@ -248,7 +248,7 @@ class Round:
         self.run, self.folder, self.state = run, folder, state
         self.cluster, self.parts, self.job = run.cluster, run.parts, run.job
         self.round_number = len(run.done) + 1
-        self.begin = time.monotonic()
+        self.started_at = time.monotonic()
         self.start = self.cluster.put(same, run.start)
         self.learned: list[Any] = [None] * len(self.parts)
 
@@ -348,7 +348,7 @@ class Round:
             "candidates": [{"rule": x.way, "step": x.step, "loss": shown(x.loss)} for x in merge.candidates
                            if x.way != "shard"],
             "holdout losses of shards": own,
-            "seconds": round(time.monotonic() - self.begin, 3),
+            "seconds": round(time.monotonic() - self.started_at, 3),
         }  # fmt: skip
 
 

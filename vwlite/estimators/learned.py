@@ -349,7 +349,7 @@ def save(model: Model, path: str, weights_only: bool = False) -> None:
             some = any(unseen) if isinstance(unseen, list) else unseen
             model = replace(model, rule={"unseen": unseen} if some else {}, state={}, more={}, weights_only=True)
         with AtomicFile(path) as file:
-            file.begin()
+            file.new_version()
             write_model(file, model)
             file.commit()
 

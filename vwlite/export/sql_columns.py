@@ -111,10 +111,10 @@ class SqlColumns:
 
     def _words_of(self, space: bytes) -> list[tuple[str, int]]:
         """The words of a column that have names in the model."""
-        begin, found = space + b"^" + space + b"=", {}
+        prefix, found = space + b"^" + space + b"=", {}
         for key, name in self._linear.model.names:
-            if name.startswith(begin) and key == self._key(name[len(space) + 1 :], space):
-                found[name[len(begin) :].decode("utf-8", "surrogateescape")] = key
+            if name.startswith(prefix) and key == self._key(name[len(space) + 1 :], space):
+                found[name[len(prefix) :].decode("utf-8", "surrogateescape")] = key
         return sorted(found.items())
 
     def rows(self) -> Iterator[tuple[int, str, int]]:

@@ -50,17 +50,17 @@ def _instead(scheme: str, url: str, data: bool) -> str:
     return f": {pipe}, or `vwlite dask`, which reads URLs"
 
 
-def not_data(begin: bytes, path: str) -> str:
+def not_data(head: bytes, path: str) -> str:
     """What a file is by its first bytes, and what to do with it, if it is one of ours; else nothing."""
     name = "FILE" if path == "<stdin>" else shlex.quote(path)
-    text = begin[:2048].replace(b"\0", b"")
-    if looks_like_vw(begin) or (begin[30:40] == b"header.npy" and b'{"algorithm"' in text):
+    text = head[:2048].replace(b"\0", b"")
+    if looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text):
         return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "
                 f"`vwlite train -i {name} DATA` continues it")  # fmt: skip
-    if begin.startswith(b"vwlite cache\0"):
+    if head.startswith(b"vwlite cache\0"):
         return f"it is a cache: name the data that it was made from, and --cache-file {name}"
-    if begin.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return f"it is UTF-16: convert it, as with `iconv -f UTF-16 -t UTF-8 {name}`"
-    if begin.startswith(b"PK\3\4") and begin[30:49] == b"[Content_Types].xml":
+    if head.startswith(b"PK\3\4") and head[30:49] == b"[Content_Types].xml":
         return "it is a spreadsheet: save it as CSV"
     return ""

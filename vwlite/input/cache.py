@@ -191,10 +191,10 @@ def check_replaceable(path: str) -> None:
         return  # nothing is lost, or AtomicFile refuses it
     try:
         with open(path, "rb") as f:
-            begin = f.read(len(MAGIC) - 2)
+            head = f.read(len(MAGIC) - 2)
     except OSError as e:
         raise CannotCreateError(f"{path}: cannot be replaced by a cache, as it cannot be read: {e.strerror}") from e
-    if not MAGIC.startswith(begin):
+    if not MAGIC.startswith(head):
         raise CannotCreateError(
             f"{path}: this file is not a cache of vwlite, so it is not replaced by one: name another file, or remove it"
         )

@@ -126,13 +126,13 @@ def _unreadable(source: str, e: OSError) -> NoInputError:
     return NoInputError(unreadable(display_name(source), e))
 
 
-def _no_data(begin: bytes, source: str) -> str:
+def _no_data(head: bytes, source: str) -> str:
     """Why a file that begins so is not data, if it is a model or similar."""
-    if not begin.startswith((b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff")) and begin[1:4] != b"\0\0\0":
+    if not head.startswith((b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff")) and head[1:4] != b"\0\0\0":
         return ""
     from vwlite.input.advice import not_data
 
-    return not_data(begin, source)
+    return not_data(head, source)
 
 
 def total_size(sources: Sequence[str]) -> int | None:

@@ -395,17 +395,17 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
     return digest.hexdigest()
 
 
-def _what_it_is(begin: bytes) -> str:
+def _what_it_is(head: bytes) -> str:
     """What a file is that is not a model, by its first bytes, and which command writes a model."""
     writes = "; `vwlite train -m FILE` writes one"
-    if not begin:
+    if not head:
         return f": it is empty{writes}"
-    if begin.startswith(b"vwlite cache"):
+    if head.startswith(b"vwlite cache"):
         return f": it is a cache of parsed data{writes}"
-    if begin.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
+    if head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
         return ": it is compressed; decompress it first"
     control = set(range(32)) - set(b"\t\n\r\f")
-    return writes if control & set(begin) else f": it is text{writes}"
+    return writes if control & set(head) else f": it is text{writes}"
 
 
 def inconsistency(model: Model) -> str | None:

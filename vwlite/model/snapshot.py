@@ -96,7 +96,7 @@ def snapshot(
     )
 
 
-def begin(settings: Settings, feature_weights: str | None, **options: Any) -> Learner:
+def new_learner(settings: Settings, feature_weights: str | None, **options: Any) -> Learner:
     """A learner that has seen nothing. feature_weights: the file of them. options: as Learner takes them."""
     learner = make_learner(settings, **options)
     if feature_weights is not None:

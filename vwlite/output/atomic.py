@@ -39,7 +39,7 @@ _DIGEST = 8  # bytes of a digest that replaces the end of a name that is too lon
 class AtomicFile:
     """A file to be written: locked and its folder tried from the beginning, there from `commit` on.
 
-    After `commit`, `begin` starts the next version. Leaving the `with` block removes what was not
+    After `commit`, `new_version` starts the next version. Leaving the `with` block removes what was not
     committed. What is not a regular file (a pipe, /dev/null, /dev/stdout) is written directly, and once.
 
     CannotCreateError: no such folder, no permission. BusyError: another job writes it. WriteError: the
@@ -72,7 +72,7 @@ class AtomicFile:
             self._lock = self._acquire()
             _open_files.add(self)
         try:
-            self.begin()
+            self.new_version()
         except BaseException:
             self.close()
             raise
@@ -89,7 +89,7 @@ class AtomicFile:
                 f"{self.name}: cannot be written: in this folder only its owner may replace it"
             )
 
-    def begin(self) -> None:
+    def new_version(self) -> None:
         """Start a new, empty version of the file; an unfinished one is discarded."""
         if self._direct and self._written and not os.path.samefile(self.name, os.devnull):
             raise CannotCreateError(f"{self.name}: cannot be written twice, as it is not a file: name a regular file")
@@ -411,7 +411,7 @@ class Draft:
 
             self._file = tempfile.TemporaryFile(prefix="vwlite-", dir=folder, buffering=0)
 
-    def begin(self) -> None:
+    def new_version(self) -> None:
         """Throw away what was written."""
         with self._told():
             os.lseek(self._file.fileno(), 0, os.SEEK_SET)

@@ -104,7 +104,7 @@ class Rounds:
             self.descent.load(state.numbers, state.arrays)
 
     @classmethod
-    def begin(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
+    def create(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
         """start: whose weights are the first; without, they are zero."""
         solver = "owl-qn" if settings.radius is None else "spg"
         state = RoundState(settings.stored(), solver)
@@ -205,12 +205,12 @@ class Rounds:
 
     def _first(self, parts: list[ShardSums]) -> None:
         """The features of all shards, and the weights there."""
-        state, begin = self.state, memoryview(self.state.arrays["x"])
+        state, initial = self.state, memoryview(self.state.arrays["x"])
         keys: array[int] = array("I")
         for part in parts:
             keys = united(keys, part.keys)
-        x = aligned(keys, state.keys, begin[:-1])
-        x.append(begin[-1])
+        x = aligned(keys, state.keys, initial[:-1])
+        x.append(initial[-1])
         self.descent = self._descent(x)
         state.keys = keys
         state.shards = [[part.shard, part.counters["examples"], len(part.keys)] for part in parts]

@@ -97,7 +97,7 @@ class Run:
         self.settings = settings
         self.learner = learner
         learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
-        self.begin = time.monotonic()
+        self.started_at = time.monotonic()
         self.stopped = False
         self.bad = BadLines(options, stack)
         self._sinks = [
@@ -195,7 +195,7 @@ class Run:
         return found
 
     def seconds(self) -> float:
-        return time.monotonic() - self.begin
+        return time.monotonic() - self.started_at
 
 
 def quality(tally: Tally) -> dict[str, float | None]:

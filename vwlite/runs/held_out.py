@@ -30,13 +30,13 @@ class HeldOut:
         kinds = np.asarray(batch.kind)
         counted = np.cumsum(kinds != REJECTED) + before
         held = np.flatnonzero((kinds == EXAMPLE) & (counted % self._period == 0) & (counted <= after))
-        self._begin(batch, source)
+        self._write_header(batch, source)
         if not len(held):
             return
         for line in source.lines_of(batch, held.tolist()):
             self._file.write(line + b"\n")
 
-    def _begin(self, batch: Batch, source: SourceText) -> None:
+    def _write_header(self, batch: Batch, source: SourceText) -> None:
         """Write the header, if there is one. DataError for lines that do not go with those before."""
         kind = (source.format, source.delimiter)
         if self._kind is None:

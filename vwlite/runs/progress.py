@@ -85,7 +85,7 @@ class LiveLine:
         self.active = is_terminal(self.stream) and not quiet
         self.colour = has_colors(self.stream)
         self.clock = clock
-        self.begin = self.last = clock()
+        self.started_at = self.last = clock()
         self.shown = False
 
     def update(self, examples: int, done: int, total: int | None) -> None:
@@ -99,7 +99,7 @@ class LiveLine:
         now = self.clock()
         if now - self.last < self.INTERVAL:
             return
-        self.last, text = now, text_at(now - self.begin)
+        self.last, text = now, text_at(now - self.started_at)
         self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
         self.stream.flush()
         self.shown = True

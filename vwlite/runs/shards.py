@@ -22,7 +22,7 @@ def solve_shards(o: SolveOptions) -> int:
     start = read_model(o.initial) if o.initial else None
     settings, _ = resolve_solve(o, start.settings if start else None)
     check_problem(settings, "--shards")
-    run = Rounds.begin(settings, start, o.tolerance)
+    run = Rounds.create(settings, start, o.tolerance)
     # Forked before the frame opens files, which the processes would have too; ended before it ends.
     with Processes(o, settings, o.data, o.shards) as processes, RunFrame("solve", o) as frame:
         frame.push(processes)

@@ -99,7 +99,7 @@ class Solving:
         self.row = SOLVERS[solver]
         self.names = name_store(o, start.names if start else NONE)
         self.examples = Examples(o, settings, DataNames.of(start, settings, self.names), frame, gram=solver == "newton")
-        self.begin = time.monotonic()
+        self.started_at = time.monotonic()
         self.limits = Limits(o)
         self.stopped = False
         self.l1_max = 0.0
@@ -141,7 +141,7 @@ class Solving:
         if self._start is not None:
             self._begin_from(self._start)
         self._print_head()
-        self.begin = time.monotonic()
+        self.started_at = time.monotonic()
         self.limits = Limits(o)
         if o.l1_path is not None:
             self._solve_path(*o.l1_path)
@@ -235,7 +235,7 @@ class Solving:
                 found = self.outcome
                 self._live.clear()
                 say(
-                    f"{i + 1:>8} {time.monotonic() - self.begin:>8.3f} {l1:>12.6g} {found.objective:>16.10g} "
+                    f"{i + 1:>8} {time.monotonic() - self.started_at:>8.3f} {l1:>12.6g} {found.objective:>16.10g} "
                     f"{100 * found.share:>9.3g} {found.nonzeros:>9} {found.passes:>9.1f}"
                 )
             if self.stopped or time.monotonic() >= self.limits.deadline:
@@ -341,7 +341,7 @@ class Solving:
 
     def _row(self, p: Problem, solver: Solver, step: int, name: str, shown: bool) -> dict[str, Any]:
         """The progress of a problem after a step, printed and for the report."""
-        seconds = time.monotonic() - self.begin
+        seconds = time.monotonic() - self.started_at
         found = Bounds(p.objective, p.lower_bound)
         violation = p.violation / p.l1 if p.l1 > 0 else p.violation
         if shown:
@@ -402,7 +402,7 @@ class Solving:
             lines["l1"] = settings.l1
             part = settings.l1 / self.l1_max if self.l1_max else math.inf
             lines["l1 / l1 max"] = part if math.isfinite(part) else None
-        lines |= {"steps": found.steps, "passes": found.passes, "seconds": round(time.monotonic() - self.begin, 3)}
+        lines |= {"steps": found.steps, "passes": found.passes, "seconds": round(time.monotonic() - self.started_at, 3)}
         return lines | {"ended": found.ended}
 
     def notes(self) -> list[str]:
@@ -419,7 +419,7 @@ class Solving:
 
     def _write_model(self, interrupted: bool) -> None:
         if self.file is not None:
-            self.file.begin()
+            self.file.new_version()
             write_model(self.file, self._model(interrupted))
             self.file.commit()
 

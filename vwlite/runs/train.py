@@ -13,7 +13,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
 from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
-from vwlite.model.snapshot import FROM_NOTHING, Provenance, begin, resume, snapshot
+from vwlite.model.snapshot import FROM_NOTHING, Provenance, new_learner, resume, snapshot
 from vwlite.options.resolve import Resolved, check_run, resolve
 from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of
@@ -72,7 +72,7 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
     if names is None:
         names = name_store(o, model.names if model else NONE)
     if model is None or o.initial is None:
-        learner = begin(resolved.settings, o.typed.get("feature_weights"), **options)
+        learner = new_learner(resolved.settings, o.typed.get("feature_weights"), **options)
         return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.names, features=names))
     learner = resume(model, resolved, o.initial, **options)
     known = DataNames(learner.names, model.columns, names)
@@ -225,7 +225,7 @@ class Training(Run):
         if self.file is not None and self._may_write():
             self._write_model(interrupted=True)
             self.file.commit()
-            self.file.begin()
+            self.file.new_version()
 
     def _write_model(self, interrupted: bool) -> None:
         """Write the model as of now; it is not in its place before it is committed."""
@@ -233,7 +233,7 @@ class Training(Run):
         rule.final = not interrupted
         self.nonzeros, self.strength = rule.count_nonzero(), self._found()
         if self.file is not None:
-            self.file.begin()
+            self.file.new_version()
             self._put(self.file, self._snapshot(interrupted))
         rule.final = False
 
@@ -245,7 +245,7 @@ class Training(Run):
         if self.file is not None:
             if self._best_model is None:
                 self._best_model = stack.enter_context(self.file.draft())
-            self._best_model.begin()
+            self._best_model.new_version()
             self._put(self._best_model, self._snapshot(interrupted=False))
         rule.final = False
 

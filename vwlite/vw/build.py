@@ -246,6 +246,6 @@ def build(s: Setup) -> Layer:
         stepper.min_label = a["min_prediction"]
     if "max_prediction" in a:
         stepper.max_label = a["max_prediction"]
-    learner.bottom.begin()
+    learner.bottom.weights_are_set()
     return learner
 

@@ -60,9 +60,9 @@ class EngineLoop:
         self.timed = hasattr(self.rule, "elapsed")  # its clock starts at what was learned before
         if self.timed:
             self.rule.external_clock = False
-        self._begin()
+        self._create_learner()
 
-    def _begin(self) -> None:
+    def _create_learner(self) -> None:
         """Make the engine's learner."""
         run, names = self.run, None
         a, s = run.arguments, run.setup.plan
@@ -129,7 +129,7 @@ class EngineLoop:
         """Create the engine's learner again when the number of the first class is known; whether it was created."""
         if self.classes is None or self.indexed == self.run.labels.indexing.first:
             return False
-        self._begin()
+        self._create_learner()
         return True
 
     def _enter(self) -> None:

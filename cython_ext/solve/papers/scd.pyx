@@ -64,10 +64,10 @@ cdef class _Halves(Solver):
         """u, as a list. For tests."""
         return [self.u[k] for k in range(2 * self.problem.d)] if self.u != NULL else []
 
-    cdef int begin(self) except -1:
+    cdef int prepare(self) except -1:
         cdef Problem p = self.problem
         cdef size_t i, j
-        p.begin()
+        p.prepare()
         if self.u == NULL:
             self.u = <double*>calloc(2 * p.d + 1, 8)
             self.entries = <size_t*>calloc(p.d + 1, sizeof(size_t))

@@ -271,7 +271,7 @@ class LinearLayer(Layer):
         self.streams.warn(f"NAN prediction in example {self.example_number + 1}, forcing 0")
         e.partial = 0.0
 
-    def begin(self) -> None:
+    def weights_are_set(self) -> None:
         """Called when the initial weights are set."""
 
     def end_example(self) -> None:

@@ -68,7 +68,7 @@ class BatchLinear(LinearLayer):
         if self.collect is not None:
             self.collect(e)
 
-    def begin(self) -> None:
+    def weights_are_set(self) -> None:
         """Called when the initial weights are set."""
         self.blank = not self.stepper.rule.slots()
 

@@ -74,7 +74,7 @@ class PassSolver:
                 weights.invert()
             self.loss_sum += weights.regularize()
             if self.passes == 0:
-                self._begin(weights)
+                self._first_direction(weights)
             else:
                 self._judge(weights, holdout)
         else:
@@ -89,7 +89,7 @@ class PassSolver:
         g_g, g_hg = weights.magnitudes()
         return column(ratio(g_g, self.importance**2)) + column(self._average(g_hg))
 
-    def _begin(self, weights: Weights) -> None:
+    def _first_direction(self, weights: Weights) -> None:
         """The first direction."""
         self.say(f"{1:>2} {column(self._average(self.loss_sum))}{self._magnitudes(weights)}{BLANK * 3}")
         self.last_loss_sum = self.loss_sum

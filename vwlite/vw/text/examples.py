@@ -382,10 +382,10 @@ def _is_cache(path: str) -> bool:
         return False
     try:
         with open(path, "rb") as f:
-            begin = f.read(64)
+            head = f.read(64)
     except OSError:
         return False
-    return begin == b"" or begin.startswith(MAGIC[:-2]) or _FOREIGN.match(begin) is not None
+    return head == b"" or head.startswith(MAGIC[:-2]) or _FOREIGN.match(head) is not None
 
 
 def _first_lines(data: bytes, count: int) -> bytes:
