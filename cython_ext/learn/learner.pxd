@@ -50,7 +50,7 @@ cdef class Learner:
     # Classes.
     cdef readonly Classifier classifier    # the rule, or None
     cdef bint multiclass                   # `classifier` is not None
-    cdef readonly ClassNames names
+    cdef readonly ClassNames class_names
     cdef public size_t named               # classes that have a name so far, in the model or in this stream
     cdef double* class_probabilities       # owned; [classes]
     # The range to which predictions are clipped.

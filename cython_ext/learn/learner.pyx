@@ -35,22 +35,22 @@ cdef class Learner:
 
     learn: whether to learn at all. holdout_period: one line of every `holdout_period` is only predicted; 0: no holdout.
     predictions, raw_predictions, link, probabilities: see PredictionWriter.
-    names: class names, if the rule is a Classifier.
+    class_names: required if the rule is a Classifier.
     """
 
     def __init__(self, Rule rule not None, Loss loss not None, Expander expander not None, *, bint learn=True,
-                 size_t holdout_period=0, ClassNames names=None, **written):
+                 size_t holdout_period=0, ClassNames class_names=None, **written):
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.maker = ChunkMaker(expander, self.table)
         self.maker.stopping = &self.stopping
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
-        self.writer = PredictionWriter(names=names, **written)
+        self.writer = PredictionWriter(class_names=class_names, **written)
         self.multiclass = isinstance(rule, Classifier)
         if self.multiclass:
-            if names is None or names.limit != rule.classes:
+            if class_names is None or class_names.limit != rule.classes:
                 raise ValueError("there are not as many names as classes")
-            self.classifier, self.names, self.named = rule, names, names.count
+            self.classifier, self.class_names, self.named = rule, class_names, class_names.count
             free(self.class_probabilities)
             self.class_probabilities = <double*>calloc(self.classifier.classes, sizeof(double))
             if self.class_probabilities == NULL:

@@ -21,7 +21,7 @@ cdef class Scorer(Learner):
     cdef bint gives_probabilities
 
     def __init__(self, Learner learner not None):
-        super().__init__(learner.rule, learner.loss, learner.expander, learn=False, names=learner.names)
+        super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
         self.writer.link = learner.writer.link
         self.clips, self.named = learner.clips, learner.named
         self.min_label, self.max_label = learner.min_label, learner.max_label

@@ -51,7 +51,7 @@ cdef class PredictionWriter:
     cdef public bint short_numbers            # those of classes have at most six digits
     cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link
-    cdef ClassNames names
+    cdef ClassNames class_names
     cdef OutputFormat format
     cdef bint probable                        # rows have a probability
     cdef bint linked_too                      # ... and the prediction beside the score

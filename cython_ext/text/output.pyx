@@ -164,21 +164,21 @@ cdef class PredictionWriter:
 
     predictions, raw_predictions: whether these are requested; the lines are collected in attributes of these names.
     link: of predictions that are numbers. KeyError for an unknown one.
-    names: class names, if there are classes. probabilities: write those of all classes instead of the predicted class.
+    class_names: if there are classes. probabilities: write those of all classes instead of the predicted class.
     format: text, csv or json. probable: csv and json rows have the probability. labels: how -1 and 1 are written
     there.
     """
 
-    def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity", ClassNames names=None,
-                 bint probabilities=False, format="text", bint probable=False, labels=None):
+    def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity",
+                 ClassNames class_names=None, bint probabilities=False, format="text", bint probable=False, labels=None):
         self.writes, self.writes_raw = predictions, raw_predictions
         self.predictions, self.raw_predictions = Text(), Text()
-        self.link, self.names, self.probabilities = Link[link.upper()], names, probabilities
+        self.link, self.class_names, self.probabilities = Link[link.upper()], class_names, probabilities
         self.format, self.probable, self.labels = OutputFormat[format.upper()], probable, labels
         if labels is not None:
             self.negative, self.positive = <bytes?>labels[0], <bytes?>labels[1]
         self.needs_probabilities = probabilities or (probable and self.format != OutputFormat.TEXT)
-        self.linked_too = names is None and self.link != Link.IDENTITY and self.link != Link.LOGISTIC
+        self.linked_too = class_names is None and self.link != Link.IDENTITY and self.link != Link.LOGISTIC
         if predictions and self.format == OutputFormat.CSV and self.header():
             raise MemoryError("no memory for a prediction")
 
@@ -228,7 +228,7 @@ cdef class PredictionWriter:
     cdef int write_name(self, Text text, size_t number) noexcept nogil:
         if number == 0:
             return text.write(b"?", 1)
-        return text.write(self.names.names[number - 1].text, self.names.names[number - 1].size)
+        return text.write(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)
 
     cdef int write_all(self, Text text, size_t named, const double* numbers) noexcept nogil:
         """NAME:NUMBER for each class that has a name, with blanks between them."""
@@ -248,20 +248,20 @@ cdef class PredictionWriter:
         """The names of the columns of CSV."""
         cdef bytes name
         cdef size_t k
-        columns = [b"tag", b"label"] + ([b"class"] if self.names is not None else []) + [b"score"]
+        columns = [b"tag", b"label"] + ([b"class"] if self.class_names is not None else []) + [b"score"]
         columns += [b"probability"] if self.probable else []
         columns += [b"prediction"] if self.linked_too else []
-        for k in range(self.names.count if self.probabilities else 0):
-            columns.append(b"probability_" + self.names.names[k].text[:self.names.names[k].size])
+        for k in range(self.class_names.count if self.probabilities else 0):
+            columns.append(b"probability_" + self.class_names.names[k].text[:self.class_names.names[k].size])
         for i, name in enumerate(columns):
             if (i > 0 and self.predictions.write(b",", 1)) or self.predictions.csv_cell(name, len(name)):
                 return -1
         return self.predictions.end_line(NULL, 0)
 
     cdef int blank_row(self) noexcept nogil:
-        if self.names is None:
+        if self.class_names is None:
             return self.score_row(NAN, NAN, NULL, 0)
-        return self.class_row(0, self.names.count, NULL, NULL, 0, NULL, 0)
+        return self.class_row(0, self.class_names.count, NULL, NULL, 0, NULL, 0)
 
     cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil:
         """The columns of a prediction that is a number; NaN is an empty cell."""
@@ -300,7 +300,7 @@ cdef class PredictionWriter:
         if self.format == OutputFormat.JSON and class_probabilities == NULL:
             return self.empty_cell()
         for k in range(named):
-            name = &self.names.names[k]
+            name = &self.class_names.names[k]
             if self.format == OutputFormat.CSV:
                 if self.predictions.write(b",", 1):
                     return -1
@@ -346,6 +346,6 @@ cdef class PredictionWriter:
     cdef int class_cell(self, size_t number) noexcept nogil:
         if number == 0:
             return self.empty_cell()
-        if self.names.numbers:
+        if self.class_names.numbers:
             return self.write_name(self.predictions, number)
-        return self.text_cell(self.names.names[number - 1].text, self.names.names[number - 1].size)
+        return self.text_cell(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)

@@ -9,7 +9,7 @@ from vwlite.core.data.class_names cimport ClassNames
 cdef class ExpectedLabels:
     cdef double low, high
     cdef bint only_ends, needed
-    cdef ClassNames names              # None: labels are the numbers of the batch
+    cdef ClassNames class_names        # None: labels are the numbers of the batch
     cdef Batch batch
     # What stood in the tags, and what is left of them; owned, as in Arrays.
     cdef double* label

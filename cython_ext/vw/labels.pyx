@@ -37,12 +37,12 @@ cdef class ExpectedLabels:
     """The labels of a batch.
 
     low, high: the range of expected labels, or the only two, if `only_ends`. needed: a line without a label is
-    not expected either. names: of classes, if labels are words in front of the tags: the name of a class and perhaps
+    not expected either. class_names: given if labels are words in front of the tags: the name of a class and perhaps
     an importance, then a NUL. Then labels are the numbers of classes.
     """
 
-    def __init__(self, double low, double high, bint only_ends, *, bint needed=False, ClassNames names=None):
-        self.low, self.high, self.only_ends, self.needed, self.names = low, high, only_ends, needed, names
+    def __init__(self, double low, double high, bint only_ends, *, bint needed=False, ClassNames class_names=None):
+        self.low, self.high, self.only_ends, self.needed, self.class_names = low, high, only_ends, needed, class_names
 
     def __dealloc__(self):
         free(self.label)
@@ -53,7 +53,7 @@ cdef class ExpectedLabels:
     def take(self, Batch batch not None):
         """The labels are those of this batch from now on."""
         self.batch = batch
-        if self.names is None:
+        if self.class_names is None:
             return
         if (reserve(<void**>&self.label, &self.label_capacity, batch.a.lines, sizeof(double))
                 or reserve(<void**>&self.importance, &self.importance_capacity, batch.a.lines, sizeof(double))
@@ -89,7 +89,7 @@ cdef class ExpectedLabels:
             return
         while p < end and p[0] != c' ':
             p += 1
-        number = self.names.find(word, p - word)
+        number = self.class_names.find(word, p - word)
         if number == 0:
             return
         self.label[line] = number
@@ -97,7 +97,7 @@ cdef class ExpectedLabels:
 
     cdef void show(self, Arrays* a) noexcept nogil:
         """Set the arrays of the batch from the words in the tags."""
-        if self.names is not None:
+        if self.class_names is not None:
             a.label, a.importance, a.tag_begin, a.tags = self.label, self.importance, self.tag_begin, self.tags
 
     def next_unexpected(self, size_t begin):

@@ -122,6 +122,6 @@ def test_lines_without_a_label_or_weight():
     ],
 )  # fmt: skip
 def test_labels_in_tags(tag, expects):
-    known = ExpectedLabels(1, 2, False, names=ClassNames(2, [b"a", b"b"]))
+    known = ExpectedLabels(1, 2, False, class_names=ClassNames(2, [b"a", b"b"]))
     known.take(batch_of([line(nan, tag=b"a\0"), line(nan, tag=tag)]))
     assert known.next_unexpected(0) == 1 + expects

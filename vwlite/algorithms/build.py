@@ -112,16 +112,17 @@ def _make_one(settings: Settings, loss: Loss, constant_key: int | None) -> Rule:
 
 
 def make_learner(
-    settings: Settings, kind: type[Rule] | None = None, names: Sequence[str] = (), **options: Any
+    settings: Settings, kind: type[Rule] | None = None, class_names: Sequence[str] = (), **options: Any
 ) -> Learner:
     """A learner that has seen nothing.
 
-    options: as Learner takes them. kind: instead of the algorithm's. names: the classes that a model has found.
+    options: as Learner takes them. kind: instead of the algorithm's. class_names: those that
+    a model has found.
     """
     loss, expander = make_loss(settings), make_expander(settings)
     rule = make_rule(settings, loss, expander.constant_key, kind)
     if settings.oaa is not None:
-        options["names"] = make_names(settings, names, grows=options.get("learn", True))
+        options["class_names"] = make_names(settings, class_names, grows=options.get("learn", True))
     learner = Learner(rule, loss, expander, link=settings.link, **options)
     learner.min_label, learner.max_label = loss_function(settings.loss).first_range
     return learner

@@ -194,7 +194,7 @@ def _features(columns: dict[str, Any]) -> list[list[str]]:
 
 def _name(learner: Learner, names: list[bytes]) -> None:
     if names:
-        learner.names.extend(names)
+        learner.class_names.extend(names)
 
 
 class FittedState:
@@ -239,12 +239,12 @@ class FittedState:
         learned: list[tuple[Batch, Any]] = []
         _name(run.learner, names)
         run.learner.begin_pass()
-        finder = make_finder(run.settings, run.names) if run.names is not None else None
+        finder = make_finder(run.settings, run.feature_names) if run.feature_names is not None else None
         with closing(batches_of(rows, fresh=True)) as batches:
             for batch, row in batches:
                 found = names_in(rows, batch, row, finder)
-                if run.names is not None:
-                    run.names.take(found)
+                if run.feature_names is not None:
+                    run.feature_names.take(found)
                 run.feed(batch)
                 learned.append((batch, found))
         size = self._size + sum(len(batch.value) for batch, _ in learned)

@@ -159,14 +159,14 @@ class LoadedModel:
             if parser is None:
                 format = self._detected(b"\n".join(block), number) if format == "auto" else format
                 if any(block):  # blank lines do not show the format
-                    parser = self._parser(format, scorer.names)
+                    parser = self._parser(format, scorer.class_names)
                 else:
                     format = "auto"
             at = next((i for i, line in enumerate(block) if b"\n" in line), None)
             if at is not None:
                 raise ValueError(f"line {number + at}: contains a newline")
             batch.source, batch.first_line = "line", number
-            reader = parser or self._parser("vw", scorer.names)
+            reader = parser or self._parser("vw", scorer.class_names)
             if reader.parse(b"\n".join(block) + b"\n", batch):
                 bad = bad_lines(reader, b"\n".join(block) + b"\n", batch)[0]
                 raise ValueError(f"line {bad.line}, column {bad.column}: {bad.message}")
@@ -210,10 +210,10 @@ class LoadedModel:
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
         found = scores_of(scorer, [batch], len(batch), probabilities)
         answers: list[Any]
-        if scorer.names is None:
+        if scorer.class_names is None:
             answers = linked(found.predicted, self._learned.settings.link).tolist()
         else:
-            names = scorer.names.first(scorer.named)
+            names = scorer.class_names.first(scorer.named)
             if found.probabilities is not None:
                 answers = [dict(zip(names, row, strict=False)) for row in found.probabilities.tolist()]
             else:
@@ -231,7 +231,7 @@ class LoadedModel:
             if are_dictionaries(X):
                 with self._learned.lock:
                     scorer = self._learned.scorer()
-                return score(self._learned, DictionaryRows(X, self._json_parser(scorer.names)), probabilities)
+                return score(self._learned, DictionaryRows(X, self._json_parser(scorer.class_names)), probabilities)
             if isinstance(X, Mapping):
                 raise TypeError("X is one row: pass a list of rows")
             if not is_frame(X):

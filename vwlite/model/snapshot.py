@@ -86,7 +86,7 @@ def snapshot(
         state=state,
         interrupted=interrupted,
         weights_only=weights_only,
-        classes=learner.names.first(learner.named) if settings.classes == "auto" else [],
+        classes=learner.class_names.first(learner.named) if settings.classes == "auto" else [],
         base=provenance.base,
         resumed=provenance.resumed,
         seen=provenance.seen if provenance.seen > len(keys) else 0,  # a model of vwlite solve dropped some
@@ -129,7 +129,7 @@ def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Le
         return _predictor(model, settings, path, options)
     if settings.nonzeros and not options.get("learn", True):  # the state has more weights than the model
         return _predictor(model, settings, path, options)
-    learner = make_learner(settings, names=model.classes, **options)
+    learner = make_learner(settings, class_names=model.classes, **options)
     rule = learner.rule
     if {name: array.format for name, array in model.state.items()} != state_codes(rule):
         raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
@@ -143,7 +143,7 @@ def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Le
 
 def _predictor(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     """A learner for weights without their state."""
-    learner = make_learner(settings, kind=Frozen, names=model.classes, **options)
+    learner = make_learner(settings, kind=Frozen, class_names=model.classes, **options)
     rule = learner.rule
     fields = slots_of(rule, model.keys, {"w": model.weights})
     scalars = {"t": 0, "unseen": 0.0} | model.rule
@@ -166,7 +166,7 @@ def _from_weights(model: "Model", settings: Settings, path: str, options: dict[s
             f"{path}: --algorithm {settings.algorithm}{more} cannot start from weights alone, as its weights "
             f"depend on more: use {able}"
         )
-    learner = make_learner(settings, names=model.classes, **options)
+    learner = make_learner(settings, class_names=model.classes, **options)
     rule = learner.rule
     alone, fields = fresh_rule(settings), {}
     for name, code in state_codes(rule).items():

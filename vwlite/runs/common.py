@@ -170,14 +170,14 @@ class Run:
 
     def shown(self, p: float) -> float | str:
         """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""
-        return float(self.learner.linked(p)) if self.learner.names is None else self._class(p)
+        return float(self.learner.linked(p)) if self.learner.class_names is None else self._class(p)
 
     def shown_label(self, y: float) -> float | str:
         """A label of the learner as it is in the data."""
-        return self.settings.label_of(y) if self.learner.names is None else self._class(y)
+        return self.settings.label_of(y) if self.learner.class_names is None else self._class(y)
 
     def _class(self, x: float) -> str:
-        names = self.learner.names
+        names = self.learner.class_names
         assert names is not None
         return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
 
@@ -188,10 +188,11 @@ class Run:
             del found["average loss"]
         if tally.probable:
             found["log loss"] = tally.log_loss
-        if self.learner.names is not None:
+        if self.learner.class_names is not None:
             rows = tally.matrix(self.learner.named)
             if rows is not None:
-                found["confusion matrix"] = {"classes": self.learner.names.first(self.learner.named), "rows": rows}
+                classes = self.learner.class_names.first(self.learner.named)
+                found["confusion matrix"] = {"classes": classes, "rows": rows}
         return found
 
     def seconds(self) -> float:

@@ -42,7 +42,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
     weights = np.asarray(model.weights).reshape(-1, model.records)
     nonzero = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
-    parse = parse_with(o, settings, model, path, learner.names)
+    parse = parse_with(o, settings, model, path, learner.class_names)
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
         bad, file = BadLines(o, frame), frame.file(output)

@@ -73,9 +73,9 @@ def _crosses(settings: Settings, unseen: Sequence[int]) -> Iterator[str]:
 def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> Notes:
     """Labels that suggest another loss, or none. loss_typed: the loss was chosen, it is not the default."""
     tally = learner.progressive
-    if learner.names is not None:
+    if learner.class_names is not None:
         only = tally.weight > 0 and tally.min_label == tally.max_label
-        name = learner.names[int(tally.min_label) - 1] if only else ""
+        name = learner.class_names[int(tally.min_label) - 1] if only else ""
         return {}, [_one(f"is of class {name}")] if only and learner.examples > 1 else []
     count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
     if learner.distinct_labels == 1 and learner.examples > 1:
@@ -115,16 +115,16 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Sequence[str], mode
 
 
 def _known(settings: Settings, learner: Learner, label: float) -> str:
-    if learner.names is not None:
-        return printable(learner.names[int(label) - 1])
+    if learner.class_names is not None:
+        return printable(learner.class_names[int(label) - 1])
     return label_text(settings.label_of(label))
 
 
 def _expected(settings: Settings, learner: Learner) -> str:
     """The labels that a model knows, as part of a sentence."""
-    if learner.names is not None:
-        names = learner.names.first(min(len(learner.names), MOST_NAMES))
-        return ", ".join(map(printable, names)) + (", ..." if len(learner.names) > MOST_NAMES else "")
+    if learner.class_names is not None:
+        names = learner.class_names.first(min(len(learner.class_names), MOST_NAMES))
+        return ", ".join(map(printable, names)) + (", ..." if len(learner.class_names) > MOST_NAMES else "")
     if settings.labels is not None or settings.label_domain == "binary":
         words = "{} or {}".format(*(_known(settings, learner, y) for y in (-1, 1)))
         return words if settings.labels is None else f"{words}, as it was trained with --labels"
@@ -164,7 +164,7 @@ def _of_constants(settings: Settings, learner: Learner, tally: Tally) -> tuple[f
 
     They do for classes, for labels of two values a and b, and of the squared loss.
     """
-    if learner.names is not None:
+    if learner.class_names is not None:
         rows = tally.matrix(learner.named)
         return (1 - max(map(sum, rows)) / tally.weight, 0.0) if rows else None
     mean = tally.labels / tally.weight

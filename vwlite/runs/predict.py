@@ -36,7 +36,7 @@ def predict(o: PredictOptions) -> int:
         model, settings, o.model, learn=False, predictions=True, raw_predictions=bool(o.raw_predictions),
         **_written(o, settings),
     )  # fmt: skip
-    parse = replace(parse_with(o, settings, model, o.model, learner.names), keeps_text=o.rejects is not None)
+    parse = replace(parse_with(o, settings, model, o.model, learner.class_names), keeps_text=o.rejects is not None)
     kept = Kept.of(model)
     del model
     with RunFrame("predict", o) as frame:

@@ -111,7 +111,7 @@ class Examples:
         self, options: TrainOptions, settings: Settings, known: DataNames, stack: ExitStack, *, gram: bool = False
     ) -> None:
         self.options, self.settings = options, settings
-        self.names, self.feature_names, self._memory = known.classes, known.features, options.memory
+        self.class_names, self.feature_names, self._memory = known.classes, known.features, options.memory
         self._expander = make_expander(replace(settings, constant=False))
         self.rows = Rows(self._expander, most=0 if self._memory is None else max(self._memory // 4 // ENTRY, 1))
         self.constant_key: int | None = make_expander(settings).constant_key
@@ -144,7 +144,9 @@ class Examples:
     @property
     def classes(self) -> int:
         """The number of problems: one for each class that has occurred."""
-        return len(self.names) if self.names is not None and self.settings.classes == "auto" else self.records
+        if self.class_names is not None and self.settings.classes == "auto":
+            return len(self.class_names)
+        return self.records
 
     @property
     def counters(self) -> dict[str, int]:
@@ -259,7 +261,7 @@ class Examples:
 
     def class_name(self, k: int) -> str:
         """Of the problem of a class; nothing if there is only one problem."""
-        names = None if self.settings.softmax else self.names
+        names = None if self.settings.softmax else self.class_names
         return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
 
     def one_sided(self, name: str) -> str:

@@ -97,8 +97,9 @@ class Solving:
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
-        self.names = name_store(o, start.names if start else NONE)
-        self.examples = Examples(o, settings, DataNames.of(start, settings, self.names), frame, gram=solver == "newton")
+        self.feature_names = name_store(o, start.names if start else NONE)
+        known = DataNames.of(start, settings, self.feature_names)
+        self.examples = Examples(o, settings, known, frame, gram=solver == "newton")
         self.started_at = time.monotonic()
         self.limits = Limits(o)
         self.stopped = False
@@ -424,7 +425,7 @@ class Solving:
             self.file.commit()
 
     def _model(self, interrupted: bool) -> Model:
-        examples, names = self.examples, self.examples.names
+        examples, names = self.examples, self.examples.class_names
         model = solved_model(
             self.settings, examples.rows.keys, self.weights, examples.constant_key,
             counters=examples.counters, interrupted=interrupted, columns=examples.columns,
@@ -438,8 +439,8 @@ class Solving:
                 "data": examples.digest,
             },
         )  # fmt: skip
-        if self.names is not None:
-            model.names = FeatureNames.kept(self.names, model.keys, model.weights, self.settings.bits)
+        if self.feature_names is not None:
+            model.names = FeatureNames.kept(self.feature_names, model.keys, model.weights, self.settings.bits)
         return model
 
     def kept(self) -> str:

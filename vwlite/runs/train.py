@@ -73,9 +73,9 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         names = name_store(o, model.names if model else NONE)
     if model is None or o.initial is None:
         learner = new_learner(resolved.settings, o.typed.get("feature_weights"), **options)
-        return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.names, features=names))
+        return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names))
     learner = resume(model, resolved, o.initial, **options)
-    known = DataNames(learner.names, model.columns, names)
+    known = DataNames(learner.class_names, model.columns, names)
     return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known)
 
 
@@ -103,7 +103,7 @@ class Training(Run):
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         learner, settings = job.learner, job.resolved.settings
         super().__init__(o, learner, settings, stack)
-        self.job, self.names = job, job.known.features
+        self.job, self.feature_names = job, job.known.features
         self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.plain)
         self.file: AtomicFile | None = None
         if o.model:
@@ -170,8 +170,8 @@ class Training(Run):
         """One pass over the cache or the text."""
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in batches:
-                if self.names is not None:
-                    self.names.take(parsed.names)
+                if self.feature_names is not None:
+                    self.feature_names.take(parsed.names)
                 before = self.learner.lines
                 self.feed(parsed.batch)
                 if self.held_out is not None and parsed.source is not None:
@@ -261,7 +261,7 @@ class Training(Run):
             interrupted=interrupted,
             weights_only=self.options.save_weights_only,
             columns=self.source.columns,
-            names=self.names,
+            names=self.feature_names,
             provenance=self.job.provenance,
         )
 
@@ -353,7 +353,7 @@ class Training(Run):
 
     def notes(self) -> Notes:
         """Hints from the data about the options. For a continued model they were printed in its first run."""
-        named = about_names(self.names) if self.names is not None else ({}, [])
+        named = about_names(self.feature_names) if self.feature_names is not None else ({}, [])
         loss = about_loss(self.settings, self.learner, self._held_tally or self.learner.progressive)
         if self.options.initial:
             return together(loss, named)

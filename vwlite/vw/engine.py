@@ -71,13 +71,13 @@ class EngineLoop:
             names = ClassNames(self.classes.classes, run.labels.class_names())
         # The probability of its class counts among those that were held out, if there are such.
         needed = self.probable and run.learner.probabilities and run.holdout
-        self.labels = ExpectedLabels(*run.labels.expected, needed=needed, names=names)
+        self.labels = ExpectedLabels(*run.labels.expected, needed=needed, class_names=names)
         self.learner = VwLearner(
             self.rule, self.stepper.loss, make_expander(s, s.bits - self.stepper.shift), self.labels,
             self.statistics, reports=not run.quiet, learn=not run.testing, holdout_after=run.holdout_after,
             holdout_period=run.holdout_period, widens=self.stepper.widens,
             predict_first=run.learner.bottom.predicts_first, predictions=run.predictions is not None,
-            raw_predictions=run.raw is not None, link=a.get("link", "identity"), names=names,
+            raw_predictions=run.raw is not None, link=a.get("link", "identity"), class_names=names,
             probabilities=self.probable,
         )  # fmt: skip
         self.learner.clips = self.classes is None
@@ -179,4 +179,4 @@ class EngineLoop:
 
     def _words(self, label: float) -> str:
         """A label or a prediction as a row shows it."""
-        return f"{label:.4f}" if self.classes is None else self.learner.names[int(label) - 1]
+        return f"{label:.4f}" if self.classes is None else self.learner.class_names[int(label) - 1]
