@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from vwlite.dask.parts import FilePart
-from vwlite.dask.work import Answer, Failed, Question, ShardJob, ShardResult, evaluate, held_out, own_folder
+from vwlite.dask.work import Answer, Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
 from vwlite.merging.merge import START, Merge
 from vwlite.merging.search import Candidate, Vector
 from vwlite.merging.shards import ShardModel, checked_shards
@@ -140,7 +140,7 @@ def keys_of(learned: ShardResult | Failed, part: FilePart, job: ShardJob, questi
     """The keys of the features of the lines of a shard that are held out."""
     if isinstance(learned, Failed) or not learned.held:
         return b""
-    with own_folder() as folder, held_out(folder, learned, part, job, question) as holdout:
+    with own_folder() as folder, holdout_in_memory(folder, learned, part, job, question) as holdout:
         return bytes(holdout.keys.tobytes())
 
 

@@ -125,7 +125,7 @@ def evaluate(learned: ShardResult | Failed, part: FilePart, job: ShardJob, quest
         return learned
     if not learned.held:
         return Answer(tuple((0.0, 0.0) for _ in question.candidates), 0)
-    with _task() as task, held_out(task.folder, learned, part, job, question) as holdout:
+    with _task() as task, holdout_in_memory(task.folder, learned, part, job, question) as holdout:
         found = holdout.sums(
             list(question.candidates), lambda c: question.vectors[question.key(c)], question.whole
         )
@@ -134,7 +134,7 @@ def evaluate(learned: ShardResult | Failed, part: FilePart, job: ShardJob, quest
 
 
 @contextmanager
-def held_out(
+def holdout_in_memory(
     folder: Path, learned: ShardResult, part: FilePart, job: ShardJob, question: Question
 ) -> Iterator[Holdout]:
     """The lines of a shard that are held out, in memory."""

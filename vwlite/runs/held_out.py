@@ -10,7 +10,7 @@ from vwlite.input.parsing import EXAMPLE, REJECTED, SourceText
 from vwlite.output.atomic import AtomicFile
 
 
-class HeldOut:
+class HoldoutWriter:
     """Writes every Nth line as it is in the data, with the same count as the learner, which holds out the same lines.
 
     Behind the header of a table, if there is one. DataError for lines of several kinds, which no file can have.

@@ -27,7 +27,7 @@ from vwlite.runs.source import DataNames, Source, name_store
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model import Model
-    from vwlite.runs.held_out import HeldOut
+    from vwlite.runs.held_out import HoldoutWriter
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
@@ -86,13 +86,13 @@ def _in_place(o: TrainOptions) -> bool:
     return os.path.realpath(o.initial) == os.path.realpath(o.model)
 
 
-def _held_out(o: TrainOptions, stack: ExitStack) -> "HeldOut | None":
+def _holdout_writer(o: TrainOptions, stack: ExitStack) -> "HoldoutWriter | None":
     """The writer of held-out lines, if requested."""
     if o.holdout_to is None:
         return None
-    from vwlite.runs.held_out import HeldOut
+    from vwlite.runs.held_out import HoldoutWriter
 
-    return HeldOut(o.holdout_to, o.held_out, stack)
+    return HoldoutWriter(o.holdout_to, o.held_out, stack)
 
 
 class Training(Run):
@@ -110,7 +110,7 @@ class Training(Run):
             from vwlite.model import write_model  # before the run: the program's files may be others at its end
 
             self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
-        self.held_out = _held_out(o, stack)
+        self.holdout_writer = _holdout_writer(o, stack)
         self.namespaces = namespaces_of(settings)
         self.titled = False  # the table of progress has its head, behind what is said of columns
         self.interval = Interval(*o.progress)
@@ -174,8 +174,8 @@ class Training(Run):
                     self.feature_names.take(parsed.names)
                 before = self.learner.lines
                 self.feed(parsed.batch)
-                if self.held_out is not None and parsed.source is not None:
-                    self.held_out.take(parsed.batch, parsed.source, before, self.learner.lines)
+                if self.holdout_writer is not None and parsed.source is not None:
+                    self.holdout_writer.take(parsed.batch, parsed.source, before, self.learner.lines)
                 if parsed.bad:
                     self.live.clear()
                 self.bad.take(parsed.bad)
@@ -284,8 +284,8 @@ class Training(Run):
                 self._best_model.copy_to(self.file)
         if self.file is not None and self._may_write():
             self.file.commit()
-        if self.held_out is not None:
-            self.held_out.commit()
+        if self.holdout_writer is not None:
+            self.holdout_writer.commit()
         results = self.results()
         numbers, notes = self.notes()
         text = summary(results)
