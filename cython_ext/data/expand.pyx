@@ -71,7 +71,7 @@ cdef class Expander:
             self.named[i] = hash
         self.named_terms = [[256 + hashes.index(hash) for hash in term] for term in dict.fromkeys(map(tuple, named))]
         self.filters = bool(keep or ignore or ignore_linear)
-        self.plain = not (self.filters or interactions or named)
+        self.unchanged = not (self.filters or interactions or named)
         self.set_terms()
         self.bound, self.chunk = most_whole, chunk_size
 
@@ -136,7 +136,7 @@ cdef class Expander:
 
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil:
         """Whether the numbers of features will do."""
-        return self.plain and a.distinct != 0
+        return self.unchanged and a.distinct != 0
 
     cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil:
         """Fill a buffer with the features of a line, by numbers if that is possible and requested."""
@@ -183,7 +183,7 @@ cdef class Expander:
                 self.f.size = n
             else:
                 self.filter(a, first, last)
-            if self.plain:
+            if self.unchanged:
                 return NO_SPACE if self.constant and self.add_constant() else WHOLE
             if self.constant and self.constant_early and self.add_constant():
                 return NO_SPACE

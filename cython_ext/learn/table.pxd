@@ -26,7 +26,7 @@ cdef class Table:
     cdef uint64_t moves       # number of rebuilds: each one moves all slots
     cdef int shift
     cdef bint has_last        # the slot after the last is taken
-    cdef bint plain           # the initial state is all zero bytes
+    cdef bint blank_is_zero   # the initial state is all zero bytes
     cdef IsDefault is_default            # whether a slot is in its initial state; NULL: never
     cdef void* rule           # its first argument; borrowed
     cdef Table owner          # if this table is a view of one record of each slot: the table that owns slots and blank

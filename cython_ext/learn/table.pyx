@@ -103,7 +103,7 @@ cdef class Table:
             raise ValueError("a slot begins with its mark, and the blank one has the same size")
         self.record = record
         self.stride = record * records
-        self.plain = True
+        self.blank_is_zero = True
         self.blank = <char*>calloc(1, self.stride)
         if self.blank == NULL or self.allocate(SMALLEST):
             raise MemoryError("no memory for the weight table")
@@ -112,7 +112,7 @@ cdef class Table:
             for i in range(records):
                 memcpy(self.blank + i * record, initial, record)
                 memset(self.blank + i * record, 0, sizeof(Head))
-            self.plain = not any(blank)
+            self.blank_is_zero = not any(blank)
 
     def __dealloc__(self):
         self.give_up()
@@ -245,7 +245,7 @@ cdef class Table:
                     break
                 at = (at + 1) & (self.capacity - 1)
             self.used += 1
-        if not self.plain:
+        if not self.blank_is_zero:
             memcpy(slot, self.blank, self.stride)
         at = 0
         while at < self.stride:

@@ -174,10 +174,10 @@ cdef class FirstOrder(Solver):
         """`given` onto the set, as `projected`: m numbers, and their weights in the penalty."""
         cdef size_t j
         cdef double shift, along = 0, squares = 0, top = 0, top_c = 0
-        cdef bint plain = p.c == NULL
+        cdef bint unweighted = p.c == NULL
         if m == 0:
             return 0
-        if p.simplex and not plain:
+        if p.simplex and not unweighted:
             # Along c nothing changes the projection: enough of it, and theta is not below 0.
             for j in range(m):
                 along += self.of_penalty[j] * self.given[j]
@@ -185,11 +185,11 @@ cdef class FirstOrder(Solver):
             shift = larger((p.ball - along) / squares, 0)
             for j in range(m):
                 self.given[j] += shift * self.of_penalty[j]
-        if p.nonnegative and not (p.simplex and plain):
+        if p.nonnegative and not (p.simplex and unweighted):
             for j in range(m):
                 self.given[j] = larger(self.given[j], 0)
         with gil:
-            if plain:
+            if unweighted:
                 project_plain(self.given[:m], p.ball, p.simplex, self.projected[:m])
             else:
                 for j in range(m):

@@ -101,14 +101,14 @@ cdef class Text:
     cdef int csv_cell(self, const char* text, size_t size) noexcept nogil:
         """Append a cell, in quotes if it has a comma, a quote or a line end."""
         cdef size_t i
-        cdef bint plain = True
+        cdef bint unquoted = True
         if self.reserve(2 * size + 2):
             return -1
         for i in range(size):
             if text[i] == c',' or text[i] == c'"' or text[i] == c'\n' or text[i] == c'\r':
-                plain = False
+                unquoted = False
                 break
-        if plain:
+        if unquoted:
             copy(self.data + self.size, text, size)
             self.size += size
             return 0

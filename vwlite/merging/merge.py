@@ -184,7 +184,7 @@ class Merge:
             start = self.shards.start
             weights = self._before_averaging(start) if start and not start.model.weights_only else self._start_weights()
             each = [self._before_averaging(shard) for shard in self.shards.each]
-            self.learned = self._sums(needed, each, weights, plain=True)
+            self.learned = self._sums(needed, each, weights, averaged=False)
 
     @property
     def first_fields(self) -> dict[str, str]:
@@ -193,11 +193,11 @@ class Merge:
     def _start_weights(self) -> Array:
         return self.shards.start.model.weights if self.shards.start else array_of(b"", "d")
 
-    def _sums(self, needed: set[str], weights: list[Array], at_start: Array, *, plain: bool = False) -> Sums:
+    def _sums(self, needed: set[str], weights: list[Array], at_start: Array, *, averaged: bool = True) -> Sums:
         extra, how = self.row.extra
         whole = not self.shards.weights_only
         start = self._start_stream(at_start)
-        each = [self._stream(shard, w, plain) for shard, w in zip(self.shards.each, weights, strict=True)]
+        each = [self._stream(shard, w, averaged) for shard, w in zip(self.shards.each, weights, strict=True)]
         try:
             return Sums(start, each, wanted=needed,
                         extra=how if whole and extra in self.first_fields else "", **self._known())  # fmt: skip
@@ -221,14 +221,14 @@ class Merge:
         sums = zip(self.scalars["weight_sum"], self.scalars["norm_sum"], strict=True)
         return [self.settings.learning_rate * (sqrt(W / N) if W > 0 and N > 0 else 1.0) for W, N in sums]
 
-    def _stream(self, shard: ShardModel, weights: Array, plain: bool = False) -> ModelStream:
+    def _stream(self, shard: ShardModel, weights: Array, averaged: bool = True) -> ModelStream:
         model = shard.model
         unseen = [number_of(shard, "unseen", c) for c in range(self.records)]
         penalty = [0.0] * self.records
         if self.first.shrunk_since and not model.weights_only:
             penalty = [self.first.shrunk_since(*self._by_name(shard, c)) for c in range(self.records)]
         share = 1 / self.count
-        if self.settings.average and not plain and not model.weights_only:
+        if self.settings.average and averaged and not model.weights_only:
             share = number_of(shard, "t", 0) / self._examples_in_mean()
         return ModelStream(model.keys, weights, *self._state(model), shard.columns, unseen, penalty, share=share,
                       **self._blanks())  # fmt: skip

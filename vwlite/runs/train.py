@@ -104,7 +104,7 @@ class Training(Run):
         learner, settings = job.learner, job.resolved.settings
         super().__init__(o, learner, settings, stack)
         self.job, self.feature_names = job, job.known.features
-        self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.plain)
+        self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.unchanged)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end
