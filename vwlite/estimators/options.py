@@ -25,7 +25,7 @@ OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING
 OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.items() if name not in _OF_CLASSES}
 
 
-def typed(parameters: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
+def as_typed(parameters: Mapping[str, Any], specs: Mapping[str, Spec]) -> dict[str, Any]:
     """The parameters that are set, converted as on the command line. ValueError for an invalid value."""
     found = {}
     for name, spec in specs.items():

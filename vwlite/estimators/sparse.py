@@ -43,9 +43,9 @@ from vwlite.estimators.options import (
     RUNNING,
     SHAPING,
     Parameter,
+    as_typed,
     documented,
     parameters,
-    typed,
 )  # fmt: skip
 from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
@@ -114,14 +114,14 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _options(self, more: Mapping[str, Any]) -> TrainOptions:
         """The equivalent command-line options. more: settings derived from the data."""
-        running = typed(vars(self), RUNNING)
+        running = as_typed(vars(self), RUNNING)
         return TrainOptions(
             quiet=not self.verbose, typed=self._shaping() | dict(more), passes=running.pop("passes", 1), **running
         )
 
     def _shaping(self) -> dict[str, Any]:
         """The settings that are set, and the loss."""
-        found = typed(vars(self), {name: SHAPING[name] for name in self._PARAMETERS if name in SHAPING})
+        found = as_typed(vars(self), {name: SHAPING[name] for name in self._PARAMETERS if name in SHAPING})
         if not found.get("softmax") and self.initial is None:
             found.setdefault("loss", self._default_loss(found.get("algorithm", "gd")))
         return found
@@ -297,7 +297,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         model = self._learned.model()
         if self._schema is not None and names is not None:
             raise ValueError("names= is for models of a matrix: for a frame, set names=True of the estimator")
-        if names is None and self._schema is None and typed(vars(self), {"names": RUNNING["names"]}).get("names"):
+        if names is None and self._schema is None and as_typed(vars(self), {"names": RUNNING["names"]}).get("names"):
             names = getattr(self, "feature_names_in_", range(self.n_features_in_))
         if names is not None:
             names = [str(name) for name in names]

@@ -114,13 +114,13 @@ def check_settings(settings: Settings) -> None:
     if settings.algorithm != SOLVED.name:
         _check_typed("algorithm", settings.algorithm)
     usual = Settings.of(settings.algorithm)
-    typed = {f.name: getattr(settings, f.name) for f in fields(Settings)}
-    typed = {name: value for name, value in typed.items() if value != getattr(usual, name)}
-    for name, value in typed.items():
+    changed = {f.name: getattr(settings, f.name) for f in fields(Settings)}
+    changed = {name: value for name, value in changed.items() if value != getattr(usual, name)}
+    for name, value in changed.items():
         if value or name != "loss":
             _check_typed(name, value)
     try:
-        check_together(settings, typed)
+        check_together(settings, changed)
     except UsageError as e:
         raise ValueError(brief(e)) from None
 
