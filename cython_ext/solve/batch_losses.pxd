@@ -1,4 +1,4 @@
-"""Losses of the batch problems, in double: value, derivative, curvature, conjugate. See losses.pyx."""
+"""Losses of the batch problems, in double: value, derivative, curvature, conjugate. See batch_losses.pyx."""
 
 from libc.math cimport INFINITY
 

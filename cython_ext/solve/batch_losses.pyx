@@ -1,13 +1,13 @@
-"""Losses l(p, y) of the batch problems, over whole arrays, with their conjugates.
+"""Losses l(p, y) of the batch problems, in loops over whole arrays, with their conjugates.
 
-Those of `learn/losses` in double: squared (p - y)^2, logistic, hinge, quantile, Poisson's half deviance; and the squared
-hinge max(0, 1 - y p)^2. None is below 0, so that 0 is a lower bound of every objective. The conjugates l*(-alpha) make
-the lower bounds of problem.pyx: squared alpha^2 / 4 - alpha y; with a = alpha y, logistic a ln a + (1 - a) ln (1 - a) on
-[0, 1], squared hinge a^2 / 4 - a on a >= 0, hinge -a on [0, 1]; quantile -a for tau - 1 <= alpha <= tau; Poisson, with
-m = y - alpha >= 0, m ln m - m + y - y ln y.
+They are losses of learn/losses.pyx, where each is a class that evaluates one example: squared (p - y)^2, logistic,
+hinge, quantile, Poisson's half deviance, and the squared hinge max(0, 1 - y p)^2. None is below 0, so that 0 is a lower
+bound of every objective. The lower bounds of problem.pyx use the conjugates l*(-alpha): squared alpha^2 / 4 - alpha y;
+with a = alpha y, logistic a ln a + (1 - a) ln (1 - a) on [0, 1], squared hinge a^2 / 4 - a on a >= 0, hinge -a on
+[0, 1]; quantile -a for tau - 1 <= alpha <= tau; Poisson, with m = y - alpha >= 0, m ln m - m + y - y ln y.
 
-Sums are made in eight lanes and blocks of `BLOCK` with the rounding of the sum of blocks kept, in an order that nothing
-changes; exponentials are our own. So are the bits.
+The result has the same bits on every processor: sums are in eight lanes and blocks of `BLOCK`, in a fixed order, with
+the rounding error of the sum of blocks kept, and exponentials are those of base/elementary.pxd.
 """
 
 from vwlite.core.base.sums cimport Sum, add, value_of

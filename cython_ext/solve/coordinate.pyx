@@ -15,7 +15,7 @@ from libc.stdlib cimport free, malloc, realloc
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, dot, fetch_column, visit_column
-from vwlite.core.solve.losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
+from vwlite.core.solve.batch_losses cimport LOGISTIC, POISSON, SQUARED, SQUARED_HINGE, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, violation_of
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.solver cimport Solver

@@ -27,7 +27,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from vwlite.core.base.prefetch cimport prefetch_read
-from vwlite.core.solve.losses cimport HINGE
+from vwlite.core.solve.batch_losses cimport HINGE
 from vwlite.core.solve.paged cimport visit_entries
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.random cimport random_below

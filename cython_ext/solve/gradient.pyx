@@ -24,7 +24,7 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
 
-from vwlite.core.solve.losses cimport LOGISTIC, is_smooth
+from vwlite.core.solve.batch_losses cimport LOGISTIC, is_smooth
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.rows cimport Sparse, visit
 from vwlite.core.solve.softmax cimport SoftmaxProblem

@@ -39,7 +39,7 @@ from vwlite.core.solve.columns cimport (
     largest_size,
     visit_column,
 )
-from vwlite.core.solve.losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
+from vwlite.core.solve.batch_losses cimport POISSON, SQUARED, SQUARED_HINGE, BatchLoss, is_smooth
 from vwlite.core.solve.paged cimport visit_entries
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, minimizer, smaller, total, violation_of
 from vwlite.core.solve.random cimport random_below

@@ -3,7 +3,7 @@
 from libc.math cimport fabs
 
 from vwlite.core.solve.columns cimport Columns
-from vwlite.core.solve.losses cimport BatchLoss
+from vwlite.core.solve.batch_losses cimport BatchLoss
 from vwlite.core.solve.rows cimport Rows, Sparse
 
 

@@ -28,7 +28,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.sums cimport Sum, add, value_of
 from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, Columns, add_column, dot, kept_columns
-from vwlite.core.solve.losses cimport (
+from vwlite.core.solve.batch_losses cimport (
     HINGE,
     LOGISTIC,
     POISSON,
@@ -44,7 +44,7 @@ from vwlite.core.solve.losses cimport (
 )
 from vwlite.core.solve.rows cimport Rows, Sparse, visit
 
-from vwlite.core.solve.losses import NAMES
+from vwlite.core.solve.batch_losses import NAMES
 
 cdef double MOST_COUNT = 1e250  # e^p goes as far as MOST_EXPONENT, and the best p has to be there
 cdef double CERTAIN = 1e-15     # a mean derivative below this counts as 0: an intercept that diverges stops there

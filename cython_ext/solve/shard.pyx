@@ -22,7 +22,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 from vwlite.core.base.sums cimport Sum, add, value_of
-from vwlite.core.solve.losses cimport (
+from vwlite.core.solve.batch_losses cimport (
     LOGISTIC,
     MOST_EXPONENT,
     POISSON,

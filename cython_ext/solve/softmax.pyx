@@ -23,7 +23,7 @@ from libc.stdlib cimport calloc, free, malloc
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.base.logistic cimport log_1_plus
-from vwlite.core.solve.losses cimport LOGISTIC, log_of, x_log_x
+from vwlite.core.solve.batch_losses cimport LOGISTIC, log_of, x_log_x
 from vwlite.core.solve.problem cimport Problem, larger, total
 from vwlite.core.solve.rows cimport Rows
 

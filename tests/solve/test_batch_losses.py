@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vwlite.core.learn import losses
-from vwlite.core.solve.losses import conjugate_at, loss_at
+from vwlite.core.solve.batch_losses import conjugate_at, loss_at
 
 GRID = [i / 64 for i in range(-256, 257)] + [-30.0, 30.0]
 LABELS = {

@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.gradient cimport GROWTH, NOISE, WHOLE_GRADIENTS, FirstOrder
-from vwlite.core.solve.losses cimport evaluate, is_smooth, log_of
+from vwlite.core.solve.batch_losses cimport evaluate, is_smooth, log_of
 from vwlite.core.solve.problem cimport Problem, larger, smaller
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport Sparse, visit

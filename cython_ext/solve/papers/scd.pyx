@@ -21,7 +21,7 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, dot, visit_column
-from vwlite.core.solve.losses cimport LOGISTIC, POISSON, evaluate, is_smooth
+from vwlite.core.solve.batch_losses cimport LOGISTIC, POISSON, evaluate, is_smooth
 from vwlite.core.solve.problem cimport Penalty, Problem, larger, smaller
 from vwlite.core.solve.random cimport random_below
 from vwlite.core.solve.rows cimport visit
