@@ -165,7 +165,7 @@ cdef class Table:
         # Dropping idle slots is worth it only if enough capacity is free afterwards,
         while keep > capacity * 42 // 100:
             capacity *= 2
-        # and if the last one did: else what is forgotten comes back at once, and is better kept for some time.
+        # and if there were many lookups since the last rebuild: otherwise dropped slots are soon created again.
         if (capacity == old_capacity and self.asked < 16 * capacity
                 and (capacity <= 4 * keep or capacity * self.stride <= LITTLE)):
             capacity *= 2

@@ -37,7 +37,7 @@ cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, si
     cdef size_t[MOST_WORDS] begins      # of the last words, each at its number modulo MOST_WORDS
     cdef bint letter
     cdef int k
-    # A character takes twice its bytes at most when it becomes a small one; and a word has `_` behind it.
+    # A character takes at most twice its bytes in lower case, and each word is followed by `_`.
     if reserve(<void**>&sink.scratch, &sink.scratch_size, 2 * n + 8, 1):
         return -1
     while p < end or at > begin:
@@ -77,7 +77,7 @@ cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, si
 
 
 cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil:
-    """The time that a cell without blanks at its ends is; whether it is one."""
+    """Read a cell, without blanks at its ends, as a time; returns whether it is one."""
     cdef char[LONGEST_SECONDS + PADDING] copy
     cdef Double seconds
     cdef int found = read_iso(p, p + n, to)
@@ -200,7 +200,7 @@ cdef class Cells:
             missing.count += 1
 
     def writing(self):
-        """The same columns, of which VW text is made."""
+        """The same columns, for a parser that writes VW text."""
         names = [name.removesuffix(b"=").decode("utf-8", "surrogateescape") for name in self.names]
         columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]

@@ -65,7 +65,7 @@ cdef inline bint has(const HashSet* s, uint32_t hash) noexcept nogil:
 
 
 cdef inline bint is_near(const HashSet* s, uint32_t hash) noexcept nogil:
-    """Whether a hash is in one of the first two slots where it can be, as most are: without a branch that is a toss."""
+    """Whether a hash is in one of its first two slots, as most are. Without a branch, which would be unpredictable."""
     cdef const uint32_t* slot = s.slots + place_of(hash, s.shift)
     return ((slot[0] == hash) | (slot[1] == hash)) & (hash != 0)
 
@@ -249,7 +249,7 @@ cdef class NameFinder:
         return 0
 
     cdef size_t not_recent(self, const uint32_t* hash, size_t begin, size_t end, size_t n) noexcept nogil:
-        """Append those of hash[begin:end] that were not met lately to n places in `news`; how many there are then."""
+        """Append to `news`, which has n places, those of [begin, end) whose hash is not recent. Returns the new n."""
         cdef const uint32_t* recent = self.recent
         cdef uint32_t* news = self.news
         cdef size_t i
@@ -259,7 +259,7 @@ cdef class NameFinder:
         return n
 
     cdef int copy_names(self, const char* text, size_t size, const Arrays* a, Batch named, Batch kinds) noexcept nogil:
-        """Hand on the names of the new features, of which `named` knows the places in the text; -1: no memory. kinds:
+        """Pass on the names of the new features, whose positions in the text are in `named`; -1: no memory. kinds:
         see `find`, or None."""
         cdef const Arrays* b = &named.a
         cdef Found found
@@ -311,7 +311,7 @@ cdef class NameFinder:
     # --- crosses -----------------------------------------------------------------------------
 
     cdef int cross(self, const Arrays* a) noexcept nogil:
-        """Hand on the components of new crosses of all lines; -1: no memory."""
+        """Pass on the components of new crosses of all lines; -1: no memory."""
         cdef const uint16_t* letters
         cdef size_t line, at, i, order
         cdef bint whole
@@ -559,7 +559,7 @@ cdef class NameStore:
         return 0
 
     def of(self, const uint32_t[::1] keys not None, const double[::1] weights not None, size_t records, int bits):
-        """The names of the keys, ascending, of which one of `records` weights is not zero: keys, ends and text as in
+        """The names of the keys (ascending) that have a nonzero weight among their `records`: keys, ends and text as in
         FeatureNames, as three bytearrays. MemoryError."""
         cdef const uint32_t[::1] known_keys
         cdef const uint32_t[::1] known_ends

@@ -128,7 +128,7 @@ cdef inline size_t json_word(const char* p) noexcept nogil:
 
 
 cdef inline const char* json_skip(const char* p, TokenError* error) noexcept nogil:
-    """Behind the value at p, whatever it is."""
+    """The position after the value at p, of any type."""
     cdef char[DEEPEST] closing
     cdef int depth = 0
     cdef bint escaped

@@ -14,7 +14,7 @@ cdef struct FeatureColumns:
     size_t size
     size_t slow_count
     const char* name[MOST_FEATURES]
-    uint64_t head[MOST_FEATURES]          # bytes 0 to 7 of the name, and whatever follows it
+    uint64_t head[MOST_FEATURES]          # bytes 0 to 7 of the name, then any bytes
     uint64_t more[MOST_FEATURES]          # bytes 8 to 15
     uint64_t value[MOST_FEATURES]         # bytes 0 to 7 of the value's text
     uint64_t value_more[MOST_FEATURES]    # bytes 8 to 15

@@ -1,11 +1,10 @@
 """Many features at a time: from their text to hashes and values.
 
-Hashing one name, or reading one number, is a chain of operations each of which waits for the one
-before. So the parser only finds where names and values are, puts their first 16 bytes into
-columns, and has the same step done for hundreds of features in one loop, which compilers turn into
-vector instructions: no branch, no table. What the columns are too narrow for, names of 16 bytes and
-more and values other than those below, is patched one by one, by what numbers.pyx and murmur.pxd
-say for every text. The results are theirs, to the bit.
+To hash one name, or to read one number, takes a chain of dependent operations. So the parser only finds the
+positions of names and values, and copies their first 16 bytes into columns. Each step is then done for hundreds
+of features in one loop without branches and lookups, which compilers turn into vector instructions. Names of 16
+bytes or more, and values in other forms than those below, do not fit into the columns: numbers.pyx and murmur.pxd
+handle them one by one. The results have the same bits either way.
 
 Values that are read here: [-] digit . 1 to 8 digits, and [-] 1 to 8 digits. Both are an integer
 below 2^53 divided by 1 or 10^8, which IEEE division rounds correctly.
@@ -75,7 +74,7 @@ cdef extern from *:
             first = ((w & 0xFF) ^ '0') & point;
             w = vwlite_choose(point, w >> 16 | v << 48, w);
             left += 2 * point;
-            /* Zeros come before the digits; or behind them, if they follow a point. */
+            /* Pad with zeros: before the digits, or after them if they follow a point. */
             shift = -8 * left & 56;
             digits = vwlite_digits_of(w) << shift;
             digits = vwlite_choose(point, digits >> shift, digits);
@@ -240,7 +239,7 @@ def delimiters_of(bytes text, bint portable=False):
 
 def hashes_of(const uint64_t[::1] head, const uint64_t[::1] more, const uint32_t[::1] length,
               const uint32_t[::1] seed, uint32_t[::1] hash, bint portable):
-    """The hashes of names by their bytes, numbers as numbers: by the copy for this processor, or by none."""
+    """The hashes of names, by the version for this processor or the portable one."""
     cdef size_t n = head.shape[0]
     if portable:
         hash_names_portable(n, &head[0], &more[0], &length[0], &seed[0], &hash[0])
@@ -252,7 +251,7 @@ def hashes_of(const uint64_t[::1] head, const uint64_t[::1] more, const uint32_t
 
 def values_of(uint64_t[::1] head, const uint64_t[::1] more, const uint32_t[::1] length, float[::1] value,
               bint portable):
-    """The values of texts by their bytes; `head` becomes what it did not read."""
+    """The values of texts. `head` is set to 0 where the text could be read."""
     cdef size_t n = head.shape[0]
     if portable:
         return read_values_portable(n, &head[0], &more[0], &length[0], &value[0]) != 0

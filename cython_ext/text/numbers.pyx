@@ -5,15 +5,15 @@ No locale, no hexadecimal, no words such as nan. The result is exactly Python's:
     read_double(token) == float(token)
     read_float(token)  == numpy.float32(float(token))       (two roundings, so we need them both)
 
-How. The digits go into a 64-bit integer m, the rest into a power of ten e. If m <= 2^53 and
+The digits go into a 64-bit integer m, the rest into a power of ten e. If m <= 2^53 and
 |e| <= 22, both are exact as doubles and IEEE division or multiplication rounds correctly (Clinger,
 How to read floating point numbers accurately, 1990). Otherwise m * 10^e in doubles is off by at
-most a few units in the last place; for a float32 that settles it unless the double is next to the
-middle between two floats. What is left goes to strtod, as a rewritten number without a point, so
-that the locale has no say; digits behind the 800th can only matter by not being all zeros.
+most a few units in the last place; this is enough for a float32, unless the double is next to the
+middle between two floats. All other numbers go to strtod, rewritten without a point, so that the
+locale has no effect; of the digits after the 800th it only matters whether one is not zero.
 
 Text is read up to the first byte that does not belong to the number, and words of eight bytes from
-there: PADDING bytes behind that byte must be readable.
+there: PADDING bytes after that byte must be readable.
 """
 
 from libc.float cimport FLT_MIN

@@ -208,7 +208,7 @@ cdef class Parser:
         return self.by_columns(p, end, offset, skip, batch)
 
     cdef int by_columns(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
-        """`lines` of VW text: by columns as far as they are plain, else one by one."""
+        """`lines` of VW text: simple lines by columns, the others one by one."""
         cdef FeatureColumns* c = self.columns
         cdef const char* base = p
         cdef const char* seen = p                # how far the delimiters are known
@@ -247,7 +247,7 @@ cdef class Parser:
                 last += odd
                 if odd:
                     continue
-            # Not plain. There may be more of the kind, so several lines go the other way.
+            # Not a simple line. The next ones are often like it: parse several lines one by one.
             if begin != p:
                 state = self.take_columns(begin, p, offset + (begin - base), batch, &start)
                 if state:
@@ -282,14 +282,14 @@ cdef class Parser:
         c.size = c.slow_count = 0
         if likely(zeros == 0):
             return 0
-        # A bad line, or features to be left out: once more, one by one.
+        # A bad line, or features of value zero: parse the lines again, one by one.
         batch.a.lines, batch.a.spans = start.lines, start.spans
         batch.a.features, batch.a.tag_bytes = start.features, start.tag_bytes
         self.forget_names(self.named)
         return self.one_by_one(p, end, offset, 0, batch)
 
     cdef int one_by_one(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
-        """`lines`, each on its own: the way for every line."""
+        """`lines`, one by one: for lines of any form."""
         cdef const char* base = p
         cdef const char* next
         cdef LineStart before

@@ -228,7 +228,7 @@ cdef class TableParser(Parser):
         if batch.keep_spaces(self.settings.spaces) or batch.reserve(1, 1, 64, 0):
             return -1
         batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
-        # In place: all records that end PADDING bytes before the end. The rest: in a copy with that behind it.
+        # Records that end PADDING bytes before the end are parsed in place, the rest in a copy that has the padding.
         if size > PADDING:
             state = self.records(data, data + size - PADDING, 0, batch, False, &reached)
             if state:
@@ -379,7 +379,7 @@ cdef class TableParser(Parser):
         return end
 
     cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil:
-        """The members of the object at p. Returns what is behind it, or NULL."""
+        """The members of the object at p. Returns the position after it, or NULL."""
         cdef const char* begin
         cdef const char* end
         cdef uint32_t key, last = 0
@@ -419,7 +419,7 @@ cdef class TableParser(Parser):
             p = json_blanks(p + 1)
 
     cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil:
-        """The value at p of a key. Returns what is behind it, or NULL."""
+        """The value at p of a key. Returns the position after it, or NULL."""
         cdef Key* k = &self.keys[key - 1]
         cdef Role role = k.column.role
         cdef int kind = 0
@@ -450,7 +450,7 @@ cdef class TableParser(Parser):
         return end
 
     cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil:
-        """The array at p: numbers are features by their place, from 0; words as one alone would be."""
+        """The array at p: a number is a feature named by its index, from 0; a word is a feature as without an array."""
         cdef int kind = 0, index = 0
         p = json_blanks(p + 1)
         if p[0] == END_BRACKET:
@@ -656,8 +656,8 @@ cdef class TableParser(Parser):
         return 0
 
     cdef uint32_t find_key(self, const char* p, size_t n, uint32_t parent, uint32_t last) noexcept nogil:
-        """1 + the number of a key, which is a new one if need be; 0: no memory. last: the one before it in its object, if
-        there is one: the key that came behind that last time is likely to come again."""
+        """1 + the index of a key, which is added if it is new; 0: no memory. last: the key before it in its object, if
+        there is one: the key that followed it the last time is likely to follow it again."""
         cdef Key* k
         cdef uint32_t at, found, hash
         cdef int role
@@ -691,7 +691,7 @@ cdef class TableParser(Parser):
         return self.add_key(p, n, parent, role)
 
     cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil:
-        """1 + the number of a key that is new; 0: no memory."""
+        """Add a new key; returns 1 + its index, or 0 without memory."""
         cdef Key* k
         cdef Key* top
         cdef char* raw

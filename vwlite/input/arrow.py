@@ -112,7 +112,7 @@ def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]
 
 
 class _Unread(io.FileIO):
-    """A file of which only the size is asked."""
+    """A file that is opened for its size. Reading raises EOFError."""
 
     def read(self, size: int | None = -1) -> bytes:
         raise EOFError
@@ -126,8 +126,7 @@ def _check_chunks(parquet: Any, source: str, metadata: Any) -> None:
 
 
 def _dictionaries(file: Any) -> list[str]:
-    """The columns of a Parquet file that have their words once, and numbers for them, in all of the file: pages are not
-    larger than such numbers are."""
+    """The columns of a Parquet file that are dictionary-encoded in all row groups: their pages are small."""
     meta = file.metadata
     words = {field.name for field in file.schema_arrow if str(field.type) in ("string", "large_string")}
     small = set(words)
@@ -151,7 +150,7 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
 
 
 def _needed(names: list[str], layout: Layout) -> list[str]:
-    """The columns of a file that are of any use."""
+    """The columns of a file that the layout needs."""
     roles = list(layout.schema.roles.values())
     return [names[i] for i, role in zip(layout.positions, roles, strict=True) if i >= 0 and role != "drop"]
 
@@ -331,7 +330,7 @@ class ArrowParsing:
         return faults
 
     def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch]:
-        """VW text, by way of CSV, and what the parser made of that beside it: the kinds of lines."""
+        """VW text, made from the batch as CSV, and the kinds of its lines."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
         plain = [_plain(column) for column in found.columns]
         for at in (layout.place_of("label"), layout.place_of("importance")):
@@ -354,7 +353,7 @@ class ArrowParsing:
 
 
 def _plain(column: Any) -> Any:
-    """A column that pyarrow can do anything with: neither a dictionary nor views nor numbers of 16 bits."""
+    """The column in a type that all functions of pyarrow take: not a dictionary, views or floats of 16 bits."""
     pa = import_module("pyarrow")
 
     kind = column.type
@@ -400,7 +399,7 @@ def _distinct(frame: Frame, found: Any, place: int) -> tuple[Sequence[bytes], An
         texts = [_word(text) for text in dictionary.dictionary.cast(pa.string()).to_pylist()]
         return [*texts, b""], dictionary.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     narrow = str(found.schema.field(place).type) in ("float", "halffloat")
-    # The last one is for null, the number of which is -1.
+    # The last one is for null, whose index is -1.
     return [*(text_of(value, narrow) for value in values), b""], numbers
 
 

@@ -6,10 +6,9 @@
                                     each batch
     trailer                         32 bytes: place and size of the index, its sum, magic
 
-A later pass reads the batches and parses nothing. A cache that this run did not write is used only if the
-fingerprint is that of the data and options of now, and every byte of it is accounted for. Bytes of the file
-are not trusted, as other processes may write at any time: each time that a batch is needed, it is read into memory of
-our own, and checked there.
+A later pass reads the batches and parses nothing. A cache from an earlier run is used only if its fingerprint is that
+of the current data and options, and every byte of it belongs to a part above. The file is not trusted, as other
+processes may write to it at any time: whenever a batch is needed, it is copied into private memory and checked there.
 """
 
 import errno
@@ -285,7 +284,7 @@ class CacheReader:
 
     @staticmethod
     def _buffer(entries: list[BatchEntry]) -> bytearray:
-        """Memory for any of these batches."""
+        """A buffer that is large enough for each of these batches."""
         return bytearray(max((entry.gap + entry.size for entry in entries), default=0))
 
     def _read(self, entry: BatchEntry, buffer: bytearray) -> Batch:
@@ -305,7 +304,7 @@ class CacheReader:
             raise CacheUnusable("it is damaged")
         try:
             batch = Batch.view(buffer, entry.gap, entry.size)
-        except ValueError as e:  # the sum is right: somebody else's batch
+        except ValueError as e:  # the checksum is right: not our batch
             raise CacheUnusable(str(e)) from e
         batch.source, batch.first_line, batch.breaks = entry.source, entry.first_line, entry.breaks
         return batch
@@ -319,7 +318,7 @@ def _check_numbers(batch: Batch, domain: str, classes: int) -> None:
 
 
 def _fill(view: memoryview, fd: int, place: int) -> None:
-    """Read what is in a file from a place on."""
+    """Fill a buffer from a file, from an offset on."""
     done = 0
     while done < len(view):
         more = os.preadv(fd, [view[done:]], place + done)
@@ -380,7 +379,7 @@ def _index(fd: int, size: int) -> CacheIndex:
             _dict(content["made from"]), _count(content["skipped"]),
             [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError, RecursionError) as e:  # the sum is right: somebody else's index
+    except (KeyError, TypeError, ValueError, RecursionError) as e:  # the checksum is right: not our index
         raise CacheUnusable("its format has another version") from e
     return index
 
@@ -477,5 +476,5 @@ def _are_dicts(x: Any) -> TypeGuard[list[dict[str, Any]]]:
 
 
 def _shown(x: Any) -> str:
-    """A text of a cache in a message: it may be anybody's."""
+    """A text of a cache as it is shown in a message: it is not trusted."""
     return "".join(c if c.isprintable() else "?" for c in x[:100]) if isinstance(x, str) else "?"

@@ -22,7 +22,7 @@ from vwlite.output.stdio import say
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
 FRONT = 64 << 10  # bytes before what is read, for the beginning of its first line
-POLL = 0.1  # seconds between two looks at `stop` while a pipe is silent
+POLL = 0.1  # seconds between two checks of `stop` while a pipe has no data
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
@@ -75,7 +75,7 @@ class Block:
     first_line: int  # from 1
     done: int = 0  # bytes of all sources read so far, as they are stored
     total: int | None = None  # bytes of all sources; None if one of them is a stream
-    owner: Piece | None = None  # the memory that `data` looks at, if it may be used again
+    owner: Piece | None = None  # the buffer under `data`, if it may be reused
 
     def release(self) -> None:
         """The data is not needed any more."""
@@ -341,7 +341,7 @@ class _File:
     def _check_size(self) -> None:
         """A fault if the file is shorter at its end than when it was opened.
 
-        Both must be so: what is in /proc and /sys holds less than its size, and always did.
+        It must have become shorter: files in /proc and /sys always have less content than their size.
         """
         missing = self._expected - self.done
         if missing > 0 and not self.stopped and not self.fault and os.fstat(self._fd).st_size < self._whole:
@@ -448,7 +448,7 @@ class _File:
 
 
 class _Zstandard:
-    """A decompressor of the package zstandard with the manners of those in the standard library."""
+    """A decompressor of the package zstandard with the interface of those in the standard library."""
 
     STEP = 512  # compressed bytes at a time: it makes up to 32 KiB of each, without a limit
 

@@ -30,7 +30,7 @@ from vwlite.input import MOST_WORDS as MOST_WORDS
 
 ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
 ONCE = ("label", "importance", "tag")  # roles of one column at most
-OPTIONAL = (*ONCE, "drop")  # what prediction does without
+OPTIONAL = (*ONCE, "drop")  # roles that prediction does not need
 CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
 SAMPLE = 1000  # rows from which roles are decided
 
@@ -49,8 +49,8 @@ class Schema:
     """The columns of a table in order, each with its role.
 
     ngram: features of a text have up to this many consecutive words. open: other columns are `auto`, as in
-    JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "" for whatever the first
-    line has. header: whether files have one; else their columns are these, in this order. missing: words that mean a
+    JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
+    line. header: whether files have one; else their columns are these, in this order. missing: words that mean a
     missing value where a number is expected; those that are numbers count in numeric columns only, by value.
     """
 
@@ -120,7 +120,7 @@ class Schema:
 
     @property
     def missing_typed(self) -> tuple[str, ...]:
-        """`missing` for values that have a type, of which the text of NaN is `nan`."""
+        """`missing` for values that have a type: their NaN has the text `nan`, whichever case `missing` has."""
         return (*self.missing, "nan") if "nan" in map(str.lower, self.missing) else self.missing
 
     def unknown(self, names: Iterable[str]) -> list[str]:

@@ -80,7 +80,7 @@ class TableReader:
 
     @property
     def expected(self) -> bool:
-        """Whether the sources are taken for tables if nothing speaks against it."""
+        """Whether the model or the options say that the sources are tables."""
         return self.schema is not None or self.options != RoleOptions()
 
     def format_of(self, source: str, data: bytes | memoryview) -> str | None:

@@ -32,7 +32,7 @@ def certify(o: CertifyOptions) -> int:
     check_certify(o)
     check_sources(o.data, quiet=o.quiet)
     model = read_model(o.initial)
-    restore(model, model.settings, o.initial, learn=False)  # so that it is one that predicts
+    restore(model, model.settings, o.initial, learn=False)  # an error if the model cannot predict
     settings = problem_of_model(o, model.settings)
     _check_model(o, model, settings)
     against = read_model(o.against) if o.against else None
@@ -61,7 +61,7 @@ def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
 
 
 def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
-    """UsageError for two models that do not speak of the same features and labels."""
+    """UsageError for two models whose features or labels differ."""
     for name in KEPT:
         a, b = getattr(model, name), getattr(other, name)
         if a != b and not (name == "loss" and not a and o.typed.get("loss") == b):

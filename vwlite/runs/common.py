@@ -18,7 +18,7 @@ from vwlite.runs.memory import table_needs
 from vwlite.runs.notes import smaller_steps
 from vwlite.runs.progress import fit, format_number
 
-SHOWN = 5  # bad lines of which the message is printed
+SHOWN = 5  # bad lines whose message is printed
 MOST_ROWS = 20  # of a confusion matrix that is printed
 
 
@@ -72,7 +72,7 @@ class BadLines:
                 raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
 
     def finish_from(self, cache: str, count: int) -> None:
-        """Report the lines that a cache leaves out, of which it has no text."""
+        """Report the bad lines that a cache leaves out. It does not have their text."""
         if count:
             say(f"{count} bad line{'s' * (count > 1)} skipped when {cache} was made")
             self.count = count
@@ -110,7 +110,7 @@ class Run:
         ]
 
     def stop(self) -> None:
-        """End the run after the example that it is at. Called from the thread of the signals."""
+        """End the run after the current example. Called from the thread of the signals."""
         self.stopped = True
         self.learner.stop()
 

@@ -1,12 +1,12 @@
 """The required memory, and the message when it is not available."""
 
-# Of `vwlite solve` and `certify`, in bytes: more than what the solvers were seen to hold.
+# Of `vwlite solve` and `certify`, in bytes: upper bounds of what the solvers were measured to use.
 FIXED = 1 << 20
 EXAMPLE = 160  # its place, label and importance, predictions, derivatives, a dual point, two steps
 COLUMN = 150  # its key, weights, gradient, place in the copy, what Newton's method knows of it
 CLASS_EXAMPLE = 40  # for each class, if all have one problem
 CLASS_COLUMN = 130
-GRAM = 1500  # weights of which Newton's method has a matrix
+GRAM = 1500  # weights in the matrix of Newton's method
 
 
 def table_needs(features: int = 0, where: str = "") -> str:

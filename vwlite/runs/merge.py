@@ -11,7 +11,7 @@ from vwlite.options.merge import MergeOptions, check_merge
 from vwlite.runs.common import summary
 from vwlite.runs.frame import RunFrame
 
-FEW = 2000  # examples of a holdout, of which the choice is mostly chance
+FEW = 2000  # with fewer examples in the holdout, the choice is mostly chance
 
 
 def merge(o: MergeOptions) -> int:

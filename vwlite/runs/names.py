@@ -37,7 +37,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
             f"{path}: a model of Vowpal Wabbit cannot store names: convert it to a model of vwlite with "
             "vwlite export --to tsv and vwlite import --loss"
         )
-    learner = restore(model, settings, path, learn=False)  # so that nothing is written that does not predict
+    learner = restore(model, settings, path, learn=False)  # an error if it cannot predict
     known = model.names
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
     weights = np.asarray(model.weights).reshape(-1, model.records)

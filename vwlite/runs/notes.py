@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model import Model
 
-ENOUGH = 100  # examples, from which on the average loss says something
+ENOUGH = 100  # with fewer examples, the average loss is not reliable
 FAR = 1.1  # times the loss of the best constant prediction
 HARDLY = 1.001  # times that of predicting 0: up to it, weights have hardly moved
 LARGEST_SCORE = 50.0  # beyond, no constant is better for labels of two values
@@ -178,7 +178,7 @@ def _of_constants(settings: Settings, learner: Learner, tally: Tally) -> tuple[f
         return share * loss(p, b) + (1 - share) * loss(p, a)
 
     low, high = min(a, -LARGEST_SCORE), max(b, LARGEST_SCORE)
-    for _ in range(200):  # it is convex: a third goes each time
+    for _ in range(200):  # it is convex: ternary search drops a third of the interval each time
         third = (high - low) / 3
         low, high = (low, high - third) if at(low + third) <= at(high - third) else (low + third, high)
     return at((low + high) / 2), at(0)
@@ -218,8 +218,8 @@ class Kept(NamedTuple):
 
 
 def about_features(settings: Settings, learner: Learner, model: str, kept: Kept) -> Notes:
-    """Data of which a model knows little. One that is sparse on purpose should know some feature of most examples; of
-    those that dropped features, any, as it may have kept only rare ones."""
+    """Data whose features the model mostly does not know. A sparse model should know some feature of most examples. A
+    model that dropped features may have kept only rare ones: it should know at least one feature of the data."""
     if not learner.looked_up:
         return {}, []
     share = learner.unknown / learner.looked_up

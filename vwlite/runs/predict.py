@@ -112,7 +112,7 @@ class Predicting(Run):
 
     def __init__(self, o: PredictOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
         super().__init__(o, learner, settings, stack)
-        self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row, and what is wrong
+        self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row and the error
 
     def diverged(self, batch: Batch, line: int) -> None:
         bad = BadLine(batch.source, batch.line_number(line), 1, not_finite(self.learner.prediction))

@@ -55,7 +55,7 @@ class Bounds:
 
     @property
     def gap(self) -> float:
-        """objective - lower bound; what is only rounding is 0."""
+        """objective - lower bound; 0 if the difference is only rounding."""
         gap = max(self.objective - self.lower_bound, 0.0)
         return gap if gap > CERTAIN * self.objective else 0.0
 
@@ -124,7 +124,7 @@ class Examples:
         self._source = Source(options, settings, known, self.bad)
 
     def stop(self) -> None:
-        """Read no further. Called from the thread of the signals."""
+        """Stop reading. Called from the thread of the signals."""
         self.stopped = True
 
     @property
@@ -245,7 +245,7 @@ class Examples:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of everything that the problem is made of, whatever the files and lines were."""
+        """A digest of the whole problem. It does not depend on how the examples are split into files and lines."""
         rows = self.rows
         parts = [rows.keys, rows.labels, rows.importance, rows.initial, *rows.entries]
         parts += [memoryview(self.shares)] if self.shares is not None else []

@@ -20,7 +20,7 @@ class StopSignal:
     """Calls `on_stop` at the first signal, from a thread of its own; `number` is that signal then.
 
     A signal that is ignored when the program starts (nohup) stays ignored. At the end everything is as it was.
-    Where one is within another, the outer one has dealt with what came before when the inner one begins.
+    If they are nested, the outer one handles the signals that came before the inner one begins.
     """
 
     _innermost: "StopSignal | None" = None
@@ -35,7 +35,7 @@ class StopSignal:
         self._marked = threading.Event()
 
     def then(self, on_stop: Callable[[], None]) -> None:
-        """What to call; at once, if the signal was there before what it is to stop."""
+        """Set the function to call; it is called at once if the signal came earlier."""
         with self._telling:
             self._on_stop, is_late = on_stop, self.number is not None
         if is_late:
@@ -101,4 +101,4 @@ class StopSignal:
 
 
 def _nothing_more(number: int, frame: FrameType | None) -> None:
-    """The thread does what there is to do."""
+    """The handler of Python does nothing: the thread reacts."""

@@ -120,7 +120,7 @@ class Solving:
             self.file = frame.file(o.model)
 
     def stop(self) -> None:
-        """End the run where it is. Called from the thread of the signals."""
+        """Let the run end soon, with valid weights. Called from the thread of the signals."""
         self.stopped = True
         self.examples.stop()
         running = self._running
@@ -159,8 +159,8 @@ class Solving:
         return weights, intercept
 
     def _begin_from(self, model: Model) -> None:
-        """Take up the weights of a model, but for classes where they tell nothing and may be far from anything: zeros
-        are better at the first strength, or they are outside of the ball."""
+        """Start from the weights of a model, except for classes where they are outside of the ball, or where weights of
+        zero are better at the first strength."""
         settings = self.settings
         if self.options.l1_path or settings.nonzeros:
             settings = replace(settings, l1=self.l1_max)
@@ -318,7 +318,7 @@ class Solving:
         return solver_class(kind)(problem, seed=self.options.seed, **more)
 
     def _ended(self, problem: Problem, solver: Solver, found: SolveStatus, best: "Best | None") -> bool:
-        """Whether to make no more steps; says why."""
+        """Whether to stop before the next step; `found.ended` is why."""
         o, objective = self.options, problem.objective
         if best is not None and not self.settings.nonzeros:
             objective = best.objective

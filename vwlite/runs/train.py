@@ -112,7 +112,7 @@ class Training(Run):
             self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
         self.holdout_writer = _holdout_writer(o, stack)
         self.namespaces = namespaces_of(settings)
-        self.titled = False  # the table of progress has its head, behind what is said of columns
+        self.titled = False  # the head of the progress table is printed, after the messages about columns
         self.interval = Interval(*o.progress)
         self.live = LiveLine(quiet=o.quiet)
         self.pass_number = 0
@@ -204,7 +204,7 @@ class Training(Run):
         self.live.update(self.learner.examples, done, total)
 
     def _may_write(self) -> bool:
-        """Whether a model may be put in its place: an older one must not be lost to an input that was empty."""
+        """Whether the file of a model may be replaced: empty input must not destroy an older model."""
         return self.learner.progressive.weight > 0 or self.options.allow_empty
 
     def _nothing_learned(self) -> str:
@@ -228,7 +228,7 @@ class Training(Run):
             self.file.new_version()
 
     def _write_model(self, interrupted: bool) -> None:
-        """Write the model as of now; it is not in its place before it is committed."""
+        """Write the model as of now; the file is replaced only by `commit`."""
         rule = self.learner.rule
         rule.final = not interrupted
         self.nonzeros, self.strength = rule.count_nonzero(), self._found()
@@ -238,7 +238,7 @@ class Training(Run):
         rule.final = False
 
     def _keep_model(self, stack: ExitStack) -> None:
-        """Keep the model as of now: no later pass may be better. Checkpoints of those do not touch it."""
+        """Keep the current model: no later pass may be better. Checkpoints of later passes do not change it."""
         rule = self.learner.rule
         rule.final = True
         self._best_nonzeros, self._best_strength = rule.count_nonzero(), self._found()
@@ -348,7 +348,7 @@ class Training(Run):
 
     @property
     def _held_tally(self) -> Tally | None:
-        """That of the examples held out, if there are some: its measures are shown, instead of those of training."""
+        """The tally of the held-out examples, if there are any: its measures are shown instead of those of training."""
         return self.held or (self.learner.holdout if self.learner.holdout.weight else None)
 
     def notes(self) -> Notes:
