@@ -3,6 +3,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays
+from vwlite.core.data.normalize cimport Normalizer
 
 
 cdef enum:
@@ -54,6 +55,7 @@ cdef class Expander:
     cdef Features buffers[2]  # so that one example can be expanded while another is learned
     cdef Features* f          # the one that is being filled
     cdef uint32_t mask
+    cdef Normalizer normalizer    # or None
     cdef readonly bint unchanged  # a line's features are as they are in the batch, so that their numbers will do
     cdef bint constant, filters, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves

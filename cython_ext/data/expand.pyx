@@ -23,6 +23,7 @@ cdef enum:
     LINE = 16               # numbers of a batch in a line of the cache
     AHEAD = 512             # numbers of a batch that should be there before they are needed
     PRIME = 16777619        # FNV's
+    MOST_NORMALIZED = 1 << 26   # features of an example whose values are normalized: they come whole
 
 cdef uint64_t MOST_COUNTED = <uint64_t>1 << 62
 
@@ -38,11 +39,11 @@ cdef class Expander:
     namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
     than once. named: interactions as the hashes of their namespaces, which the batches must have; `permutations`: a
     namespace that occurs twice gives every pair, in both orders; `constant_early`: the intercept precedes the
-    interactions."""
+    interactions. normalizer: applied to the values of an example, but not to the intercept."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
                  bytes ignore_linear=b"", interactions=(), named=(), bint leave_duplicates=False, bint permutations=False,
-                 bint constant_early=False):
+                 bint constant_early=False, Normalizer normalizer=None):
         cdef int c
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.constant = constant
@@ -71,9 +72,10 @@ cdef class Expander:
             self.named[i] = hash
         self.named_terms = [[256 + hashes.index(hash) for hash in term] for term in dict.fromkeys(map(tuple, named))]
         self.filters = bool(keep or ignore or ignore_linear)
-        self.unchanged = not (self.filters or interactions or named)
+        self.normalizer = normalizer
+        self.unchanged = not (self.filters or interactions or named or normalizer is not None)
         self.set_terms()
-        self.bound, self.chunk = most_whole, chunk_size
+        self.bound, self.chunk = most_whole if normalizer is None else MOST_NORMALIZED, chunk_size
 
     def __dealloc__(self):
         for buffer in range(2):
@@ -193,6 +195,9 @@ cdef class Expander:
                     return crossed
             if self.constant_early:
                 return WHOLE
+            if self.normalizer is not None and (self.reserve(self.normalizer.extra) or self.normalizer.apply(
+                    self.f.keys, self.f.values, &self.f.size)):
+                return NO_SPACE
         if self.constant and self.add_constant():
             return NO_SPACE
         return WHOLE
