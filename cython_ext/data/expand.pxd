@@ -17,6 +17,7 @@ cdef enum Expansion:
     NO_SPACE = -1            # no memory
     WHOLE = 0
     OVERSIZED = 1            # the line has so many features that they come in chunks: `begin_chunks`
+    TOO_LARGE = 2            # ... and there is a normalizer, which needs them all at once
 
 
 cdef struct FeatureRun:

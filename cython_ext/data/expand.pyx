@@ -23,7 +23,6 @@ cdef enum:
     LINE = 16               # numbers of a batch in a line of the cache
     AHEAD = 512             # numbers of a batch that should be there before they are needed
     PRIME = 16777619        # FNV's
-    MOST_NORMALIZED = 1 << 26   # features of an example whose values are normalized: they come whole
 
 cdef uint64_t MOST_COUNTED = <uint64_t>1 << 62
 
@@ -31,6 +30,7 @@ CONSTANT_HASH = CONSTANT
 
 # For new Expanders; tests set them. A chunk has an even number of features, as rules add up pairs.
 most_whole = 1 << 18
+most_normalized = 1 << 26       # with a normalizer: they never come in chunks
 chunk_size = 1 << 14
 
 
@@ -72,10 +72,12 @@ cdef class Expander:
             self.named[i] = hash
         self.named_terms = [[256 + hashes.index(hash) for hash in term] for term in dict.fromkeys(map(tuple, named))]
         self.filters = bool(keep or ignore or ignore_linear)
+        if constant_early and normalizer is not None:
+            raise ValueError("the intercept is not normalized, so that it cannot precede the interactions")
         self.normalizer = normalizer
         self.unchanged = not (self.filters or interactions or named or normalizer is not None)
         self.set_terms()
-        self.bound, self.chunk = most_whole if normalizer is None else MOST_NORMALIZED, chunk_size
+        self.bound, self.chunk = most_whole if normalizer is None else most_normalized, chunk_size
 
     def __dealloc__(self):
         for buffer in range(2):
@@ -156,7 +158,7 @@ cdef class Expander:
         n = a.feature_begin[last] - a.feature_begin[first]
         numbered = numbered and self.takes_numbers(a)
         if n > self.bound and not numbered:
-            return OVERSIZED
+            return OVERSIZED if self.normalizer is None else TOO_LARGE
         if self.reserve(n + 1):
             return NO_SPACE
         if numbered:
@@ -229,7 +231,7 @@ cdef class Expander:
         cdef Odometer* o = &self.odometer
         if not failed and self.f.size + self.count_crossed() > self.bound:
             self.end_crossing()
-            return OVERSIZED
+            return OVERSIZED if self.normalizer is None else TOO_LARGE
         while at < self.terms_size and not failed:
             o.depth = o.at[0] = o.within = 0
             failed = self.combine(self.terms + at + 1, self.terms[at], o, <size_t>-1)
@@ -481,6 +483,8 @@ cdef class Expander:
         if batch.decode():
             raise MemoryError
         found = self.expand(&batch.a, line, 0, False)
+        if found == TOO_LARGE:
+            raise OverflowError("an example has too many features to normalize them")
         if found == NO_SPACE or (found == OVERSIZED and self.begin_chunks(&batch.a, line)):
             raise MemoryError
         keys, values = [], []

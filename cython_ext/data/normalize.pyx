@@ -6,7 +6,7 @@
     center    columns that most examples have: minus their mean, also where an example lacks the column. Such a model
               is one of `none` with another intercept, so that only learning knows it
 
-Values of equal keys are added first. A value that is 0 afterwards is left out, and a length of 0 stays. Lengths are
+Values of equal keys are added first, as floats. A value that is 0 then is left out, and a length of 0 stays. Lengths are
 sums in double precision, in the order of the features; the results are floats.
 """
 
@@ -74,14 +74,23 @@ cdef class Normalizer:
 
 cdef int merge(Normalizer self, uint32_t* keys, float* values, size_t* size) noexcept nogil:
     """Add the values of equal keys, at the position of the first; leave out values of 0. -1: no memory."""
+    cdef size_t i, n = size[0]
+    cdef bint rising = True, some_zero = False
+    for i in range(1, n):
+        rising &= keys[i] > keys[i - 1]     # as from a matrix or libsvm: no two are equal
+    if not rising and add_equal(self, keys, values, size):
+        return -1
+    for i in range(size[0]):
+        some_zero |= values[i] == 0
+    if some_zero:
+        leave_out_zeros(keys, values, size)
+    return 0
+
+
+cdef int add_equal(Normalizer self, uint32_t* keys, float* values, size_t* size) noexcept nogil:
     cdef size_t i, at, n = size[0], kept = 0
     cdef int shift
     cdef uint64_t found
-    cdef bint rising = True, some_zero = False
-    for i in range(1, n):
-        rising &= keys[i] > keys[i - 1]
-    if rising:      # as from a matrix or libsvm: no two are equal
-        return 0
     if 2 * n > self.capacity:
         at = 64
         while at < 2 * n:
@@ -108,12 +117,9 @@ cdef int merge(Normalizer self, uint32_t* keys, float* values, size_t* size) noe
                 break
             if keys[<uint32_t>found] == keys[i]:
                 values[<uint32_t>found] += values[i]
-                some_zero |= values[<uint32_t>found] == 0
                 break
             at = (at + 1) & (self.capacity - 1)
     size[0] = kept
-    if some_zero:
-        leave_out_zeros(keys, values, size)
     return 0
 
 

@@ -23,6 +23,7 @@ cpdef enum Reason:
     NO_MEMORY = 5
     TOO_MANY = 6     # more features than the rule was created for
     WARNING = 7      # a subclass has a warning about the last example
+    TOO_LONG = 8     # the line has more features than can be normalized
 
 
 # The state of one example, from parsing its line to writing its prediction.

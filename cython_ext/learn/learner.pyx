@@ -17,7 +17,7 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_unfit
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, WHOLE, Expander, Expansion, Features
+from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, TOO_LARGE, WHOLE, Expander, Expansion, Features
 from vwlite.core.data.chunks cimport ChunkMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier
@@ -104,9 +104,9 @@ cdef class Learner:
     def run(self, Batch batch not None, size_t begin=0, end=None):
         """Process the lines of a batch from `begin` to `end`. Returns the line after the last one processed.
 
-        `reason` says why it returned. After DIVERGED, NO_MEMORY, TOO_MANY and STOPPED within an oversized line, the
-        returned line is the one that it concerns, which is not learned. After DIVERGED, `prediction` is its prediction,
-        which is finite if only the loss is not.
+        `reason` says why it returned. After DIVERGED, NO_MEMORY, TOO_MANY, TOO_LONG and STOPPED within an oversized
+        line, the returned line is the one that it concerns, which is not learned. After DIVERGED, `prediction` is its
+        prediction, which is finite if only the loss is not.
         """
         cdef size_t line, last = batch.a.lines if end is None else end
         if not begin <= last <= batch.a.lines:
@@ -256,6 +256,8 @@ cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn
     # The next example is expanded before this one is learned, so that its slots are prefetched meanwhile.
     if self.expanded != line:
         expansion = self.expander.expand(a, line, line & 1, self.encoded)
+    if expansion == TOO_LARGE:
+        return Reason.TOO_LONG
     if expansion != WHOLE:
         if expansion == NO_SPACE or locate_chunks(self, a, line, &turn.e, turn.learns):
             return Reason.NO_MEMORY

@@ -14,14 +14,18 @@ from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport ample, resize, resize_large
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
-from vwlite.core.data.expand cimport OVERSIZED, NO_SPACE, Expander, Expansion
+from vwlite.core.data.expand cimport NO_SPACE, OVERSIZED, TOO_LARGE, Expander, Expansion
 from vwlite.core.solve.paged cimport Paged, Paging, give_back, visit_entries
 
 cdef enum:
     NO_MEMORY = -1
     OVERFLOW = -2
     TOO_MANY = -3           # columns for 32 bits
+    UNNORMALIZED = -4
     AHEAD = 8               # keys whose places are fetched before they are looked at
+
+
+OVERFLOWS = "the values of a feature that is repeated in a line sum to infinity"
 
 
 cdef inline size_t place_of(uint32_t key, size_t places) noexcept nogil:
@@ -64,7 +68,8 @@ cdef class Rows:
 
     def add(self, Batch batch not None):
         """Append the labelled examples of positive importance of a batch, in order. MemoryError; OverflowError: more
-        than 2^32 - 2 columns. OSError: the file cannot be written. ValueError: after `finish`."""
+        than 2^32 - 2 columns, or more features in a line than can be normalized. OSError: the file cannot be written.
+        ValueError: after `finish`."""
         cdef int failed
         cdef Expander expander = self.expander
         cdef bint numbered = expander.takes_numbers(&batch.a)
@@ -76,6 +81,10 @@ cdef class Rows:
             failed = self.add_lines(expander, &batch.a, numbered)
         if failed == TOO_MANY:
             raise OverflowError("more columns than numbers of 32 bits")
+        if failed == OVERFLOW:
+            raise OverflowError(OVERFLOWS)
+        if failed == UNNORMALIZED:
+            raise OverflowError(f"an example has more than {expander.bound} features, too many to normalize them")
         if failed:
             raise MemoryError("no memory for the examples")
         if self.most and self.a.begin[self.a.size] - self.written > self.most:
@@ -98,7 +107,7 @@ cdef class Rows:
         self.final_column, self.seen = NULL, NULL
         self.finished = failed != NO_MEMORY
         if failed == OVERFLOW:
-            raise OverflowError("the values of a feature that is repeated in a line sum to infinity")
+            raise OverflowError(OVERFLOWS)
         if failed:
             raise MemoryError("no memory for the columns")
 
@@ -188,6 +197,8 @@ cdef class Rows:
         found = expander.expand(a, line, 0, numbered)
         if found == NO_SPACE:
             return NO_MEMORY
+        if found == TOO_LARGE:
+            return UNNORMALIZED
         if found == OVERSIZED:
             if expander.begin_chunks(a, line):
                 return NO_MEMORY
@@ -208,6 +219,10 @@ cdef class Rows:
                 self.a.index[here + i], self.a.value[here + i] = known[hash_number] - 1, expander.f.values[i]
             self.a.begin[self.a.size + 1] = at + expander.f.size
         else:
+            if expander.normalizer is not None:     # which has added up what is repeated
+                for i in range(expander.f.size):
+                    if not isfinite(expander.f.values[i]):
+                        return OVERFLOW
             failed = self.append(expander.f.keys, expander.f.values, expander.f.size)
         if failed:
             return failed

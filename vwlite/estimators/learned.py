@@ -36,6 +36,7 @@ from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import Run
+from vwlite.runs.memory import TOO_LONG
 from vwlite.runs.source import Source
 from vwlite.runs.train import Training, prepared
 
@@ -385,7 +386,8 @@ def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: b
                 raise MemoryError("no memory for a prediction")
             if scorer.reason != Reason.DONE:
                 where = f"{'row' if batch.source == SOURCE else batch.source} {batch.first_line + at}"
-                raise ValueError(f"{where}: {not_finite(scorer.prediction)}")
+                why = TOO_LONG if scorer.reason == Reason.TOO_LONG else not_finite(scorer.prediction)
+                raise ValueError(f"{where}: {why}")
     finally:
         scorer.release()
     return found

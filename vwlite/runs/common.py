@@ -14,7 +14,7 @@ from vwlite.options.run_options import InputOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.stdio import say as say  # for all that runs
-from vwlite.runs.memory import table_needs
+from vwlite.runs.memory import TOO_LONG, table_needs
 from vwlite.runs.notes import smaller_steps
 from vwlite.runs.progress import fit, format_number
 
@@ -127,6 +127,8 @@ class Run:
             if reason == Reason.NO_MEMORY:
                 where = f"{batch.source}:{batch.line_number(at)}"
                 raise MemoryError(table_needs(self.learner.oversized, where))
+            if reason == Reason.TOO_LONG:
+                raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {TOO_LONG}")
             if reason == Reason.TOO_MANY:
                 most = self.learner.rule.MOST_FEATURES
                 why = "the data have more features than --features: increase it, or leave it out"

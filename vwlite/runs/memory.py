@@ -8,6 +8,12 @@ CLASS_EXAMPLE = 40  # for each class, if all have one problem
 CLASS_COLUMN = 130
 GRAM = 1500  # weights in the matrix of Newton's method
 
+# What to say of an example that the expander cannot normalize.
+TOO_LONG = (
+    "the example has too many features with its interactions to normalize them, which needs all of them in memory: use "
+    "fewer interactions, or --normalize none"
+)
+
 
 def table_needs(features: int = 0, where: str = "") -> str:
     """What to say when there is no memory for the weights; features: of the line that needs too much, else 0."""
