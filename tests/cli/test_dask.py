@@ -360,9 +360,10 @@ def test_predictions_are_in_a_file_for_each_shard_in_the_order_of_its_lines(vwli
 
 
 IN_BALL = pytest.param(("--radius", "2", "--l2", "1e-2"), marks=pytest.mark.long)
+NORMALIZED = pytest.param(("--l1", "0.01", "--normalize", "l2"), marks=pytest.mark.long)
 
 
-@pytest.mark.parametrize("strength", [("--l1", "0.02"), IN_BALL])
+@pytest.mark.parametrize("strength", [("--l1", "0.02"), IN_BALL, NORMALIZED])
 def test_the_optimum_is_that_of_one_machine(vwlite, cluster, shards, strength):
     """The very model of `vwlite solve --shards`; after a driver that was killed, too."""
     problem = ("--loss", "logistic", *strength, "--tolerance", "0.1", "--quiet")

@@ -21,6 +21,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
 from vwlite.export import tables
 from vwlite.model import read_model
+from vwlite.model.file import FORMAT
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "data"
@@ -379,7 +380,7 @@ WRONG_TSV = {
     "an invalid escape": (plus("17\t1\ta\\q\n"), "10: 'a\\\\q' has a \\ without"),
     "fewer bits": (header(bits=4), "has more than 4 bits"),
     "an unknown option": (header(options={"magic": 1}), "needs vwlite 0.1.0 or later: unknown option magic"),
-    "a newer format": (header(format=3), "or later: it is of format 3"),
+    "a newer format": (header(format=FORMAT + 1), f"or later: it is of format {FORMAT + 1}"),
     "absurd bits": (header(bits=77), "--bits"),
     "a state": (header(weights_only=False), "a model with a state"),
     "classes": (header(oaa=3, range=None), "a class is missing"),

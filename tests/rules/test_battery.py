@@ -80,6 +80,7 @@ FORMS = {
     **{f"{rule} in classes": (rule, {"oaa": 3}) for rule in ALGORITHMS if rule != FULL},
     **{rule: ("gd", {}) for rule in OF_VW},
     **{f"{rule} averaged in classes": (rule, {"average": True, "oaa": 3}) for rule in AVERAGED},
+    **{f"{rule} normalized": (rule, {"normalize": how}) for rule, how in (("gd", "l2"), ("ftrl", "log"))},
     **{f"{rule} softmax": (rule, {"oaa": 3, "softmax": True}) for rule in ("sgd", "simplex", "adagrad", "ftrl")},
 }
 FORM_PAIRS = [

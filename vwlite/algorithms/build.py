@@ -8,6 +8,7 @@ from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import Expander
+from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn import losses
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
@@ -43,6 +44,7 @@ def make_expander(settings: Settings) -> Expander:
         ignore=settings.ignore.encode("latin-1"),
         ignore_linear=settings.ignore_linear.encode("latin-1"),
         interactions=[pattern.encode("latin-1") for pattern in settings.interactions],
+        normalizer=Normalizer(settings.normalize) if settings.normalize != "none" else None,
     )
 
 

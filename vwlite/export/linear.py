@@ -11,6 +11,8 @@ from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.schema import namespace_of
 from vwlite.model import Model
+from vwlite.model.file import WITHOUT_NAMES
+from vwlite.model.header import NORMALIZED, is_normalized
 from vwlite.options.settings import Settings
 
 MAX_TERMS = 10_000  # interactions that wildcards expand to
@@ -60,7 +62,8 @@ class Linear:
         """The header of the model with its weights only, as --save-weights-only writes it."""
         unseen = self.model.rule.get("unseen", 0.0)
         kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
-        return {**self.model.header(), "weights_only": True, "rule": kept, "format": 1}
+        oldest = NORMALIZED if is_normalized(self.model.options) else WITHOUT_NAMES
+        return {**self.model.header(), "weights_only": True, "rule": kept, "format": oldest}
 
     def crosses(self) -> list[list[int]]:
         """The interactions of namespaces by name, as hashes of the names."""

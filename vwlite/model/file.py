@@ -11,6 +11,8 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
                 if none is known. With it names_ends, uint32 [m]: where each name ends; names_keys, uint32 [m]: of which
                 key it is. The format is 2 then, so that programs which know no names say which one does.
 
+The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly.
+
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
 was made: the same input gives the same bytes.
@@ -32,15 +34,16 @@ from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.model.header import FIELDS, Newer, brief, check_header
+from vwlite.model.header import FIELDS, NORMALIZED, Newer, brief, check_header, is_normalized
 from vwlite.model.slots import CODES, Array, array_of, copied
 from vwlite.options.settings import Settings
 
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
-FORMAT = 2  # raised when older programs cannot read what is written
+FORMAT = 3  # raised when older programs cannot read what is written
 WITHOUT_NAMES = 1  # the format of models without names
+WITH_NAMES = 2
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
@@ -119,9 +122,15 @@ class Model:
         names = {"names": self.names.text, "names_ends": self.names.ends, "names_keys": self.names.keys}
         return {"keys": self.keys, "weights": self.weights, **(names if len(self.names) else {}), **state, **more}
 
+    def _oldest_format(self) -> int:
+        """The first one that has what is in this model."""
+        if is_normalized(self.options):
+            return NORMALIZED
+        return WITH_NAMES if len(self.names) else WITHOUT_NAMES
+
     def header(self) -> dict[str, Any]:
         return {
-            "format": FORMAT if len(self.names) else self.format,
+            "format": max(self.format, self._oldest_format()),
             "program": self.program,
             "algorithm": self.algorithm,
             "loss": self.loss,
@@ -256,7 +265,8 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
             names = _members(archive, data, ("keys", "weights"))
             columns = header["options"].get("oaa") or 1
             named = [name in names for name in NAMES]
-            if named != [header["format"] != WITHOUT_NAMES] * len(NAMES):
+            has_names = any(named) if header["format"] == NORMALIZED else header["format"] == WITH_NAMES
+            if named != [has_names] * len(NAMES):
                 raise ValueError(f"its format is {header['format']}, and it has {sum(named)} arrays of names")
 
             def array(name: str, columns: int = 1) -> Array:
@@ -424,7 +434,7 @@ def inconsistency(model: Model) -> str | None:
             return f"state_{name} is not one number for each key" + (" and class" if k != 1 else "")
     if model.weights_only and (model.state or model.more):
         return "its header says that it has no state, but it has state"
-    if len(model.names) or model.format != WITHOUT_NAMES:
+    if len(model.names) or model.format == WITH_NAMES:
         wrong = FeatureNames(*map(_aligned, model.names.arrays)).inconsistency(_aligned(model.keys))
         if wrong:
             return wrong

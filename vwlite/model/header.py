@@ -22,6 +22,7 @@ from vwlite.options.types import LettersType
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
 LONGEST = 200  # letters of an explanation that are shown
+NORMALIZED = 3  # the format of models of --normalize, which older programs would apply to other values
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
@@ -67,6 +68,8 @@ def check_header(header: dict[str, Any]) -> None:
     if header["format"] < 1:
         raise ValueError(f"unknown format {header['format']}")
     settings = _checked_options(header["options"])
+    if is_normalized(header["options"]) and header["format"] < NORMALIZED:
+        raise ValueError(f"its format is {header['format']}, which has no option normalize")
     if not settings.loss:
         raise ValueError("its loss is missing")
     for name in ("algorithm", "loss"):
@@ -97,6 +100,11 @@ def check_header(header: dict[str, Any]) -> None:
     seen = header.get("seen", 0)
     if type(seen) is not int or not 0 <= seen <= 1 << 32:
         raise ValueError(f"it has seen {brief(repr(seen))} features")
+
+
+def is_normalized(options: dict[str, Any]) -> bool:
+    """Whether a model with these options applies to normalized values."""
+    return bool(options.get("normalize", "none") != "none")
 
 
 def check_range(low: float, high: float) -> None:

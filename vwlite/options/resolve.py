@@ -19,8 +19,8 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 
 # Settings that define the meaning of the weights; a run that starts from them cannot change these.
 KEPT = (
-    "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "loss", "oaa",
-    "classes", "softmax",
+    "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "normalize",
+    "loss", "oaa", "classes", "softmax",
 )  # fmt: skip
 
 # What `Settings.interactions` is typed as.
@@ -203,6 +203,9 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
     if "labels" in typed and settings.label_domain == "nonnegative":
         raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
+    if settings.normalize == "center":
+        raise UsageError("--normalize center needs --algorithm auto, which finds the means first: use --normalize l2 "
+                         "or log")  # fmt: skip
     check_rows(settings)
 
 

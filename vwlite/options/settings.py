@@ -75,6 +75,11 @@ class Settings:
         "", "--ignore-linear", group=FEATURES, vw=("--ignore_linear",), type=LettersType(), multiple=True,
         metavar="LETTERS", help="Like --ignore, but interactions still use them.",
     )  # fmt: skip
+    normalize: str = option(
+        "none", "--normalize", group=FEATURES, type=Choice(["none", "l2", "log", "center"]),
+        help="Scale or center the values of each example. l2: to length 1; log: sign(x) log(1 + |x|), then l2; center: "
+             "minus the means of their columns.",
+    )  # fmt: skip
     learning_rate: float = option(
         0.5, "-l", "--learning-rate", group=LEARN, vw=("--learning_rate",), type=POSITIVE,
         help="The initial learning rate.",
@@ -189,6 +194,8 @@ class Settings:
         others = {name for name, loss in LOSS_OPTIONS.items() if loss != self.loss} - {_ALWAYS}
         if not self.crosses:
             others.add("crosses")  # older programs do not know it
+        if self.normalize == "none":
+            others.add("normalize")  # nor this
         return {name: value for name, value in asdict(self).items() if name not in others}
 
     @staticmethod
