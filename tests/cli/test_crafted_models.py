@@ -38,6 +38,7 @@ def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, fold
         options = parts.header["options"]
         allowed = {"export"} if options["oaa"] or parts.header["rule"].get("unseen") else set()
         allowed |= {"sql"} if options["interactions"] or options["keep"] or options["ignore"] else set()
+        allowed |= {"sql", "export"} if "normalize" in options else set()
         if parts.header["weights_only"]:
             allowed |= {"train"}
         if parts.header["algorithm"] in NO_MERGE:
@@ -70,6 +71,8 @@ ABSURD = {
     "bits": {"bits": 77},
     "no bits": {"bits": None},
     "a hash that there is not": {"hash": "md5"},
+    "a normalization that there is not": {"options": {"normalize": "l3"}},
+    "a normalization in a list": {"options": {"normalize": ["l2"]}},
     "a rate of text": {"learning_rate": "fast"},
     "a negative rate": {"learning_rate": -1},
     "a rate that no float holds": {"learning_rate": 10**400},

@@ -105,6 +105,11 @@ MODELS = {
     "kept": ("--loss logistic --keep a --keep b", TEXT),
     "ignored": ("--loss logistic --ignore x -q ab", TEXT),
     "not linear": ("--loss logistic --ignore-linear a -q ax", TEXT),
+    "normalized": ("--loss logistic --normalize l2", TEXT),
+    "normalized logarithms": ("--normalize log -b 4 --loss logistic --link logistic", TEXT),
+    "normalized, crossed": ("--loss logistic --normalize l2 -q ax -q a,a --no-constant --ignore-linear x -b 18", TEXT),
+    "normalized, oaa": ("--oaa 3 --loss logistic --normalize log", numbers(TEXT, ["1", "2", "3", "2"])),
+    "normalized, libsvm": ("--normalize l2 --algorithm eg --radius 3 --features 40", LIBSVM * 5),
     "averaged": ("--loss logistic --algorithm sgd --average", TEXT),
     "sparse": ("--loss logistic --algorithm ftrl --l1 0.5", TEXT),
     "nonzeros": ("--loss logistic --algorithm l1-ball --nonzeros 5", TEXT),
@@ -124,7 +129,7 @@ MODELS = {
     "libsvm, oaa": ("--oaa 2", LIBSVM.replace("-1 ", "2 ") * 5),
 }
 CROSSED = {name for name in MODELS if "crossed" in name}
-NOT_IN_SQL = CROSSED | {"kept", "ignored", "not linear"}
+NOT_IN_SQL = CROSSED | {"kept", "ignored", "not linear"} | {name for name in MODELS if "normalized" in name}
 
 
 def by_import(vwlite, kind):

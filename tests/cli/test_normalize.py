@@ -11,7 +11,7 @@ from crafted_models import put_together, split_into_parts
 from slow_normalize import normalized
 
 import vwlite.core.data.expand as expand
-from vwlite import SparseClassifier, SparseRegressor
+from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.hashing import feature_hash
 from vwlite.model import read_model
 
@@ -106,6 +106,12 @@ def test_text_cache_libsvm_and_matrix_give_the_same_bytes(vwlite, at, rows, how)
     made = SparseClassifier(normalize=how, passes=2, holdout_off=True).fit(x, [y for y, _ in rows])
     made.save("matrix")
     assert Path("matrix").read_bytes() == Path("text").read_bytes()
+    ready = np.array([np.zeros(x.shape[1])] * len(rows))
+    for i, (_, row) in enumerate(rows):
+        keys, values = normalized(list(row), list(row.values()), how)
+        ready[i, keys] = values
+    np.testing.assert_allclose(made.decision_function(x), ready @ made.coef_[0] + made.intercept_[0], atol=1e-5)
+    np.testing.assert_allclose(load_model("matrix").predict(x), made.decision_function(x), atol=1e-12)
 
 
 def test_csv_is_its_text(vwlite, at):
@@ -203,6 +209,27 @@ def test_has_a_format_of_its_own(vwlite, at):
     parts.header["options"]["normalize"] = "l3"
     Path("newer").write_bytes(put_together(parts))
     assert "newer: needs vwlite" in vwlite("predict", "-m", "newer", "raw", code=65).err
+
+
+@pytest.mark.parametrize("more", [[], ["--names"], ["--save-weights-only"]])
+def test_comes_back_from_a_table(vwlite, at, more):
+    vwlite("train", "raw", "--normalize", "log", *more, "-m", "m", "--quiet")
+    for kind in ("tsv", "json"):
+        vwlite("export", "m", "--to", kind, "-o", "table")
+        vwlite("import", "table", "-m", "again")
+        assert read_model("again").settings.normalize == "log"
+        shown = [vwlite("predict", "-m", name, "raw", "--quiet").out for name in ("again", "m")]
+        assert shown[0] == shown[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("vw", "values of --normalize l2 are not supported by Vowpal Wabbit"), ("sql", "would need square roots")],
+)
+def test_formats_without_it_refuse_the_model(vwlite, at, kind, said):
+    vwlite("train", "raw", "--normalize", "l2", "-m", "m", "--quiet")
+    assert said in vwlite("export", "m", "--to", kind, "-o", "out", code=65).err
+    assert not Path("out").exists()
 
 
 def test_shards_of_another_normalization_are_refused_by_name(vwlite, at):

@@ -64,7 +64,9 @@ KINDS = {
     "softmax, weights only": "--oaa 3 --softmax --radius 2 --save-weights-only",
     "words": "--classes red,green,blue",
     "words as they come": "--oaa 5 --classes auto --loss logistic",
+    "normalized": "--loss logistic --normalize l2 -q ax",
     "names": "--loss logistic --names",
+    "names, normalized": "--loss logistic --names --normalize log --algorithm ftrl",
     "names of crosses": "--bits 10 -q ax --names",
     "names of classes, weights only": "--oaa 3 --loss logistic --names --save-weights-only",
     "words, weights only": "--oaa 5 --classes auto --loss logistic --save-weights-only",
@@ -76,6 +78,7 @@ SOLVED_KINDS = {
     "solved, both penalties": "--l1 0.01 --l2 0.1 --loss squared --bits 18 --nonnegative",
     "solved, few": "--nonzeros 3 --loss squared-hinge --link identity",
     "solved classes": "--oaa 3 --l1 0.01",
+    "solved, normalized": "--l1 0.01 --normalize log",
     "solved words": "--oaa 5 --classes auto --l1 0.01",
 }
 

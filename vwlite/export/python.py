@@ -27,6 +27,7 @@ def python(request: Request) -> Iterator[str]:
         "IGNORE_LINEAR": ascii(s.ignore_linear.encode("latin-1")),
         "CONSTANT": repr(list(linear.constant)),
         "UNSEEN": repr(list(linear.unseen)),
+        "NORMALIZE": ascii(s.normalize),
         "LOW": f"float({str(linear.low)!r})",
         "HIGH": f"float({str(linear.high)!r})",
         "LINK": ascii(s.link),

@@ -154,6 +154,11 @@ def _check(linear: Linear, path: str) -> None:
             f"{path}: a model of interactions cannot be exported to sql, because a query cannot create crosses: "
             "use --to c or --to python"
         )
+    if s.normalize != "none":
+        raise DataError(
+            f"{path}: a model of --normalize {s.normalize} cannot be exported to sql, because a query would need "
+            "square roots, which not every database has: use --to c or --to python"
+        )
     for name in ("keep", "ignore", "ignore_linear"):
         if getattr(s, name):
             raise DataError(

@@ -107,8 +107,22 @@ static inline uint32_t vwlite_space(const char *name, size_t size) {
 
 /* --- scores ----------------------------------------------------------------------------------- */
 
-static inline void vwlite_add(uint32_t hash, double value, double *scores) {
-    uint32_t key = hash & VWLITE_MASK;
+/* A feature of an example that will be normalized, and how many came before it. */
+typedef struct {
+    uint32_t key;
+    float value;
+    size_t at;
+} vwlite_pair;
+
+/* The example that is being scored. */
+typedef struct {
+    double *scores;
+    vwlite_pair *pairs; /* only if VWLITE_NORMALIZE: its features so far */
+    size_t size, capacity;
+    int failed; /* there was no memory for them */
+} vwlite_example;
+
+static inline void vwlite_weigh(uint32_t key, double value, double *scores) {
     size_t low = 0, high = VWLITE_ROWS, k;
     const double *weight = vwlite_unseen;
     while (low < high) {
@@ -124,18 +138,76 @@ static inline void vwlite_add(uint32_t hash, double value, double *scores) {
         scores[k] += weight[k] * value;
 }
 
+static inline void vwlite_add(uint32_t hash, float value, vwlite_example *e) {
+#if VWLITE_NORMALIZE
+    if (e->size == e->capacity && !e->failed) {
+        size_t want = e->capacity ? 2 * e->capacity : 64;
+        vwlite_pair *more = (vwlite_pair *)realloc(e->pairs, want * sizeof(vwlite_pair));
+        if (more) {
+            e->pairs = more;
+            e->capacity = want;
+        } else
+            e->failed = 1;
+    }
+    if (!e->failed) {
+        e->pairs[e->size].key = hash & VWLITE_MASK;
+        e->pairs[e->size].value = value;
+        e->pairs[e->size].at = e->size;
+        e->size++;
+    }
+#else
+    vwlite_weigh(hash & VWLITE_MASK, value, e->scores);
+#endif
+}
+
+static inline int vwlite_by_key(const void *a, const void *b) {
+    const vwlite_pair *x = (const vwlite_pair *)a, *y = (const vwlite_pair *)b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* After the last feature: 1, or -2 if there was no memory. Values of equal keys are added up; they become logarithms
+ * with the sign of the value, if VWLITE_NORMALIZE is 2; and are divided by the length of the example. */
+static inline int vwlite_sum(vwlite_example *e) {
+#if VWLITE_NORMALIZE
+    size_t i, n = 0;
+    double square = 0, length;
+    if (e->failed || !e->size) {
+        free(e->pairs);
+        return e->failed ? -2 : 1;
+    }
+    qsort(e->pairs, e->size, sizeof(vwlite_pair), vwlite_by_key);
+    for (i = 0; i < e->size; i++)
+        if (n && e->pairs[n - 1].key == e->pairs[i].key)
+            e->pairs[n - 1].value += e->pairs[i].value;
+        else
+            e->pairs[n++] = e->pairs[i];
+    for (i = 0; i < n; i++) {
+        if (VWLITE_NORMALIZE == 2)
+            e->pairs[i].value = (float)copysign(log1p(fabs(e->pairs[i].value)), e->pairs[i].value);
+        square += (double)e->pairs[i].value * e->pairs[i].value;
+    }
+    length = square > 0 ? sqrt(square) : 1;
+    for (i = 0; i < n; i++)
+        vwlite_weigh(e->pairs[i].key, (float)(e->pairs[i].value / length), e->scores);
+    free(e->pairs);
+#else
+    (void)e;
+#endif
+    return 1;
+}
+
 /* The products of the namespaces of a term, from `depth` on; a namespace that stands twice gives combinations. */
 static inline void vwlite_cross(const vwlite_feature *f, const size_t *begin, const unsigned short *term, int order, int depth,
-                         size_t first, uint64_t hash, float value, double *scores) {
+                         size_t first, uint64_t hash, float value, vwlite_example *e) {
     size_t i, end = begin[term[depth] + 1];
     for (i = first; i < end; i++) {
         uint64_t h = hash ^ f[i].hash;
         float x = value * f[i].value;
         if (depth + 1 == order)
-            vwlite_add((uint32_t)h, x, scores);
+            vwlite_add((uint32_t)h, x, e);
         else
             vwlite_cross(f, begin, term, order, depth + 1, term[depth + 1] == term[depth] ? i : begin[term[depth + 1]],
-                         h * 16777619u, x, scores);
+                         h * 16777619u, x, e);
     }
 }
 
@@ -146,13 +218,16 @@ static inline int vwlite_scores(const vwlite_feature *features, size_t n, double
     size_t i, k, begin[256 + VWLITE_NAMED + 1], at[256 + VWLITE_NAMED];
     const unsigned short *term = vwlite_terms;
     vwlite_feature *sorted;
+    vwlite_example e;
+    memset(&e, 0, sizeof(e));
+    e.scores = scores;
     for (k = 0; k < VWLITE_SCORES; k++)
         scores[k] = initial + vwlite_constant[k];
     for (i = 0; i < n; i++)
         if (vwlite_counts[features[i].letter] & 1)
-            vwlite_add(features[i].hash, features[i].value, scores);
+            vwlite_add(features[i].hash, features[i].value, &e);
     if (!term[0] || n == 0)
-        return 1;
+        return vwlite_sum(&e);
     /* Side by side: the features of each letter, and of each namespace that is crossed by name. */
     memset(begin, 0, sizeof(begin));
     for (i = 0; i < n; i++)
@@ -166,8 +241,10 @@ static inline int vwlite_scores(const vwlite_feature *features, size_t n, double
         at[i] = begin[i];
     }
     sorted = (vwlite_feature *)malloc((begin[256 + VWLITE_NAMED] + 1) * sizeof(vwlite_feature));
-    if (!sorted)
+    if (!sorted) {
+        vwlite_sum(&e);
         return -2;
+    }
     for (i = 0; i < n; i++)
         if (vwlite_counts[features[i].letter] & 2) {
             sorted[at[features[i].letter]++] = features[i];
@@ -176,9 +253,9 @@ static inline int vwlite_scores(const vwlite_feature *features, size_t n, double
                     sorted[at[256 + k]++] = features[i];
         }
     for (; term[0]; term += term[0] + 1)
-        vwlite_cross(sorted, begin, term + 1, term[0], 0, begin[term[1]], 0, 1, scores);
+        vwlite_cross(sorted, begin, term + 1, term[0], 0, begin[term[1]], 0, 1, &e);
     free(sorted);
-    return 1;
+    return vwlite_sum(&e);
 }
 
 /* --- predictions ------------------------------------------------------------------------------ */

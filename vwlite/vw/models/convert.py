@@ -125,6 +125,8 @@ def to_vw(path: str, model: Model) -> bytes:
         raise DataError(f"{path}: --hash {s.hash} is not supported by Vowpal Wabbit")
     if s.crosses:
         raise DataError(f"{path}: namespaces crossed by name (-q {s.crosses[0]}) are not supported by Vowpal Wabbit")
+    if s.normalize != "none":
+        raise DataError(f"{path}: values of --normalize {s.normalize} are not supported by Vowpal Wabbit")
     if model.records > 1:
         raise DataError(f"{path}: a model of classes cannot be exported: train it with `vwlite vw --oaa`")
     if model.rule.get("unseen"):
