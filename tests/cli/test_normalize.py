@@ -106,6 +106,7 @@ def test_text_cache_libsvm_and_matrix_give_the_same_bytes(vwlite, at, rows, how)
     made = SparseClassifier(normalize=how, passes=2, holdout_off=True).fit(x, [y for y, _ in rows])
     made.save("matrix")
     assert Path("matrix").read_bytes() == Path("text").read_bytes()
+    assert made.normalize_ == how
     ready = np.array([np.zeros(x.shape[1])] * len(rows))
     for i, (_, row) in enumerate(rows):
         keys, values = normalized(list(row), list(row.values()), how)

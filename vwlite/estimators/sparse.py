@@ -74,6 +74,8 @@ Parameters
 Attributes
 ----------
 {attributes}
+normalize_ : str
+    What was done to the values of each row; coef_ holds weights of the normalized row. "none": they are as they were.
 n_features_in_ : int
 feature_names_in_ : array of str
     Column names of X, if it has them.
@@ -261,6 +263,12 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             return out
 
         return found(hashes), found(constant)[0] * settings.constant
+
+    @property
+    def normalize_(self) -> str:
+        """What was done to the values of each row: `coef_` are weights of the normalized row."""
+        check_is_fitted(self)
+        return self._learned.settings.normalize
 
     def sparsify(self: Self) -> Self:
         """Make `coef_` a sparse matrix (CSR). Returns the estimator."""
