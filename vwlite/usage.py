@@ -50,6 +50,7 @@ _OPTIONS = {
     "--l2": "--ridge --lambda2 --reg-lambda --l2-penalty --l2-reg --l2-regularization --weight-decay --wd",
     "--oaa": "-k --num-classes --n-classes --num-class --nclasses --multiclass",
     "--quadratic": "--cross --crosses --interaction",
+    "--normalize": "--norm --normalise --normalization",
     "--bits": "--hash-bits --num-bits --n-bits",
     "--quiet": "--silent",
     "--progress": "-v --verbose --verbosity --log-every",

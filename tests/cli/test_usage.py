@@ -46,6 +46,8 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train --holdout_of", "No such option '--holdout_of'. Did you mean '--holdout-off'?"),
         ("train --on_error skip", "No such option '--on_error': use --on-error"),
         ("train --LOSS logistic", "No such option '--LOSS': use --loss"),
+        ("train --norm l2", "No such option '--norm': use --normalize (scale or center the values of each example)"),
+        ("train --normalized", "it is an option of Vowpal Wabbit, which `vwlite vw` takes"),
         ("train --xyzzy", "No such option '--xyzzy'."),
         # one hyphen
         ("train -loss logistic", "'-loss' would be read as -l 'oss': write --loss, with two hyphens"),

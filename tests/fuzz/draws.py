@@ -192,7 +192,9 @@ WHOLES = [1, 1, 2, 2, 3, 5, 7, 10, 100, 1000, 2**31, 2**32, 10**17]
 REALS = [1e-300, 1e-9, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 1, 2, 10, 1e4, 1e9, 1e100, 1e300]
 USUAL = [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 2, 10]
 SHAPING = [p for p in PARAMETERS.values() if getattr(p, "group", "") in ("Features", "Learning", "Classes")]
-FEATURES = ("bits", "hash", "no_constant", "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear")
+FEATURES = (
+    "bits", "hash", "no_constant", "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "normalize",
+)  # fmt: skip
 NAMED = ["red", "green", "blue", "\u00e9", "1", "-1"]
 
 
