@@ -124,3 +124,5 @@ cdef class Batch:
     cdef int add_fault(self, const ParseError* fault) noexcept nogil
     cdef int assign_hash_numbers(self) noexcept nogil
     cdef int decode(self) noexcept nogil
+    cdef check_like(self, Batch other)
+    cdef int copy_lines(self, const Arrays* a, size_t begin, size_t end) noexcept nogil

@@ -453,47 +453,68 @@ cdef class Batch:
 
     def extend(self, Batch other not None, size_t begin, size_t end):
         """Add the lines [begin, end) of another batch."""
-        cdef size_t i, lines, spans, features, tags, first_span, first_feature, first_tag
-        if self.owner is not None:
-            raise ValueError("this batch looks at foreign memory: it cannot be filled")
+        cdef int failed
         if begin > end or end > other.a.lines:
             raise IndexError(end)
-        if begin == end:
-            return
-        if other.decode():
-            raise MemoryError("no memory for the hashes of a batch")
+        self.check_like(other)
+        with nogil:
+            failed = self.copy_lines(&other.a, begin, end)
+        if failed:
+            raise MemoryError("no memory for a batch")
+
+    def part(self, size_t begin, size_t end):
+        """A copy of the lines [begin, end)."""
+        cdef Batch found = Batch()
+        if found.keep_spaces(self.a.space != NULL):
+            raise MemoryError("no memory for a batch")
+        found.extend(self, begin, end)
+        found.source, found.first_line = self.source, self.first_line + begin
+        return found
+
+    cdef check_like(self, Batch other):
+        """Before `copy_lines` of the other batch: ValueError if its lines cannot be added, MemoryError."""
+        if self.owner is not None:
+            raise ValueError("this batch looks at foreign memory: it cannot be filled")
         if (self.a.space == NULL) != (other.a.space == NULL):
             raise ValueError("only one of the batches knows the names of its namespaces")
-        first_span, first_tag = other.a.span_begin[begin], other.a.tag_begin[begin]
-        first_feature = other.a.feature_begin[first_span]
-        spans, tags = other.a.span_begin[end] - first_span, other.a.tag_begin[end] - first_tag
-        features = other.a.feature_begin[first_span + spans] - first_feature
+        if other.decode():
+            raise MemoryError("no memory for the hashes of a batch")
+
+    cdef int copy_lines(self, const Arrays* a, size_t begin, size_t end) noexcept nogil:
+        """Add lines of a batch that `check_like` has accepted; -1: no memory."""
+        cdef size_t i, lines, spans, features, tags, first_span, first_feature, first_tag
+        if begin == end:
+            return 0
+        first_span, first_tag = a.span_begin[begin], a.tag_begin[begin]
+        first_feature = a.feature_begin[first_span]
+        spans, tags = a.span_begin[end] - first_span, a.tag_begin[end] - first_tag
+        features = a.feature_begin[first_span + spans] - first_feature
         lines = end - begin
         if self.reserve(lines, spans + 1, features, tags):
-            raise MemoryError("no memory for a batch")
+            return -1
         if self.a.lines == 0:
             self.a.tag_begin[0] = self.a.span_begin[0] = self.a.feature_begin[0] = 0
-        copy(self.a.label + self.a.lines, other.a.label + begin, 8 * lines)
-        copy(self.a.importance + self.a.lines, other.a.importance + begin, 8 * lines)
-        copy(self.a.initial + self.a.lines, other.a.initial + begin, 8 * lines)
-        copy(self.a.kind + self.a.lines, other.a.kind + begin, lines)
-        copy(self.a.letter + self.a.spans, other.a.letter + first_span, spans)
+        copy(self.a.label + self.a.lines, a.label + begin, 8 * lines)
+        copy(self.a.importance + self.a.lines, a.importance + begin, 8 * lines)
+        copy(self.a.initial + self.a.lines, a.initial + begin, 8 * lines)
+        copy(self.a.kind + self.a.lines, a.kind + begin, lines)
+        copy(self.a.letter + self.a.spans, a.letter + first_span, spans)
         if self.a.space != NULL:
-            copy(self.a.space + self.a.spans, other.a.space + first_span, 4 * spans)
-        copy(self.a.hash + self.a.features, other.a.hash + first_feature, 4 * features)
-        copy(self.a.value + self.a.features, other.a.value + first_feature, 4 * features)
-        copy(self.a.tags + self.a.tag_bytes, other.a.tags + first_tag, tags)
+            copy(self.a.space + self.a.spans, a.space + first_span, 4 * spans)
+        copy(self.a.hash + self.a.features, a.hash + first_feature, 4 * features)
+        copy(self.a.value + self.a.features, a.value + first_feature, 4 * features)
+        copy(self.a.tags + self.a.tag_bytes, a.tags + first_tag, tags)
         for i in range(1, lines + 1):
-            self.a.tag_begin[self.a.lines + i] = <uint32_t>(other.a.tag_begin[begin + i] - first_tag + self.a.tag_bytes)
-            self.a.span_begin[self.a.lines + i] = <uint32_t>(
-                other.a.span_begin[begin + i] - first_span + self.a.spans)
+            self.a.tag_begin[self.a.lines + i] = <uint32_t>(a.tag_begin[begin + i] - first_tag + self.a.tag_bytes)
+            self.a.span_begin[self.a.lines + i] = <uint32_t>(a.span_begin[begin + i] - first_span + self.a.spans)
         for i in range(1, spans + 1):
             self.a.feature_begin[self.a.spans + i] = <uint32_t>(
-                other.a.feature_begin[first_span + i] - first_feature + self.a.features)
+                a.feature_begin[first_span + i] - first_feature + self.a.features)
         self.a.lines += lines
         self.a.spans += spans
         self.a.features += features
         self.a.tag_bytes += tags
+        return 0
 
     # --- what Python sees, for tests and for the cache ---------------------------------------
 
