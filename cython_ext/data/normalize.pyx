@@ -19,6 +19,7 @@ from vwlite.core.base.elementary cimport log1p
 from vwlite.core.base.fibonacci cimport place_of, shift_of
 
 NORMALIZATIONS = ("none", "l2", "log", "center")
+MOST_CENTERED = MOST_DENSE
 
 
 cdef class Normalizer:

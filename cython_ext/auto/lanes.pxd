@@ -1,0 +1,62 @@
+"""Several learners of one kind side by side. See lanes.pyx."""
+
+from libc.stdint cimport uint8_t, uint32_t
+
+from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.expand cimport Expander
+from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.table cimport Table
+
+cdef enum:
+    ADAPTIVE = 2            # lanes of gd in a fold,
+    PLAIN = 2               # ... and of nsgd
+    KINDS = ADAPTIVE + PLAIN
+    COLUMNS = 2 * KINDS     # scores of an example: by the last weights of each kind of lane, then by their means
+    STATE = COLUMNS + 1 + ADAPTIVE  # numbers of a feature at the end of a pass
+    MOST_FOLDS = 4
+    MOST_LANES = KINDS * MOST_FOLDS
+
+
+cdef struct Slot:
+    uint32_t mark
+    uint32_t record           # its number, from 1
+
+
+# What an example is learned for.
+cdef struct Target:
+    double label
+    double importance
+    double initial            # added to predictions
+    size_t fold               # that does not learn it; with one fold, all do
+
+
+# The features of an example where the lanes need them.
+cdef struct Located:
+    char** records            # owned, [capacity]
+    const float* x
+    size_t size, capacity
+
+
+cdef class Lanes:
+    cdef readonly Expander expander
+    cdef Loss loss
+    cdef Table places                 # from the key of a feature to its record
+    cdef char** parts                 # owned; of PART records each, which never move
+    cdef size_t part_count
+    cdef size_t stride, count         # bytes of a record; records
+    cdef readonly size_t folds
+    cdef size_t adaptive, lanes       # lanes of gd, and all
+    cdef double rate[MOST_LANES]
+    cdef readonly double t            # sum of importances
+    cdef double S[MOST_LANES]         # sum of importance * sum of (x / N)^2: of each lane of gd, as it rounds; of nsgd
+    cdef double T[MOST_LANES]         # examples that a lane has learned
+    cdef Located here[2]              # the example that is learned, and the next one
+    cdef float* visits                # owned; rates of its features in the lanes of gd
+    cdef size_t visit_capacity
+
+    cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores)
+    cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil
+    cdef int add_part(self) noexcept nogil
+    cdef int locate(self, const Arrays* a, size_t line, bint learns) noexcept nogil
+    cdef int learn_one(self, const Located* e, const Target* y, float* scores) noexcept nogil
+    cdef void score_one(self, const Located* e, size_t fold, float* scores) noexcept nogil

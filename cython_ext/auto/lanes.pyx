@@ -1,0 +1,478 @@
+"""Lanes: several learners that share one look-up, one scale for each feature, and the reading of the data.
+
+There are two kinds, with two learning rates each:
+
+    gd(eta)     the update of rules/gd.pyx with power_t = 1/2
+    nsgd(eta)   normalized and invariant, but not adaptive; the rate falls as the root of the examples learned:
+                w_i <- w_i + u a^2 x_i / N_i^2, u the loss's invariant step for h = a^2 sum (x_i / N_i)^2 and the rate
+                eta / sqrt(T)
+
+where a^2 = t / S, and S is the sum of (x_i / N_i)^2 over all examples. Each kind has a lane for each fold, which learns
+all examples but those of the fold; t, S and the scales N move with every example. A lane has last weights and,
+through an accumulator A, the mean of its weights after each example that it learned, w - A / T.
+
+Unlike the rule `gd`, scales grow before an example is predicted, so that a lane of gd has the bytes of that rule only
+where no |x| is larger than those before it. A lane's arithmetic is in vector instructions over lanes: in a record, all
+numbers of one meaning are adjacent, those of gd first, by fold.
+"""
+
+from libc.float cimport FLT_MAX
+from libc.math cimport isfinite, sqrt
+from libc.stdint cimport uint8_t, uint32_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+from posix.stdlib cimport posix_memalign
+
+from vwlite.core.base.buffers cimport reserve, resize
+from vwlite.core.base.prefetch cimport prefetch_write
+from vwlite.core.base.targets cimport *
+from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.expand cimport WHOLE, Expander, Features
+from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.table cimport Table
+
+cdef extern from *:
+    """
+    #include <float.h>
+    #include <math.h>
+    #include <stddef.h>
+
+    #define TINY_SQUARE ((float)1.17549e-38)   /* as of gd.pyx */
+    #define TINY ((float)1.084202e-19)
+    #define SMALLEST ((float)1.1754944e-38)
+
+    typedef struct {
+        uint32_t key;
+        float N;                    /* the largest |x| */
+        float lanes[];              /* w of all lanes, A of all lanes, G of those of gd */
+    } vwlite_record;
+
+    #define INLINE static inline __attribute__((always_inline))
+    #define NUMBERS(at) (((vwlite_record *)found[at])->lanes)
+    #define SCALE(at) (((vwlite_record *)found[at])->N)
+
+    /* Grow the scales. Returns the sum of (x / N)^2. */
+    static double vwlite_lanes_grow(char **found, const float *x, size_t n, int gd, int all) {
+        double units = 0;
+        for (size_t i = 0; i < n; i++) {
+            vwlite_record *r = (vwlite_record *)found[i];
+            float size = fabsf(x[i]), unit;
+            if (size * size < TINY_SQUARE)
+                size = TINY;
+            if (size > r->N) {
+                if (r->N > 0) {
+                    float shrink = r->N / size;
+                    for (int l = 0; l < all; l++) {
+                        float by = l < gd ? shrink : shrink * shrink;
+                        r->lanes[l] *= by;
+                        r->lanes[all + l] *= by;
+                    }
+                }
+                r->N = size;
+            }
+            unit = size / r->N;
+            units += (double)(unit * unit);
+        }
+        return units;
+    }
+
+    /* x^2 and |x| as gd.pyx has them, but for squares that are not finite. */
+    static inline float vwlite_square(float x) {
+        float square = x * x;
+        return square < TINY_SQUARE ? TINY_SQUARE : square > FLT_MAX ? FLT_MAX : square;
+    }
+    static inline float vwlite_size(float x) {
+        return x * x < TINY_SQUARE ? TINY : fabsf(x);
+    }
+
+    VWLITE_CLONES static void vwlite_roots(float *x, size_t n) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = sqrtf(x[i] < SMALLEST ? SMALLEST : x[i]);
+    }
+
+    /* The loops over the features of an example, for W lanes of gd and W of nsgd as vectors of W numbers. All sums over
+       features are made as in gd.pyx.
+
+       dot     p = sum w x, of all lanes
+       adapt   add g2 x^2 to G; the rates of all features, and for each lane of gd the sums of x^2 r and of (x / N)^2
+       move    w += step x r, and A += the same times `before`; step 0: the lane does not learn */
+    #define VWLITE_LANES(W) \
+        typedef float F##W __attribute__((vector_size(4 * W), aligned(4), may_alias)); \
+        typedef int32_t I##W __attribute__((vector_size(4 * W), aligned(4))); \
+        typedef double D##W __attribute__((vector_size(8 * W), aligned(8), may_alias)); \
+        INLINE D##W vwlite_wide_##W(F##W x) { return __builtin_convertvector(x, D##W); } \
+        /* A change that is not finite, of a value near FLT_MAX, is none. */ \
+        INLINE F##W vwlite_finite_##W(F##W x) { return (F##W)((I##W)(x - x == 0) & (I##W)x); } \
+        VWLITE_CLONES static void vwlite_dot_##W(char **found, const float *x, size_t n, double *p) { \
+            D##W even[2] = {{0}}, odd[2] = {{0}}; \
+            size_t i = 0; \
+            for (; i + 1 < n; i += 2) { \
+                const F##W *one = (const F##W *)NUMBERS(i), *other = (const F##W *)NUMBERS(i + 1); \
+                double value = x[i], next = x[i + 1]; \
+                even[0] += vwlite_wide_##W(one[0]) * value; \
+                even[1] += vwlite_wide_##W(one[1]) * value; \
+                odd[0] += vwlite_wide_##W(other[0]) * next; \
+                odd[1] += vwlite_wide_##W(other[1]) * next; \
+            } \
+            if (i < n) { \
+                const F##W *one = (const F##W *)NUMBERS(i); \
+                even[0] += vwlite_wide_##W(one[0]) * (double)x[i]; \
+                even[1] += vwlite_wide_##W(one[1]) * (double)x[i]; \
+            } \
+            ((D##W *)p)[0] = even[0] + odd[0]; \
+            ((D##W *)p)[1] = even[1] + odd[1]; \
+        } \
+        VWLITE_CLONES static void vwlite_adapt_##W(char **found, const float *x, size_t n, const float *g2, float *rate, \
+                                                   double *sum, double *units) { \
+            F##W more = *(const F##W *)g2, *out = (F##W *)rate, most = (F##W){0} + FLT_MAX; \
+            D##W even = {0}, odd = {0}, even_units = {0}, odd_units = {0}; \
+            for (size_t i = 0; i < n; i++) { \
+                F##W *G = (F##W *)NUMBERS(i) + 4, grown = *G + more * vwlite_square(x[i]); \
+                I##W fits = grown <= most; \
+                out[i] = *G = (F##W)((fits & (I##W)grown) | (~fits & (I##W)most)); \
+            } \
+            vwlite_roots(rate, n * W); \
+            for (size_t i = 0; i < n; i++) { \
+                F##W root = out[i], r = 1 / (root * SCALE(i)), unit = vwlite_size(x[i]) * (r * root); \
+                D##W of_x = vwlite_wide_##W(vwlite_square(x[i]) * r), of_unit = vwlite_wide_##W(unit * unit); \
+                out[i] = r; \
+                if (i & 1) { \
+                    odd += of_x; \
+                    odd_units += of_unit; \
+                } else { \
+                    even += of_x; \
+                    even_units += of_unit; \
+                } \
+            } \
+            *(D##W *)sum = even + odd; \
+            *(D##W *)units = even_units + odd_units; \
+        } \
+        VWLITE_CLONES static void vwlite_move_##W(char **found, const float *x, size_t n, const float *step, \
+                                                  const float *before, const float *rate) { \
+            const F##W *steps = (const F##W *)step, *befores = (const F##W *)before, *rates = (const F##W *)rate; \
+            F##W step_gd = steps[0], step_nsgd = steps[1], before_gd = befores[0], before_nsgd = befores[1]; \
+            for (size_t i = 0; i < n; i++) { \
+                F##W *r = (F##W *)NUMBERS(i); \
+                float inverse = 1 / SCALE(i); \
+                F##W gd = vwlite_finite_##W(step_gd * x[i] * rates[i]); \
+                F##W nsgd = vwlite_finite_##W(step_nsgd * (x[i] * inverse * inverse)); \
+                r[0] += gd; \
+                r[1] += nsgd; \
+                r[2] += gd * before_gd; \
+                r[3] += nsgd * before_nsgd; \
+            } \
+        }
+    VWLITE_LANES(8)
+    VWLITE_LANES(4)
+    VWLITE_LANES(2)
+
+    /* By the number of all lanes. */
+    #define BY_WIDTH(call) \
+        switch (all) { case 16: call(8); break; case 8: call(4); break; default: call(2); }
+    static void vwlite_lanes_dot(char **found, const float *x, size_t n, int all, double *p) {
+    #define DOT(W) vwlite_dot_##W(found, x, n, p)
+        BY_WIDTH(DOT)
+    }
+    static void vwlite_lanes_adapt(char **found, const float *x, size_t n, int all, const float *g2, float *rate,
+                                   double *sum, double *units) {
+    #define ADAPT(W) vwlite_adapt_##W(found, x, n, g2, rate, sum, units)
+        BY_WIDTH(ADAPT)
+    }
+    static void vwlite_lanes_move(char **found, const float *x, size_t n, int all, const float *step,
+                                  const float *before, const float *rate) {
+    #define MOVE(W) vwlite_move_##W(found, x, n, step, before, rate)
+        BY_WIDTH(MOVE)
+    }
+
+    /* The scores of one fold, out[8]: sum w x and sum A x of its two lanes of gd and its two of nsgd. */
+    VWLITE_CLONES static void vwlite_lanes_fold(char **found, const float *x, size_t n, int all, int fold, double *out) {
+        int gd = 2 * fold, nsgd = all / 2 + 2 * fold;
+        double sum[8] = {0};
+        for (size_t i = 0; i < n; i++) {
+            const float *w = NUMBERS(i), *A = w + all;
+            double value = x[i];
+            sum[0] += w[gd] * value;
+            sum[1] += w[gd + 1] * value;
+            sum[2] += w[nsgd] * value;
+            sum[3] += w[nsgd + 1] * value;
+            sum[4] += A[gd] * value;
+            sum[5] += A[gd + 1] * value;
+            sum[6] += A[nsgd] * value;
+            sum[7] += A[nsgd + 1] * value;
+        }
+        for (int c = 0; c < 8; c++)
+            out[c] = sum[c];
+    }
+    """
+    ctypedef struct Record "vwlite_record":
+        uint32_t key
+        float N
+        float* lanes
+    double grow_scales "vwlite_lanes_grow"(char** found, const float* x, size_t n, int gd, int all) noexcept nogil
+    void dot "vwlite_lanes_dot"(char** found, const float* x, size_t n, int all, double* p) noexcept nogil
+    void adapt "vwlite_lanes_adapt"(char** found, const float* x, size_t n, int all, const float* g2, float* rate,
+                                    double* sum, double* units) noexcept nogil
+    void move "vwlite_lanes_move"(char** found, const float* x, size_t n, int all, const float* step,
+                                  const float* before, const float* rate) noexcept nogil
+    void dot_of_fold "vwlite_lanes_fold"(char** found, const float* x, size_t n, int all, int fold,
+                                         double* out) noexcept nogil
+
+cdef enum:
+    HEADER = 8          # bytes of a record before its lanes
+    LINE = 64           # bytes of a line of the cache; a record begins with one
+    PART = 1 << 12      # records that are allocated together
+
+
+cdef class Lanes:
+    """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd. folds: 4, 2 or 1; with
+    1, each lane learns all examples."""
+
+    def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1):
+        cdef size_t k
+        if folds not in (1, 2, MOST_FOLDS) or len(rates) != KINDS:
+            raise ValueError("lanes are for 1, 2 or 4 folds, with four rates")
+        self.loss, self.expander, self.folds = loss, expander, folds
+        self.adaptive, self.lanes = ADAPTIVE * folds, KINDS * folds
+        for k in range(self.lanes):
+            self.rate[k] = rates[k % ADAPTIVE] if k < self.adaptive else rates[ADAPTIVE + k % PLAIN]
+        self.stride = HEADER + (2 * self.lanes + self.adaptive) * sizeof(float)
+        self.stride = (self.stride + LINE - 1) // LINE * LINE
+        self.places = Table(sizeof(Slot))
+        if self.add_part():
+            raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
+
+    def __dealloc__(self):
+        cdef size_t i
+        for i in range(self.part_count):
+            free(self.parts[i])
+        free(self.parts)
+        free(self.here[0].records)
+        free(self.here[1].records)
+        free(self.visits)
+
+    def __len__(self):
+        """Features."""
+        return self.count
+
+    @property
+    def nbytes(self):
+        return self.part_count * PART * self.stride + self.places.nbytes
+
+    def learn(self, Batch batch not None, const uint8_t[::1] folds, *, double mean=0, double scale=1,
+              double initial_scale=1, float[::1] scores=None):
+        """Learn the examples of a batch; each line is one, with a label and an importance above 0.
+
+        folds: of each line. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are divided by `initial_scale`. scores: [lines * COLUMNS],
+        filled in with those before an example is learned. MemoryError; ValueError for an example with too many features.
+        """
+        cdef size_t line
+        cdef int failed = 0
+        cdef const Arrays* a = &batch.a
+        cdef Target y
+        self.check(batch, folds, scores)
+        with nogil:
+            if a.lines:
+                failed = self.locate(a, 0, True)
+            for line in range(a.lines):
+                if failed == 0 and line + 1 < a.lines:
+                    failed = self.locate(a, line + 1, True)
+                if failed:
+                    break
+                y.label, y.importance = (a.label[line] - mean) / scale, a.importance[line]
+                y.initial, y.fold = a.initial[line] / initial_scale, folds[line]
+                failed = self.learn_one(&self.here[line & 1], &y, NULL if scores is None else &scores[line * COLUMNS])
+        raise_failure(failed)
+
+    def score(self, Batch batch not None, const uint8_t[::1] folds, float[::1] scores not None):
+        """Fill in scores, [lines * COLUMNS], by the lanes of each line's fold, as they are now."""
+        cdef size_t line
+        cdef int failed = 0
+        cdef const Arrays* a = &batch.a
+        self.check(batch, folds, scores)
+        with nogil:
+            if a.lines:
+                failed = self.locate(a, 0, False)
+            for line in range(a.lines):
+                if failed == 0 and line + 1 < a.lines:
+                    failed = self.locate(a, line + 1, False)
+                if failed:
+                    break
+                self.score_one(&self.here[line & 1], folds[line], &scores[line * COLUMNS])
+        raise_failure(failed)
+
+    cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores):
+        cdef size_t line, n = batch.a.lines
+        if <size_t>folds.shape[0] < n or (scores is not None and (
+                <size_t>scores.shape[0] < n * COLUMNS)):
+            raise ValueError("fewer folds or scores than lines")
+        for line in range(n):
+            if folds[line] >= self.folds:
+                raise ValueError("there is no such fold")
+        if batch.decode():
+            raise MemoryError("no memory for the hashes of a batch")
+
+    cdef int locate(self, const Arrays* a, size_t line, bint learns) noexcept nogil:
+        """Find the records of a line, in here[line & 1]; -1: no memory; 1: too many features."""
+        cdef Located* e = &self.here[line & 1]
+        cdef Features* f
+        cdef Slot* slot
+        cdef size_t i
+        cdef int said = self.expander.expand(a, line, line & 1, False)
+        if said != WHOLE:
+            return -1 if said < 0 else 1
+        f = &self.expander.buffers[line & 1]
+        e.x, e.size = f.values, f.size
+        if reserve(<void**>&e.records, &e.capacity, f.size, sizeof(char*)):
+            return -1
+        if not learns:
+            self.places.lookup(f.keys, f.size, e.records)
+        elif self.places.resolve(f.keys, f.size, e.records):
+            return -1
+        for i in range(f.size):
+            slot = <Slot*>e.records[i]
+            if learns and slot.record == 0 and self.add_record(f.keys[i], slot):
+                return -1
+            e.records[i] = record_at(self, slot.record)
+            prefetch_write(e.records[i])
+            prefetch_write(e.records[i] + LINE)
+            prefetch_write(e.records[i] + 2 * LINE)
+        return 0
+
+    cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil:
+        """A record of zeros for a slot that has none; -1: no memory. Number 0 stays empty: that of unknown features."""
+        cdef char* part
+        cdef size_t at = self.count + 1
+        if at // PART >= self.part_count and self.add_part():
+            return -1
+        self.count, slot.record = at, <uint32_t>at
+        (<Record*>record_at(self, at)).key = key
+        return 0
+
+    cdef int add_part(self) noexcept nogil:
+        cdef void* part = NULL
+        if resize(<void**>&self.parts, self.part_count + 1, sizeof(char*)):
+            return -1
+        if posix_memalign(&part, LINE, PART * self.stride):
+            return -1
+        memset(part, 0, PART * self.stride)
+        self.parts[self.part_count] = <char*>part
+        self.part_count += 1
+        return 0
+
+    cdef int learn_one(self, const Located* e, const Target* y, float* scores) noexcept nogil:
+        """-1: no memory."""
+        cdef double p[MOST_LANES]
+        cdef double sum[MOST_LANES]
+        cdef double units[MOST_LANES]
+        cdef double dloss[MOST_LANES]
+        cdef float g2[MOST_LANES]
+        cdef float step[MOST_LANES]
+        cdef float before[MOST_LANES]
+        cdef double same, square, plain, scale
+        cdef bint learns
+        cdef size_t l, lanes = self.lanes, adaptive = self.adaptive
+        if reserve(<void**>&self.visits, &self.visit_capacity, e.size * adaptive, sizeof(float)):
+            return -1
+        plain = grow_scales(e.records, e.x, e.size, <int>adaptive, <int>lanes)
+        if scores != NULL:
+            self.score_one(e, y.fold, scores)
+        dot(e.records, e.x, e.size, <int>lanes, p)
+        for l in range(lanes):
+            p[l] = min(p[l] + y.initial, self.loss.largest_p)
+            self.loss.evaluate(p[l], y.label, &dloss[l])
+            square = y.importance * dloss[l] * dloss[l]
+            learns = (self.folds == 1 or fold_of(self, l) != y.fold) and isfinite(p[l]) and isfinite(dloss[l])
+            g2[l] = <float>min(square, FLT_MAX) if learns else 0
+            before[l] = <float>self.T[l]
+            self.T[l] += learns
+            dloss[l] = dloss[l] if learns else 0
+        adapt(e.records, e.x, e.size, <int>lanes, g2, self.visits, sum, units)
+        self.t += y.importance
+        for l in range(lanes):
+            self.S[l] += y.importance * (units[l] if l < adaptive else plain)
+            if dloss[l] == 0 or self.S[l] <= 0:
+                step[l] = 0
+                continue
+            scale = sqrt(self.t / self.S[l])
+            if l < adaptive:
+                same = self.loss.invariant_step(p[l], y.label, dloss[l], self.rate[l] * y.importance, sum[l] * scale)
+                step[l] = <float>(same * scale)
+            else:
+                same = self.loss.invariant_step(
+                    p[l], y.label, dloss[l], self.rate[l] * y.importance / sqrt(self.T[l]), plain * scale * scale)
+                step[l] = <float>(same * scale * scale)
+        move(e.records, e.x, e.size, <int>lanes, step, before, self.visits)
+        return 0
+
+    cdef void score_one(self, const Located* e, size_t fold, float* scores) noexcept nogil:
+        """The scores of an example by the lanes of a fold: COLUMNS."""
+        cdef double sums[COLUMNS]
+        cdef size_t k
+        cdef double T
+        dot_of_fold(e.records, e.x, e.size, <int>self.lanes, <int>fold, sums)
+        for k in range(KINDS):
+            T = self.T[lane_of(self, k, fold)]
+            scores[k] = <float>sums[k]
+            scores[KINDS + k] = <float>(sums[k] - sums[KINDS + k] / T) if T > 0 else 0
+
+    # --- the end of a pass -------------------------------------------------------------------
+
+    def weights(self, uint32_t[::1] keys not None, float[::1] columns not None):
+        """Fill in the features, in the order in which they came: their keys, and STATE numbers: COLUMNS
+        weights, the means over the lanes that have learned; N; G of the kinds of gd, the mean over the same lanes."""
+        cdef size_t i
+        if <size_t>keys.shape[0] != self.count or <size_t>columns.shape[0] != self.count * STATE:
+            raise ValueError("an array for another number of features")
+        with nogil:
+            for i in range(self.count):
+                means_over_folds(self, <Record*>record_at(self, i + 1), &keys[i], &columns[i * STATE])
+
+    def scalars(self, size_t kind):
+        """The state of a kind of gd that is not per feature: t, S and the mean number of examples that its lanes have
+        learned."""
+        learned = [self.T[lane_of(self, kind, fold)] for fold in range(self.folds)]
+        return {"t": self.t, "S": self.S[lane_of(self, kind, 0)], "learned": sum(learned) / len(learned)}
+
+
+cdef inline char* record_at(Lanes self, size_t number) noexcept nogil:
+    return self.parts[number // PART] + (number % PART) * self.stride
+
+
+cdef inline size_t lane_of(Lanes self, size_t kind, size_t fold) noexcept nogil:
+    """Which lane of a record it is."""
+    return ADAPTIVE * fold + kind if kind < ADAPTIVE else self.adaptive + PLAIN * fold + kind - ADAPTIVE
+
+
+cdef inline size_t fold_of(Lanes self, size_t lane) noexcept nogil:
+    """The fold that a lane does not learn."""
+    return lane // ADAPTIVE if lane < self.adaptive else (lane - self.adaptive) // PLAIN
+
+
+cdef void means_over_folds(Lanes self, const Record* r, uint32_t* key, float* out) noexcept nogil:
+    cdef size_t k, fold, l
+    cdef double last, mean, G, learned
+    cdef const float* w = r.lanes
+    cdef const float* A = w + self.lanes
+    key[0] = r.key
+    for k in range(KINDS):
+        last = mean = G = learned = 0
+        for fold in range(self.folds):
+            l = lane_of(self, k, fold)
+            if self.T[l] > 0:
+                learned += 1
+                last += w[l]
+                mean += w[l] - A[l] / self.T[l]
+                if k < ADAPTIVE:
+                    G += A[self.lanes + l]
+        learned = max(learned, 1)
+        out[k], out[KINDS + k] = <float>(last / learned), <float>(mean / learned)
+        if k < ADAPTIVE:
+            out[COLUMNS + 1 + k] = <float>(G / learned)
+    out[COLUMNS] = r.N
+
+
+cdef raise_failure(int failed):
+    if failed < 0:
+        raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
+    if failed > 0:
+        raise ValueError("an example has too many features")

@@ -1,0 +1,335 @@
+"""Stacking: one weight for each column of scores, such that their sum has the least loss.
+
+From files, u minimizes sum of h loss(o . u, y) + strength |u - u_0|^2 over out-of-fold scores o, by Newton's method.
+From a stream, u takes an implicit Newton step after each example, with forgetting: the derivative is that of the score
+where the step ends, so that no step overshoots. (Toulis, Airoldi. Asymptotic and finite-sample properties of estimators based
+on stochastic gradients. Annals of Statistics 2017.)
+
+Wolpert. Stacked Generalization. Neural Networks 1992. No sum is left to a library, whose order would be its own: the same
+bytes everywhere.
+"""
+
+from libc.math cimport fabs, isfinite, sqrt
+from libc.stdint cimport uint8_t, uint32_t
+
+from vwlite.core.auto.lanes cimport COLUMNS, STATE
+from vwlite.core.learn.losses cimport Loss
+
+cdef enum:
+    MOST_ROUNDS = 100
+    MOST_HALVINGS = 40
+
+cdef double TOLERANCE = 1e-10
+cdef double LEAST_CURVATURE = 1e-4
+cdef double PRIOR = 0.3             # B of a stream begins with this times the unit matrix
+cdef double FORGETTING = 0.9999
+
+
+cdef class Scored:
+    """Examples with COLUMNS scores each, labels, importances and initial predictions."""
+
+    cdef Loss loss
+    cdef const float[::1] scores
+    cdef const double[::1] label, importance, initial
+    cdef readonly size_t size
+    cdef double total                 # importance
+
+    def __init__(self, Loss loss not None, const float[::1] scores not None, const double[::1] label not None,
+                 const double[::1] importance not None, const double[::1] initial not None):
+        cdef size_t i
+        self.loss, self.scores = loss, scores
+        self.label, self.importance, self.initial = label, importance, initial
+        self.size = label.shape[0]
+        if not (<size_t>scores.shape[0] == COLUMNS * self.size
+                and <size_t>importance.shape[0] == <size_t>initial.shape[0] == self.size):
+            raise ValueError("arrays of different lengths")
+        for i in range(self.size):
+            self.total += importance[i]
+
+    def losses(self):
+        """The mean loss of each column."""
+        cdef double found[COLUMNS]
+        cdef double dloss
+        cdef size_t i, c
+        for c in range(COLUMNS):
+            found[c] = 0
+        with nogil:
+            for i in range(self.size):
+                for c in range(COLUMNS):
+                    found[c] += self.importance[i] * self.loss.evaluate(
+                        bounded(self.loss, self.initial[i] + self.scores[i * COLUMNS + c]), self.label[i], &dloss)
+        return [found[c] / self.total for c in range(COLUMNS)]
+
+    def loss_of(self, u, which=None):
+        """The sum of importance times loss of o . u, over the rows whose entry in `which` is not 0."""
+        cdef double weights[COLUMNS]
+        cdef double found
+        cdef const uint8_t[::1] rows = which
+        take(u, weights)
+        with nogil:
+            found = objective(self, weights, rows)
+        return found
+
+    def fit(self, u_0, double strength, which=None):
+        """u by Newton's method, from u_0, over the rows whose entry in `which` is not 0: to a relative 1e-10."""
+        cdef double u[COLUMNS]
+        cdef double start[COLUMNS]
+        cdef const uint8_t[::1] rows = which
+        take(u_0, u)
+        take(u_0, start)
+        with nogil:
+            newton(self, u, start, strength, rows)
+        return [u[c] for c in range(COLUMNS)]
+
+    def predictions(self, u, double[::1] out not None, which=None):
+        """Fill in the scores initial + o . u of the rows whose entry in `which` is not 0."""
+        cdef double weights[COLUMNS]
+        cdef const uint8_t[::1] rows = which
+        cdef size_t i
+        take(u, weights)
+        for i in range(self.size):
+            if rows is None or rows[i]:
+                out[i] = combined(self, weights, i)
+
+
+cdef inline double bounded(Loss loss, double p) noexcept nogil:
+    return min(p, loss.largest_p)
+
+
+cdef take(u, double* out):
+    if len(u) != COLUMNS:
+        raise ValueError("one weight for each column")
+    for c in range(COLUMNS):
+        out[c] = u[c]
+
+
+cdef inline double combined(Scored self, const double* u, size_t i) noexcept nogil:
+    cdef size_t c
+    cdef double p = self.initial[i]
+    for c in range(COLUMNS):
+        p += u[c] * self.scores[i * COLUMNS + c]
+    return bounded(self.loss, p)
+
+
+cdef double objective(Scored self, const double* u, const uint8_t[::1] rows) noexcept nogil:
+    cdef size_t i
+    cdef double sum = 0, dloss
+    for i in range(self.size):
+        if rows is None or rows[i]:
+            sum += self.importance[i] * self.loss.evaluate(combined(self, u, i), self.label[i], &dloss)
+    return sum
+
+
+cdef double penalty(const double* u, const double* start, double strength) noexcept nogil:
+    cdef size_t c
+    cdef double sum = 0
+    for c in range(COLUMNS):
+        sum += (u[c] - start[c]) * (u[c] - start[c])
+    return strength * sum
+
+
+cdef void newton(Scored self, double* u, const double* start, double strength, const uint8_t[::1] rows) noexcept nogil:
+    """Newton's method; a step is halved until the objective falls."""
+    cdef double gradient[COLUMNS]
+    cdef double tried[COLUMNS]
+    cdef double hessian[COLUMNS * COLUMNS]
+    cdef double now = objective(self, u, rows) + penalty(u, start, strength), after, size
+    cdef size_t c, turn, halving
+    for turn in range(MOST_ROUNDS):
+        derivatives(self, u, rows, gradient, hessian)
+        for c in range(COLUMNS):
+            gradient[c] += 2 * strength * (u[c] - start[c])
+            hessian[c * COLUMNS + c] += 2 * strength
+        if not solve(hessian, gradient):
+            return
+        size = 1
+        after = now
+        for halving in range(MOST_HALVINGS):
+            for c in range(COLUMNS):
+                tried[c] = u[c] - size * gradient[c]
+            after = objective(self, tried, rows) + penalty(tried, start, strength)
+            if after < now:
+                break
+            size /= 2
+        if not after < now:
+            return
+        for c in range(COLUMNS):
+            u[c] = tried[c]
+        if now - after <= TOLERANCE * fabs(after):
+            return
+        now = after
+
+
+cdef void derivatives(Scored self, const double* u, const uint8_t[::1] rows, double* gradient, double* hessian) noexcept nogil:
+    """Those of the objective without the penalty; of the matrix the lower half."""
+    cdef size_t i, c, d
+    cdef double dloss, curvature, p, h
+    for c in range(COLUMNS):
+        gradient[c] = 0
+        for d in range(COLUMNS):
+            hessian[c * COLUMNS + d] = 0
+    for i in range(self.size):
+        if rows is not None and not rows[i]:
+            continue
+        p, h = combined(self, u, i), self.importance[i]
+        self.loss.evaluate(p, self.label[i], &dloss)
+        curvature = self.loss.curvature(p, self.label[i])
+        for c in range(COLUMNS):
+            gradient[c] += h * dloss * self.scores[i * COLUMNS + c]
+            for d in range(c + 1):
+                hessian[c * COLUMNS + d] += h * curvature * self.scores[i * COLUMNS + c] * self.scores[i * COLUMNS + d]
+
+
+cdef bint solve(double* matrix, double* x) noexcept nogil:
+    """x = matrix^-1 x, by Cholesky's factors of the lower half; false if it is not positive definite."""
+    cdef size_t i, j, k
+    cdef double sum
+    for i in range(COLUMNS):
+        for j in range(i + 1):
+            sum = matrix[i * COLUMNS + j]
+            for k in range(j):
+                sum -= matrix[i * COLUMNS + k] * matrix[j * COLUMNS + k]
+            if i > j:
+                matrix[i * COLUMNS + j] = sum / matrix[j * COLUMNS + j]
+            elif sum > 0 and isfinite(sum):
+                matrix[i * COLUMNS + i] = sqrt(sum)
+            else:
+                return False
+    for i in range(COLUMNS):
+        for k in range(i):
+            x[i] -= matrix[i * COLUMNS + k] * x[k]
+        x[i] /= matrix[i * COLUMNS + i]
+    for i in reversed(range(COLUMNS)):
+        for k in range(i + 1, COLUMNS):
+            x[i] -= matrix[k * COLUMNS + i] * x[k]
+        x[i] /= matrix[i * COLUMNS + i]
+    return True
+
+
+cdef class OnlineStack:
+    """The weights of a stream, which learn after each example. Everything is in the order of the examples."""
+
+    def __init__(self, Loss loss not None):
+        cdef size_t c
+        self.loss = loss
+        for c in range(COLUMNS):
+            self.u[c] = 1.0 / COLUMNS
+            self.B[c * COLUMNS + c] = PRIOR
+
+    @property
+    def weights(self):
+        return [self.u[c] for c in range(COLUMNS)]
+
+    def learn(self, scores, double label, double importance=1, double initial=0):
+        """Learn one example; returns its score before."""
+        cdef float given[COLUMNS]
+        for c in range(COLUMNS):
+            given[c] = scores[c]
+        return self.step(given, label, importance, initial)
+
+    cdef double step(self, const float* o, double label, double importance, double initial) noexcept nogil:
+        """Learn one example; returns its score before, initial + o . u.
+
+        p = u . o; q = o' B o; z = p - q loss'(z); u <- u - B o loss'(z); B <- B - h B o o' B / (1 + h q), h the
+        curvature at z.
+        """
+        cdef double direction[COLUMNS]
+        cdef double p = initial, q = 0, trace = 0, z, dloss, curvature
+        cdef size_t c, d
+        for c in range(COLUMNS):
+            p += self.u[c] * o[c]
+            trace += self.B[c * COLUMNS + c]
+        if trace < PRIOR * COLUMNS:
+            for c in range(COLUMNS * COLUMNS):
+                self.B[c] /= FORGETTING
+        for c in range(COLUMNS):
+            direction[c] = 0
+            for d in range(COLUMNS):
+                direction[c] += self.B[c * COLUMNS + d] * o[d]
+            q += direction[c] * o[c]
+        if not (isfinite(p) and isfinite(q)):
+            return p
+        z = implicit(self.loss, p, q * importance, label)
+        self.loss.evaluate(z, label, &dloss)
+        curvature = importance * max(self.loss.curvature(z, label), LEAST_CURVATURE)
+        for c in range(COLUMNS):
+            self.u[c] -= importance * direction[c] * dloss
+        for c in range(COLUMNS):
+            for d in range(COLUMNS):
+                self.B[c * COLUMNS + d] -= curvature / (1 + curvature * q) * direction[c] * direction[d]
+        return p
+
+
+cdef double implicit(Loss loss, double p, double q, double y) noexcept nogil:
+    """z with z = p - q loss'(z), by Newton's method within bounds."""
+    cdef double z = bounded(loss, p), low, high, value, next, dloss
+    cdef size_t turn
+    loss.evaluate(z, y, &dloss)
+    if not isfinite(dloss):
+        return z
+    low, high = min(z, z - q * dloss), max(z, z - q * dloss)
+    for turn in range(MOST_ROUNDS):
+        if high - low <= 1e-12 * (1 + fabs(z)):
+            break
+        loss.evaluate(z, y, &dloss)
+        value = z - p + q * dloss
+        if value > 0:
+            high = z
+        else:
+            low = z
+        next = z - value / (1 + q * loss.curvature(z, y))
+        if not low < next < high:
+            next = (low + high) / 2
+        if fabs(next - z) < 1e-12 * (1 + fabs(z)):
+            return next
+        z = next
+    return z
+
+
+def stacked_scores(const float[::1] scores not None, u, double[::1] out not None):
+    """out = o . u for rows of COLUMNS scores."""
+    cdef double weights[COLUMNS]
+    cdef size_t i, c
+    take(u, weights)
+    if scores.shape[0] < COLUMNS * out.shape[0]:
+        raise ValueError("fewer scores than places")
+    for i in range(<size_t>out.shape[0]):
+        out[i] = 0
+        for c in range(COLUMNS):
+            out[i] += weights[c] * scores[i * COLUMNS + c]
+
+
+def gathered(const double[::1] values not None, const uint32_t[::1] order not None, double[::1] out not None,
+             double mean=0, double scale=1):
+    """out[i] = (values[order[i]] - mean) / scale"""
+    cdef size_t i
+    if order.shape[0] < out.shape[0]:
+        raise ValueError("fewer numbers than places")
+    for i in range(<size_t>out.shape[0]):
+        if order[i] >= <size_t>values.shape[0]:
+            raise IndexError(order[i])
+        out[i] = (values[order[i]] - mean) / scale
+
+
+def folds_in_order(const uint8_t[::1] folds not None, const uint32_t[::1] order not None, uint8_t[::1] out not None):
+    """out[i] = folds[order[i]]"""
+    cdef size_t i
+    if order.shape[0] < out.shape[0]:
+        raise ValueError("fewer numbers than places")
+    for i in range(<size_t>out.shape[0]):
+        if order[i] >= <size_t>folds.shape[0]:
+            raise IndexError(order[i])
+        out[i] = folds[order[i]]
+
+
+def combined_weights(const float[::1] columns not None, u, double[::1] out not None):
+    """out = the sum of u_c its column c for each feature."""
+    cdef double weights[COLUMNS]
+    cdef size_t i, c
+    take(u, weights)
+    if columns.shape[0] != STATE * out.shape[0]:
+        raise ValueError("arrays of different lengths")
+    for i in range(<size_t>out.shape[0]):
+        out[i] = 0
+        for c in range(COLUMNS):
+            out[i] += weights[c] * columns[i * STATE + c]

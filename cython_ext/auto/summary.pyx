@@ -1,0 +1,196 @@
+"""What is known of the data after they were read once, before anything is learned."""
+
+from libc.math cimport sqrt
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+from vwlite.core.auto.order cimport is_used
+from vwlite.core.auto.random cimport mixed
+from vwlite.core.base.arrays cimport view_of
+from vwlite.core.base.buffers cimport reserve
+from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.expand cimport WHOLE, Expander
+from vwlite.core.data.normalize cimport Normalizer
+from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.table cimport Table, next_slot
+
+
+cdef enum:
+    PER_EXAMPLE = 40        # bytes in a batch
+    PER_FEATURE = 8
+
+
+cdef struct Column:
+    uint32_t mark
+    uint32_t count        # examples that have the feature
+    double sum            # of its values
+    float first
+    uint32_t differs      # whether there is a value other than the first
+
+
+cdef class DataSummary:
+    """expander: one whose normalizer is `none`; the summary is of features after crossing.
+
+    Examples are counted that can be learned: with a label and an importance above 0.
+    """
+
+    cdef Expander expander
+    cdef Normalizer merger            # of the features as they are read
+    cdef Table columns
+    cdef char** slots                 # owned, [slot_capacity]; of the example at work
+    cdef size_t slot_capacity
+    cdef uint32_t* keys               # owned, [key_capacity]
+    cdef float* values                # owned, [value_capacity]
+    cdef size_t key_capacity, value_capacity
+    # Of each example: owned, [capacity].
+    cdef double* label
+    cdef double* importance
+    cdef double* initial
+    cdef uint64_t* content            # a hash of its keys and values
+    cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity
+    cdef readonly size_t examples
+    cdef readonly size_t bytes        # that they take in memory as batches, about
+    cdef readonly bint has_initial    # one of them has an initial prediction
+
+    def __cinit__(self, Expander expander not None):
+        self.expander = expander
+        self.merger = Normalizer()
+        self.columns = Table(sizeof(Column))
+
+    def __dealloc__(self):
+        free(self.slots)
+        free(self.keys)
+        free(self.values)
+        free(self.label)
+        free(self.importance)
+        free(self.initial)
+        free(self.content)
+
+    def take(self, Batch batch not None, size_t begin=0, size_t most_examples=<size_t>-1, size_t most_bytes=<size_t>-1):
+        """Count the examples of a batch from a line on, up to so many examples, or so many bytes of memory, in all.
+        Returns the line after the last one counted. MemoryError; ValueError for an example with too many features."""
+        cdef size_t line = begin
+        cdef int failed = 0
+        if batch.decode():
+            raise MemoryError("no memory for the hashes of a batch")
+        with nogil:
+            while line < batch.a.lines and self.examples < most_examples and self.bytes < most_bytes:
+                if is_used(&batch.a, line):
+                    failed = self.take_one(&batch.a, line)
+                    if failed:
+                        break
+                line += 1
+        if failed:
+            if failed < 0:
+                raise MemoryError("no memory for a summary of the data")
+            raise ValueError("an example has too many features")
+        return line
+
+    cdef int take_one(self, const Arrays* a, size_t line) noexcept nogil:
+        """-1: no memory; 1: too many features."""
+        cdef size_t i, n = self.examples
+        cdef Column* column
+        cdef float* values
+        cdef int said = self.expander.expand(a, line, 0, False)
+        if said != WHOLE:
+            return -1 if said < 0 else 1
+        if (reserve(<void**>&self.label, &self.label_capacity, n + 1, sizeof(double))
+                or reserve(<void**>&self.importance, &self.importance_capacity, n + 1, sizeof(double))
+                or reserve(<void**>&self.initial, &self.initial_capacity, n + 1, sizeof(double))
+                or reserve(<void**>&self.content, &self.content_capacity, n + 1, sizeof(uint64_t))
+                or reserve(<void**>&self.slots, &self.slot_capacity, self.expander.buffers[0].size, sizeof(char*))
+                or self.columns.resolve(self.expander.buffers[0].keys, self.expander.buffers[0].size, self.slots)
+                or self.hash_of(a, line, &self.content[n])):
+            return -1
+        values = self.expander.buffers[0].values
+        for i in range(self.expander.buffers[0].size):
+            column = <Column*>self.slots[i]
+            if column.count == 0:
+                column.first = values[i]
+            column.differs |= values[i] != column.first
+            column.count += 1
+            column.sum += values[i]
+        self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
+        self.has_initial |= a.initial[line] != 0
+        self.examples += 1
+        self.bytes += PER_EXAMPLE + PER_FEATURE * (
+            a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]])
+        return 0
+
+    cdef int hash_of(self, const Arrays* a, size_t line, uint64_t* out) noexcept nogil:
+        """A hash of the features as they are read, in any order, after those with equal keys are added."""
+        cdef size_t i, first = a.feature_begin[a.span_begin[line]]
+        cdef size_t n = a.feature_begin[a.span_begin[line + 1]] - first
+        cdef uint64_t sum = 0
+        cdef uint32_t bits
+        if (reserve(<void**>&self.keys, &self.key_capacity, n, sizeof(uint32_t))
+                or reserve(<void**>&self.values, &self.value_capacity, n, sizeof(float))):
+            return -1
+        if n:
+            memcpy(self.keys, a.hash + first, n * sizeof(uint32_t))
+            memcpy(self.values, a.value + first, n * sizeof(float))
+        if self.merger.apply(self.keys, self.values, &n):
+            return -1
+        for i in range(n):
+            memcpy(&bits, &self.values[i], sizeof(uint32_t))
+            sum += mixed(<uint64_t>self.keys[i] << 32 | bits)
+        out[0] = mixed(sum)
+        return 0
+
+    # --- what is found -----------------------------------------------------------------------
+
+    @property
+    def labels(self):
+        return view_of(self, self.label, self.examples, 8, "d")
+
+    @property
+    def importances(self):
+        return view_of(self, self.importance, self.examples, 8, "d")
+
+    @property
+    def initials(self):
+        return view_of(self, self.initial, self.examples, 8, "d")
+
+    @property
+    def contents(self):
+        return view_of(self, self.content, self.examples, 8, "Q")
+
+    @property
+    def features(self):
+        """Different features, with the intercept."""
+        return len(self.columns)
+
+    def moments(self):
+        """The mean and the standard deviation of the labels, weighted by importance."""
+        cdef size_t i
+        cdef double total = 0, sum = 0, square = 0, mean
+        for i in range(self.examples):
+            total += self.importance[i]
+            sum += self.importance[i] * self.label[i]
+        mean = sum / total if total else 0
+        for i in range(self.examples):
+            square += self.importance[i] * (self.label[i] - mean) * (self.label[i] - mean)
+        return mean, sqrt(square / total) if total else 0
+
+    def constant_loss(self, Loss loss not None, double score, double mean, double scale):
+        """The mean loss of a constant score, weighted by importance, for labels (y - mean) / scale."""
+        cdef size_t i
+        cdef double total = 0, sum = 0
+        for i in range(self.examples):
+            total += self.importance[i]
+            sum += self.importance[i] * loss.value(score, (self.label[i] - mean) / scale)
+        return sum / total if total else 0
+
+    def dense(self, constant):
+        """The columns that at least half of the examples have: key, mean, whether all values are equal; by increasing key.
+        constant: the key of the intercept, which is none of them, or None."""
+        cdef char* slot = NULL
+        cdef Column* c
+        found = []
+        while next_slot(self.columns, &slot):
+            c = <Column*>slot
+            if 2 * <size_t>c.count >= self.examples and c.mark - 1 != constant:
+                found.append(((c.mark - 1) & 0xFFFFFFFF, c.sum / self.examples,
+                              c.count == self.examples and not c.differs))
+        return sorted(found)

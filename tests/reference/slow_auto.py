@@ -1,0 +1,196 @@
+"""The slow reference of `--algorithm auto`: lanes, folds, order and stacking as plain NumPy, from their definitions.
+
+An example is `keys` and `values`, with the intercept among them and without equal keys. Everything is float64.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from slow_rules import Logistic, Loss, Poisson, Squared
+
+MASK = 2**64 - 1
+RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
+LOSSES: dict[str, Loss] = {"logistic": Logistic(), "squared": Squared(), "poisson": Poisson()}
+CURVATURES: dict[str, Callable[[float], float]] = {
+    "logistic": lambda p: 1 / ((1 + np.exp(p)) * (1 + np.exp(-p))),
+    "squared": lambda p: 2.0,
+    "poisson": np.exp,
+}
+
+
+# --- lanes -------------------------------------------------------------------------------------
+
+
+class SlowLanes:
+    """Four kinds of lanes, each with a lane for every fold, over `size` keys."""
+
+    def __init__(self, size: int, loss: str, folds: int, rates: Sequence[float] = RATES) -> None:
+        self.loss, self.folds, self.rates = LOSSES[loss], folds, rates
+        self.s = np.zeros(size)
+        self.w = np.zeros((4, folds, size))
+        self.A = np.zeros((4, folds, size))
+        self.G = np.zeros((2, folds, size))
+        self.T = np.zeros((4, folds))
+        self.t = self.S = 0.0
+
+    def grow(self, keys: np.ndarray, x: np.ndarray) -> None:
+        for i, v in zip(keys, np.abs(x), strict=True):
+            if v > self.s[i]:
+                if self.s[i] > 0:
+                    r = self.s[i] / v
+                    for array in (self.w, self.A):
+                        array[:2, :, i] *= r
+                        array[2:, :, i] *= r**2
+                self.s[i] = v
+
+    def scores(self, keys: np.ndarray, x: np.ndarray, fold: int) -> np.ndarray:
+        last = self.w[:, fold, keys] @ x
+        T = self.T[:, fold]
+        return np.r_[last, np.where(T > 0, last - self.A[:, fold, keys] @ x / np.maximum(T, 1), 0)]
+
+    def learn(self, keys: Sequence[int], values: Sequence[float], y: float, fold: int, h=1.0, initial=0.0):
+        """Learn an example; the scores before."""
+        keys, x = np.array(keys, int), np.array(values, float)
+        self.grow(keys, x)
+        s = self.s[keys]
+        self.S += h * ((x / s) ** 2).sum()
+        self.t += h
+        found = self.scores(keys, x, fold)
+        a = np.sqrt(self.t / self.S) if self.S else 0
+        for k in range(4):
+            for j in range(self.folds):
+                if self.folds > 1 and j == fold:
+                    continue
+                p = initial + self.w[k, j, keys] @ x
+                g = self.loss.dloss(p, y)
+                self.T[k, j] += 1
+                if k < 2:
+                    self.G[k, j, keys] += h * g**2 * x**2
+                    root = np.sqrt(self.G[k, j, keys])
+                    c = a * (x**2 / (s * root)).sum()
+                    change = self.loss.invariant_step(p, y, h * self.rates[k], c) * a * x / (s * root)
+                else:
+                    c = a**2 * (x**2 / s**2).sum()
+                    rate = h * self.rates[k] / np.sqrt(self.T[k, j])
+                    change = self.loss.invariant_step(p, y, rate, c) * a**2 * x / s**2
+                self.w[k, j, keys] += change
+                self.A[k, j, keys] += change * (self.T[k, j] - 1)
+        return found
+
+    def columns(self) -> np.ndarray:
+        """[8, keys]: the last and the mean weights of each kind, averaged over the folds that have learned."""
+        found = []
+        for mean in (False, True):
+            for k in range(4):
+                weights = [
+                    self.w[k, j] - mean * self.A[k, j] / self.T[k, j] for j in range(self.folds) if self.T[k, j] > 0
+                ]
+                found.append(np.mean(weights, axis=0) if weights else 0 * self.s)
+        return np.array(found)
+
+
+# --- folds and order ---------------------------------------------------------------------------
+
+
+def mixed(x: int) -> int:
+    """The output function of SplitMix64."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & MASK
+    return x ^ (x >> 31)
+
+
+def content_of(keys: Sequence[int], values: Sequence[float]) -> int:
+    """A hash of the pairs of an example, in any order, after equal keys are added."""
+    sums: dict[int, np.float32] = {}
+    for key, value in zip(keys, values, strict=True):
+        sums[key] = np.float32(sums.get(key, np.float32(0)) + np.float32(value))
+    pairs = ((key, int(np.array(value).view(np.uint32))) for key, value in sums.items() if value != 0)
+    return mixed(sum(mixed(key << 32 | bits) for key, bits in pairs) & MASK)
+
+
+def folds_by_runs(contents: Sequence[int], folds: int) -> list[int]:
+    n = len(contents)
+    length = min(16, max(1, n // 64))
+    found, fold = [], 0
+    for i, c in enumerate(contents):
+        if i == 0 or c % length == 0:
+            fold = mixed((c + 1) & MASK) % folds
+        found.append(fold)
+    if max(found.count(fold) for fold in range(folds)) > 0.6 * n:
+        return [mixed(i // length + 1) % folds for i in range(n)]
+    return found
+
+
+def drawn_order(n: int, cursors: int = 64, seed: int = 1) -> list[int]:
+    ends = [(k + 1) * n // cursors for k in range(cursors)]
+    left = [end - begin for end, begin in zip(ends, [0, *ends], strict=False)]
+    found, state = [], seed
+    for rest in range(n, 0, -1):
+        state = (state + 0x9E3779B97F4A7C15) & MASK
+        number = int((mixed(state) >> 11) / 2**53 * rest)
+        k = 0
+        while number >= left[k]:
+            number -= left[k]
+            k += 1
+        found.append(ends[k] - left[k])
+        left[k] -= 1
+    return found
+
+
+# --- stacking ----------------------------------------------------------------------------------
+
+
+def stacked(scores: np.ndarray, y: np.ndarray, h: np.ndarray, start: np.ndarray, loss: str, strength=5.0) -> np.ndarray:
+    """argmin sum h loss(o . u, y) + strength |u - start|^2, by Newton's method until nothing changes."""
+
+    def objective(u):
+        losses = [LOSSES[loss].value(p, label) for p, label in zip(scores @ u, y, strict=True)]
+        return h @ losses + strength * ((u - start) ** 2).sum()
+
+    u = start.astype(float)
+    for _ in range(100):
+        p = scores @ u
+        first = np.array([LOSSES[loss].dloss(*pair) for pair in zip(p, y, strict=True)])
+        second = np.array([CURVATURES[loss](x) for x in p])
+        gradient = scores.T @ (h * first) + 2 * strength * (u - start)
+        matrix = scores.T @ (scores * (h * second)[:, None]) + 2 * strength * np.eye(len(u))
+        step, size = np.linalg.solve(matrix, gradient), 1.0
+        while objective(u - size * step) > objective(u) and size > 1e-12:
+            size /= 2
+        u = u - size * step
+        if np.abs(step).max() < 1e-13:
+            break
+    return u
+
+
+class SlowOnlineStack:
+    """Implicit Newton steps with forgetting."""
+
+    def __init__(self, loss: str, columns: int = 8) -> None:
+        self.dloss, self.curvature = LOSSES[loss].dloss, CURVATURES[loss]
+        self.u, self.B = np.full(columns, 1 / columns), 0.3 * np.eye(columns)
+
+    def learn(self, o: np.ndarray, y: float, h: float = 1, initial: float = 0) -> float:
+        """Learn an example; the score before."""
+        p = initial + self.u @ o
+        if np.trace(self.B) < 0.3 * len(o):
+            self.B = self.B / 0.9999
+        q = o @ self.B @ o
+        z = implicit(lambda z: h * self.dloss(z, y), p, q)
+        curvature = h * max(self.curvature(z), 1e-4)
+        v = self.B @ o
+        self.u = self.u - v * h * self.dloss(z, y)
+        self.B = self.B - curvature * np.outer(v, v) / (1 + curvature * q)
+        return p
+
+
+def implicit(dloss: Callable[[float], float], p: float, q: float) -> float:
+    """z with z = p - q dloss(z), by bisection."""
+    low, high = sorted((p, p - q * dloss(p)))
+    for _ in range(200):
+        z = (low + high) / 2
+        if z - p + q * dloss(z) > 0:
+            high = z
+        else:
+            low = z
+    return z

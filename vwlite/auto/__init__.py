@@ -1,0 +1,1 @@
+"""`--algorithm auto`: learning without tuning. See `vwlite algorithms auto`."""

@@ -1,0 +1,80 @@
+"""The data of `--algorithm auto`: a summary of them, and the examples in the order in which they are learned."""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from vwlite.core.auto.order import DrawnOrder
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.batch import Batch
+
+if TYPE_CHECKING:
+    from vwlite.input.cache import CacheReader, CacheWriter
+
+CURSORS = 64
+BATCH = 1 << 16  # features of a batch in drawn order
+IN_MEMORY = 1 << 26  # bytes of examples up to which they are not written to a temporary file
+PER_LINE, PER_FEATURE = 40, 8  # bytes in memory, about
+
+
+class DrawnExamples:
+    """The examples that can be learned, in drawn order, for any number of passes.
+
+    order: for each of them, which example of the data it is.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.order = array("I", bytes(4 * n))
+        self._batches: list[Batch] = []
+        self._bytes = 0
+        self._writer: CacheWriter | None = None
+        self._reader: CacheReader | None = None
+
+    @staticmethod
+    def of(summary: DataSummary, counts: Sequence[int], load: Callable[[int], Batch]) -> "DrawnExamples":
+        """counts: examples that can be learned in each batch of the data. load: reads the batch of this number."""
+        found = DrawnExamples(summary.examples)
+        ends = list(accumulate(counts))
+        order = DrawnOrder(summary.examples)
+        at: list[int] = []  # for each cursor, the number of its next batch
+        for cursor in range(CURSORS):
+            first = order.first(cursor)
+            number = bisect_right(ends, first)
+            if number < len(ends):
+                order.give(cursor, load(number), first - (ends[number] - counts[number]))
+            at.append(number + 1)
+        done = 0
+        while done < summary.examples:
+            batch = Batch()
+            while (cursor := order.fill(batch, found.order, done, BATCH)) >= 0:
+                order.give(cursor, load(at[cursor]))
+                at[cursor] += 1
+            done += len(batch)
+            found._add(batch)
+        if found._writer is not None:
+            found._reader = found._writer.finish()
+        return found
+
+    def _add(self, batch: Batch) -> None:
+        self._bytes += PER_LINE * len(batch) + PER_FEATURE * len(batch.value)
+        if self._writer is None and self._bytes <= IN_MEMORY:
+            self._batches.append(batch)
+            return
+        if self._writer is None:
+            from vwlite.input.cache import CacheWriter
+
+            self._writer = CacheWriter(None, {})
+            for earlier in self._batches:
+                self._writer.add(earlier)
+            self._batches.clear()
+        self._writer.add(batch)
+
+    def batches(self) -> Iterator[Batch]:
+        """One pass. A batch is valid until the next one."""
+        if self._reader is None:
+            yield from self._batches
+        else:
+            for batch, _ in self._reader.batches():
+                yield batch

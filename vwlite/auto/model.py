@@ -1,0 +1,114 @@
+"""The model of `--algorithm auto`: one weight vector, with the state from which `gd` continues it."""
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vwlite.auto.selection import COLUMNS, KINDS, Candidate, PassResult
+from vwlite.core.auto.stack import combined_weights
+from vwlite.core.base.arrays import narrowed
+from vwlite.core.learn.learner import Learner
+from vwlite.model.snapshot import slots_of
+from vwlite.options.settings import Settings
+
+STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
+ADAPTIVE = 2  # kinds of gd, the first ones
+N_COLUMN, G_COLUMN = len(COLUMNS), len(COLUMNS) + 1
+STATE = G_COLUMN + ADAPTIVE
+
+LARGEST = 3.4028234663852886e38  # float
+NOTHING_PENDING = {"gravity": 0.0, "contraction": 1.0}  # of the lazy updates of `gd`
+
+Dense = Sequence[tuple[int, float, bool]]  # of each column that is centered: key, mean, whether all values are equal
+
+
+@dataclass(frozen=True)
+class Fold:
+    """How weights for labels as they were learned become weights for labels as they are: w * scale, and the intercept
+    + shift."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+
+
+def gd_settings(settings: Settings, rate: float, normalize: str) -> Settings:
+    """Those of the model: of `gd`, with the rate of its best lane."""
+    kept = {name: getattr(settings, name) for name in vars(settings) if name not in ("algorithm", "learning_rate")}
+    usual = Settings.of("gd")
+    return replace(usual, **kept | {"learning_rate": rate, "normalize": "none" if normalize == "center" else normalize})
+
+
+def best_kind(result: PassResult) -> int:
+    """The kind of gd with the least loss."""
+    return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + len(KINDS)]))
+
+
+def load(learner: Learner, c: Candidate, fold: Fold, dense: Dense, examples: int) -> float | None:
+    """Fill a learner of `gd` with the weights of a candidate's best pass. dense: the columns of `center`, else none.
+    examples: of a pass. Returns the intercept, of which the learner has fewer digits; None if there is none."""
+    assert c.best is not None and c.kept is not None
+    kept, kind = c.kept, best_kind(c.best)
+    weights = array("d", bytes(8 * len(kept.keys)))
+    combined_weights(kept.columns, c.best.u, weights)
+    w = narrowed(array("d", (x * fold.scale for x in weights)))
+    scalars = kept.scalars[kind]
+    passes = c.best.number
+    # A lane learned a part of the examples of each pass: as if it had learned one pass over all of them.
+    squares = fold.scale**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
+    N = memoryview(array("f", kept.columns[N_COLUMN::STATE]))
+    G = memoryview(array("f", (min(x * squares, LARGEST) for x in kept.columns[G_COLUMN + kind :: STATE])))
+    place = {key: i for i, key in enumerate(kept.keys)}
+    at, intercept = place.get(learner.expander.constant_key), None
+    if at is not None:
+        w[at] = intercept = weights[at] * fold.scale + fold.shift - _moved(w, N, place, dense)
+    rule = learner.rule
+    rule.load(
+        {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING},
+        slots_of(rule, kept.keys, {"w": w, "G": G, "N": N}),
+    )
+    return intercept
+
+
+def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:
+    """The sum of w m over the centered columns, whose scales become those of the values as they are."""
+    terms = []
+    for key, mean, _ in dense:
+        if key in place:
+            terms.append(w[place[key]] * mean)
+            N[place[key]] += abs(mean)
+    return math.fsum(terms)
+
+
+def load_intercept(learner: Learner, value: float, examples: int) -> float:
+    """Fill a learner of `gd` with an intercept and nothing else; as `load`."""
+    key = learner.expander.constant_key
+    keys = memoryview(array("I", [] if key is None else [key]))
+    fields = {name: memoryview(array("f", [x] * len(keys))) for name, x in (("w", value), ("G", 1.0), ("N", 1.0))}
+    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
+    learner.rule.load(state, slots_of(learner.rule, keys, fields))
+    return value
+
+
+def described(c: Candidate, chosen: dict[str, Any]) -> str:
+    """What was chosen, as a line of the summary. chosen: as it is in the model's header."""
+    assert c.best is not None
+    who = f"stacked {' and '.join(members(c.best.u))}" if c.best.is_stacked else COLUMNS[c.best.best]
+    passes = f"pass {chosen['pass']} of {chosen['passes']}"
+    losses = f"{chosen['loss is']} {chosen['loss']:.4f}, baseline {chosen['baseline']:.4f}"
+    return f"{VALUES[c.name]}; {passes}; {who}; {losses}"
+
+
+VALUES = {
+    "none": "values as they are", "l2": "values scaled to length 1", "log": "logarithms scaled to length 1",
+    "center": "values minus their means",
+}  # fmt: skip
+LOSS_NAMES = {"logistic": "log loss", "squared": "squared loss", "poisson": "Poisson loss"}
+
+
+def members(u: Sequence[float]) -> list[str]:
+    """The kinds of lanes that a stack uses."""
+    sizes = [abs(u[k]) + abs(u[k + len(KINDS)]) for k in range(len(KINDS))]
+    total = sum(sizes)
+    return [kind for kind, size in zip(KINDS, sizes, strict=True) if size >= STACKED * total]

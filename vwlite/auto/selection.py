@@ -1,0 +1,225 @@
+"""Passes over a file: the candidates, their out-of-fold scores, and which of them is the model.
+
+A candidate is a normalization of the values with a learning-rate grid of its own (lanes). After each pass the examples
+are scored by lanes that never learn them, and the scores are stacked. A pass is as good as its out-of-fold loss.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+from vwlite.auto.data import DrawnExamples
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.order import folds_of
+from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.learn.losses import Loss
+
+RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
+KINDS = tuple(f"{'gd' if k < 2 else 'nsgd'}({rate:g})" for k, rate in enumerate(RATES))
+COLUMNS = (*KINDS, *(f"mean of {kind}" for kind in KINDS))  # of the scores
+STATE = len(COLUMNS) + 3  # numbers of a feature after a pass
+FOLDS = 4
+STRENGTH = 5.0  # of the penalty that keeps the stack near the best column
+MOST_SCORED = 1_000_000  # examples that are scored for the stack
+PATIENCE = 2  # passes without gain after which a candidate ends
+LEAST_GAIN = 1e-4  # relative
+RACE = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
+
+
+def most_passes(examples: int) -> int:
+    """How many passes there are at most."""
+    return 60 if examples < 3000 else 20 if examples < 12000 else 8
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How labels are learned: as (y - mean) / scale. Losses and weights are those of such labels.
+
+    loss_scale: a loss of them times this is a loss of the labels as they are.
+    """
+
+    mean: float = 0.0
+    scale: float = 1.0
+    initial_scale: float = 1.0
+    loss_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class PassResult:
+    """A candidate after a pass: the out-of-fold loss, and the weights of the columns that give it."""
+
+    number: int
+    loss: float
+    best: int  # the column with the least loss
+    losses: list[float]  # of the columns
+    stacked: float  # the loss of the stack, by cross-fitting
+    u: list[float]
+    halves: tuple[list[float], list[float]] | None = None  # u of the two halves of a stack; None: one column alone
+
+    @property
+    def is_stacked(self) -> bool:
+        return self.halves is not None
+
+
+@dataclass
+class Kept:
+    """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd."""
+
+    keys: Any
+    columns: Any
+    scalars: list[dict[str, float]]
+
+
+@dataclass
+class Candidate:
+    """A normalization, its lanes, and its passes so far."""
+
+    name: str
+    lanes: Lanes
+    passes: list[PassResult] = field(default_factory=list)
+    best: PassResult | None = None
+    kept: Kept | None = None
+    predictions: Any = None  # out of fold, of the best pass
+    ended: bool = False
+
+
+class Selection:
+    """The race of the candidates. Everything about examples is in drawn order."""
+
+    def __init__(
+        self, loss: Loss, labels: Labels, summary: DataSummary, examples: DrawnExamples, folds: int = FOLDS
+    ) -> None:
+        self.loss, self.labels, self.examples = loss, labels, examples
+        self.stopped = False  # set by another thread: end without the pass that is under way
+        n = summary.examples
+        in_file = bytearray(n)
+        folds_of(summary.contents, in_file, folds)
+        self.folds = bytearray(n)
+        folds_in_order(in_file, examples.order, self.folds)
+        scored = min(n, MOST_SCORED)
+        self._y, self._h, self._initial = (array("d", bytes(8 * scored)) for _ in range(3))
+        gathered(summary.labels, examples.order, self._y, labels.mean, labels.scale)
+        gathered(summary.importances, examples.order, self._h)
+        gathered(summary.initials, examples.order, self._initial, 0, labels.initial_scale)
+        self._first, self._second = halves(self.folds[:scored], folds)
+
+    def run(
+        self, candidates: Sequence[Candidate], passes: int, threads: int,
+        after: Callable[[int, list[Candidate]], bool] = lambda number, ran: True,
+    ) -> Candidate | None:  # fmt: skip
+        """The best candidate. after: called after each pass; False ends the race."""
+        with ThreadPoolExecutor(threads) as pool:
+            for number in range(1, passes + 1):
+                racing = [c for c in candidates if not c.ended]
+                if not racing:
+                    break
+                for _ in pool.map(self._one_pass, racing, repeat(number)):
+                    pass
+                if self.stopped:
+                    break
+                least = min(c.best.loss for c in candidates if c.best is not None)
+                for c in racing:
+                    behind = number in RACE and c.best is not None and c.best.loss > RACE[number] * least
+                    c.ended |= behind
+                if not after(number, racing):
+                    break
+        finished = [c for c in candidates if c.best is not None]
+        return min(finished, key=lambda c: c.best.loss) if finished else None  # type: ignore[union-attr]
+
+    def _one_pass(self, c: Candidate, number: int) -> None:
+        labels, at = self.labels, 0
+        folds = memoryview(self.folds)
+        for batch in self.examples.batches():
+            if self.stopped:
+                return
+            c.lanes.learn(
+                batch, folds[at : at + len(batch)], mean=labels.mean, scale=labels.scale,
+                initial_scale=labels.initial_scale,
+            )  # fmt: skip
+            at += len(batch)
+        scored = self._scored(c.lanes)
+        result = self._stacked(scored, number)
+        c.passes.append(result)
+        if c.best is None or result.loss < c.best.loss * (1 - LEAST_GAIN):
+            c.best, c.kept = result, kept(c.lanes)
+            c.predictions = self._predicted(c.lanes, scored, result)
+        elif number - c.best.number >= PATIENCE:
+            c.ended = True
+
+    def _scored(self, lanes: Lanes) -> Scored:
+        """The examples of the stack, with the scores of the lanes that do not learn them."""
+        scores, _ = next(self._scores(lanes, len(self._y)))
+        return Scored(self.loss, scores, self._y, self._h, self._initial)
+
+    def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
+        """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
+        width, folds, at, filled = len(COLUMNS), memoryview(self.folds), 0, 0
+        scores = memoryview(array("f", bytes(4 * width * size)))
+        for batch in self.examples.batches():
+            begin = 0
+            while begin < len(batch):
+                end = min(len(batch), begin + size - filled)
+                part = batch
+                if end - begin < len(batch):
+                    part = batch.part(begin, end)
+                count = end - begin
+                lanes.score(part, folds[at : at + count], scores[width * filled : width * (filled + count)])
+                begin, at, filled = end, at + count, filled + count
+                if filled == size:
+                    yield scores, filled
+                    filled = 0
+        if filled:
+            yield scores, filled
+
+    def _stacked(self, scored: Scored, number: int) -> PassResult:
+        losses = scored.losses()
+        best = min(range(len(losses)), key=losses.__getitem__)
+        alone = [float(c == best) for c in range(len(losses))]
+        from_first = scored.fit(alone, STRENGTH, self._first)
+        from_second = scored.fit(alone, STRENGTH, self._second)
+        total = scored.loss_of(from_first, self._second) + scored.loss_of(from_second, self._first)
+        stacked = total / sum(self._h)
+        if losses[best] <= stacked:
+            return PassResult(number, losses[best], best, losses, stacked, alone)
+        u = scored.fit(alone, STRENGTH)
+        return PassResult(number, stacked, best, losses, stacked, u, (from_first, from_second))
+
+    def _predicted(self, lanes: Lanes, scored: Scored, result: PassResult) -> Any:
+        """The out-of-fold predictions of all examples: each by the stack of the half that it is not in, and those that
+        no stack has seen by the whole stack."""
+        n = len(self._y)
+        found = array("d", bytes(8 * len(self.folds)))
+        first = memoryview(found)[:n]
+        if result.halves is None:
+            scored.predictions(result.u, first)
+        else:
+            scored.predictions(result.halves[1], first, self._first)
+            scored.predictions(result.halves[0], first, self._second)
+        if n < len(found):
+            at = 0
+            for scores, count in self._scores(lanes, n):
+                if at:
+                    stacked_scores(scores, result.u, memoryview(found)[at : at + count])
+                at += count
+        return found
+
+
+def halves(folds: Iterable[int], count: int) -> tuple[bytearray, bytearray]:
+    """The examples of the first half of the folds, and the others; every second one if a half would be empty."""
+    first = bytearray(fold < count // 2 for fold in folds)
+    if 0 < sum(first) < len(first):
+        return first, bytearray(1 - x for x in first)
+    even = bytearray((1 - i % 2) for i in range(len(first)))
+    return even, bytearray(1 - x for x in even)
+
+
+def kept(lanes: Lanes) -> Kept:
+    n = len(lanes)
+    keys = array("I", bytes(4 * n))
+    columns = array("f", bytes(4 * STATE * n))
+    lanes.weights(keys, columns)
+    return Kept(keys, columns, [lanes.scalars(kind) for kind in range(2)])
