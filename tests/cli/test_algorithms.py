@@ -9,7 +9,7 @@ from docs import help_of
 
 from vwlite.algorithms.build import rule_class
 from vwlite.algorithms.losses import LOSSES
-from vwlite.algorithms.table import ALGORITHMS, SCHEDULE
+from vwlite.algorithms.table import ALGORITHMS, CHOICES, SCHEDULE
 from vwlite.commands.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.core.learn.rule import Rule
 from vwlite.core.solve.solver import Solver
@@ -32,13 +32,13 @@ def sections(page):
 def test_the_table_has_every_algorithm_with_formula_defaults_and_paper(vwlite):
     out = vwlite("algorithms").out.split(f"\n\n{SOLVERS_FOLLOW}\n\n")
     rows, solvers = (part.split("\n\n") for part in out)
-    assert [row.split()[0] for row in rows] == list(ALGORITHMS)
+    assert [row.split()[0] for row in rows] == list(CHOICES)
     assert [row.split()[0] for row in solvers] == list(SOLVERS)
     for row, s in zip(solvers, SOLVERS.values(), strict=True):
         words = " ".join(row.split())
         assert all(" ".join(text.split()) in words for text in (s.summary, s.formula, s.paper, *s.losses))
         assert max(map(len, row.splitlines())) <= WIDTH
-    for row, a in zip(rows, ALGORITHMS.values(), strict=True):
+    for row, a in zip(rows, CHOICES.values(), strict=True):
         words = " ".join(row.split())
         for text in (a.summary, a.formula, a.paper):
             assert " ".join(text.split()) in words
@@ -68,9 +68,11 @@ def named(text):
     return re.findall(r"--[a-z0-9-]+", text)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", CHOICES)
 def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
-    a, values = ALGORITHMS[name], {"--update": "cmd", "--feature-weights": "w.txt", "--loss": "poisson"}
+    a = CHOICES[name]
+    loss_refused = next((x for x in LOSSES if x not in a.losses), "")
+    values = {"--update": "cmd", "--feature-weights": "w.txt", "--loss": loss_refused}
     (tmp_path / "d.vw").write_text("1 | a\n")
     rest = [tmp_path / "d.vw", "--algorithm", name, *(word for n in a.required for word in (option_name(n), "1"))]
     refused = named(sections(vwlite("algorithms", name).out)["Refuses"])
@@ -81,9 +83,9 @@ def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
         assert option in said and f"--algorithm {name}" in said
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", CHOICES)
 def test_a_page_has_everything_about_one(vwlite, name):
-    a, page = ALGORITHMS[name], vwlite("algorithms", name).out.split("\n\n\n")[0]
+    a, page = CHOICES[name], vwlite("algorithms", name).out.split("\n\n\n")[0]
     parts = sections(page)
     assert parts[""].startswith(f"{name}: ")
     headings = ["A step", "Options", "Refuses", "Cost of an example with k features", "Source", "Try"]
@@ -100,7 +102,7 @@ def test_a_page_has_everything_about_one(vwlite, name):
     assert all(len(line) <= WIDTH for line in page.splitlines())
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", CHOICES)
 def test_the_command_of_a_page_learns_something(vwlite, name, tmp_path, monkeypatch):
     line = sections(vwlite("algorithms", name).out)["Try"]
     words = shlex.split(line.replace("\\\n", " "))
@@ -131,7 +133,7 @@ def test_the_rows_agree_with_their_rules():
 
 
 def test_every_algorithm_has_a_page_and_every_page_an_algorithm():
-    assert {p.stem for p in (ROOT / "vwlite/algorithms/pages").glob("*.txt")} == set(ALGORITHMS)
+    assert {p.stem for p in (ROOT / "vwlite/algorithms/pages").glob("*.txt")} == set(CHOICES)
 
 
 def test_every_solver_has_a_class_a_page_and_what_it_needs():

@@ -18,7 +18,7 @@ from running import shell
 
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSSES
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS, CHOICES
 from vwlite.cli import run
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import RoleOptions
@@ -235,7 +235,7 @@ OUT_OF_RANGE = {
     "--progress 0": "'0' is neither an integer above 0 nor a factor above 1 such as 2.0",
     "--progress 1.0": "'1.0' is neither an integer above 0 nor a factor above 1 such as 2.0",
     "--model ''": "the name of the file is empty",
-    "--algorithm gdd": f"'gdd' is not one of {', '.join(repr(a) for a in ALGORITHMS)}. Did you mean 'gd'?",
+    "--algorithm gdd": f"'gdd' is not one of {', '.join(repr(a) for a in CHOICES)}. Did you mean 'gd'?",
     "--loss log": f"'log' is not one of {', '.join(repr(x) for x in LOSSES)}. Did you mean 'logistic'?",
     "--loss x": f"'x' is not one of {', '.join(repr(x) for x in LOSSES)}.",
 }

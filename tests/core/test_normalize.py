@@ -151,7 +151,7 @@ def test_centered_columns_without_any_in_the_example():
 def test_numbered_batches_are_normalized_too():
     line = Line(1.0, [(3, 1.0), (4, 2.0), (3, 2.0)])
     expander = Expander(constant=False, normalizer=Normalizer("l2"))
-    assert not expander.plain
+    assert not expander.unchanged
     found = [expander.features(batch_of([line], numbered=numbered), 0) for numbered in (True, False)]
     assert found[0] == found[1]
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.algorithms.losses import loss_function
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import algorithm_of
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
@@ -35,7 +35,10 @@ def make_loss(settings: Settings) -> Loss:
     return kind(*([getattr(settings, row.option)] if row.option else []))
 
 
-def make_expander(settings: Settings) -> Expander:
+def make_expander(settings: Settings, normalizer: Normalizer | None = None) -> Expander:
+    """normalizer: in place of that of the settings."""
+    if normalizer is None and settings.normalize != "none":
+        normalizer = Normalizer(settings.normalize)
     return Expander(
         named=[[hash for _, hash in crossed(settings, cross)] for cross in settings.crosses],
         bits=settings.bits,
@@ -44,7 +47,7 @@ def make_expander(settings: Settings) -> Expander:
         ignore=settings.ignore.encode("latin-1"),
         ignore_linear=settings.ignore_linear.encode("latin-1"),
         interactions=[pattern.encode("latin-1") for pattern in settings.interactions],
-        normalizer=Normalizer(settings.normalize) if settings.normalize != "none" else None,
+        normalizer=normalizer,
     )
 
 
@@ -90,7 +93,7 @@ def make_rule(settings: Settings, loss: Loss, constant_key: int | None, kind: ty
 
 
 def _make_one(settings: Settings, loss: Loss, constant_key: int | None) -> Rule:
-    algorithm = ALGORITHMS[settings.algorithm]
+    algorithm = algorithm_of(settings.algorithm)
     given = {name: getattr(settings, name) for name in algorithm.options}
     options = {name: value for name, value in given.items() if value is not None and name not in algorithm.forms}
     kind = algorithm.rule

@@ -7,7 +7,7 @@ import click
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.page import read_page
-from vwlite.algorithms.table import ALGORITHMS, Algorithm
+from vwlite.algorithms.table import AUTO, CHOICES, Algorithm
 from vwlite.options.command import Command
 from vwlite.options.run_options import click_option
 from vwlite.options.settings import SPECS
@@ -15,7 +15,7 @@ from vwlite.options.spec import shown_value
 from vwlite.solvers.table import SOLVERS, SolverRow
 
 WIDTH = 100
-NAMES = list(dict.fromkeys([*ALGORITHMS, *SOLVERS]))  # some are both
+NAMES = list(dict.fromkeys([*CHOICES, *SOLVERS]))  # some are both
 SOLVERS_FOLLOW = "Solvers, for `vwlite solve --solver`:"
 
 # The meaning of the letters in formulas of solvers.
@@ -58,7 +58,7 @@ def command(name: str | None) -> int:
     if name is None:
         click.echo(f"{table()}\n\n{SOLVERS_FOLLOW}\n\n{table_of_solvers()}")
     else:
-        pages = [page(name)] if name in ALGORITHMS else []
+        pages = [page(name)] if name in CHOICES else []
         pages += [page_of_solver(name)] if name in SOLVERS else []
         click.echo("\n\n\n".join(pages))
     return 0
@@ -67,7 +67,7 @@ def command(name: str | None) -> int:
 def table() -> str:
     """Name, what it does, formula, options with defaults, paper: of each algorithm."""
     rows = []
-    for a in ALGORITHMS.values():
+    for a in CHOICES.values():
         options = [f"{option} {default}" for option, default in defaults(a).items()]
         rows.append(_row(a.name, a.summary, a.formula, ", ".join(options) or "no options of its own", a.paper))
     return "\n\n".join(rows)
@@ -107,7 +107,7 @@ def default_of(a: Algorithm, name: str) -> str:
 
 def page(name: str) -> str:
     """All about one algorithm."""
-    a, p = ALGORITHMS[name], read_page(name)
+    a, p = CHOICES[name], read_page(name)
     parts = [_wrapped(f"{a.name}: {a.summary}", 0), _wrapped(p.about, 0)]
     parts += _section("A step", p.step.split("\n"), where(a, p.d))
     parts += _section("Options", options_of(a) or ["No options of its own."])
@@ -115,7 +115,9 @@ def page(name: str) -> str:
     parts += _section("Cost of an example with k features", [p.cost + "."])
     parts += _section("Source", [p.source + "."])
     loss = "logistic" if "logistic" in a.losses else a.losses[0]
-    begin = f"vwlite train data/breast_cancer.train.vw --loss {loss} --passes 20 --holdout-off"
+    begin = f"vwlite train data/breast_cancer.train.vw --loss {loss}"
+    if a is not AUTO:
+        begin += " --passes 20 --holdout-off"
     end = f"--algorithm {name} {p.command} -m {name}.model".replace("  ", " ")
     parts += _section("Try", [f"{begin} \\", f"  {end}"])
     return "\n\n".join(parts)
@@ -138,11 +140,11 @@ def where(a: Algorithm, d: str) -> list[str]:
     found = ["t counts the examples, p is the prediction <w, x>, h the importance of the example"]
     if a.schedule and a.name != "gd":
         found.append("eta_t = learning-rate decay-learning-rate^(pass - 1) (t + initial-t)^-power-t")
-    if a.name != "gd" and len(a.losses) > 1:
+    if a.name not in ("gd", AUTO.name) and len(a.losses) > 1:
         found.append("g = h l'(p, y) x, the gradient")
     if d:
         found.append(f"d = {d}")
-    if a.name != "gd" and {"l1", "l2", "radius", "threshold"} & set(a.options):
+    if a.name not in ("gd", AUTO.name) and {"l1", "l2", "radius", "threshold"} & set(a.options):
         found.append("The intercept is learned like any other weight, but never shrunk, rounded or projected.")
     return found
 

@@ -85,6 +85,8 @@ def as_table(facts: dict[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(x)}" for name, x in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_shown(v) for v in value) or "-"
     if isinstance(value, float):

@@ -24,6 +24,6 @@ def command(options: TrainOptions) -> int:
     DATA are files of VW text or libsvm, or tables (`vwlite help tables`), plain or compressed (gzip, bzip2, xz,
     zstd); none, or -, is standard input.
     """
-    from vwlite.runs.train import train
+    from vwlite.runs.start import train
 
     return train(options)

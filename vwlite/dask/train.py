@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Interrupted
 from vwlite.dask.exact import ExactRounds, settings_of
@@ -85,7 +85,7 @@ def train(o: DaskTrainOptions) -> int:
 def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
     """Those of a run of merges. UsageError for what cannot be learned or merged."""
     settings = resolve(o, start.settings if start else None).settings
-    if refusal := ALGORITHMS[settings.algorithm].merging.refusal:
+    if refusal := algorithm_of(settings.algorithm).merging.refusal:
         raise UsageError(f"models of {settings.algorithm} cannot be merged: {refusal}")
     return settings
 
@@ -113,7 +113,7 @@ def _loss(o: DaskTrainOptions) -> dict[str, Any]:
 
 def _by_ranges(s: Settings) -> bool:
     """Whether the merge of such models is a sum, and that of a feature independent of others."""
-    return not (ALGORITHMS[s.algorithm].sums_up or s.average or s.nonzeros)
+    return not (algorithm_of(s.algorithm).sums_up or s.average or s.nonzeros)
 
 
 def content_of(path: str) -> bytes:

@@ -267,6 +267,10 @@ class CacheReader:
         finally:
             self._dictionary = dictionary
 
+    def batch(self, number: int) -> Batch:
+        """One of the batches, in memory of its own. NoInputError as above."""
+        return self._read(self._entries[number], self._buffer(self._entries[number : number + 1]))
+
     def check(self) -> None:
         """CacheUnusable if any of the bytes is not as it should be. Two threads, which a fast
         disk keeps busy."""

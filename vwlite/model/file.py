@@ -83,6 +83,7 @@ class Model:
     base: str = ""  # the digest of the model that its training began from, if that is another file
     resumed: str = ""  # that of the interrupted model that its training went on from; of several, the first
     merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
+    chosen: dict[str, Any] = field(default_factory=dict)  # by `--algorithm auto`: what it chose, and why
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
@@ -147,6 +148,7 @@ class Model:
             **({"resumed": self.resumed} if self.resumed else {}),
             **({"merged": self.merged} if self.merged else {}),
             **({"seen": self.seen} if self.seen else {}),
+            **({"chosen": self.chosen} if self.chosen else {}),
         }
 
 
@@ -288,6 +290,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 resumed=header.get("resumed", ""),
                 merged=header.get("merged", {}),
                 seen=header.get("seen", 0),
+                chosen=header.get("chosen", {}),
             )
     except (DataError, MemoryError):
         raise

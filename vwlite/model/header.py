@@ -100,6 +100,8 @@ def check_header(header: dict[str, Any]) -> None:
     seen = header.get("seen", 0)
     if type(seen) is not int or not 0 <= seen <= 1 << 32:
         raise ValueError(f"it has seen {brief(repr(seen))} features")
+    if type(header.get("chosen", {})) is not dict:
+        raise ValueError("what --algorithm auto chose is not a list of facts")
 
 
 def is_normalized(options: dict[str, Any]) -> bool:

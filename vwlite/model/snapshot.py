@@ -127,7 +127,8 @@ def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Le
         if options.get("learn", True):
             raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
         return _predictor(model, settings, path, options)
-    if settings.nonzeros and not options.get("learn", True):  # the state has more weights than the model
+    # The state has more weights than the model, or its intercept with fewer digits.
+    if (settings.nonzeros or model.chosen) and not options.get("learn", True):
         return _predictor(model, settings, path, options)
     learner = make_learner(settings, class_names=model.classes, **options)
     rule = learner.rule

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
-from vwlite.algorithms.table import ALGORITHMS, SCHEDULE, SOLVED, Algorithm, algorithm_of
+from vwlite.algorithms.table import ALGORITHMS, AUTO, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.options.run_options import InputOptions, TrainOptions
 from vwlite.options.settings import SPECS, Settings
@@ -169,7 +169,9 @@ def refused(algorithm: Algorithm) -> dict[str, str]:
         users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
         found[name] = algorithm.instead.get(name, f"it is an option of {users}")
     for name in SCHEDULE:
-        if name not in algorithm.schedule:
+        if name in algorithm.instead:
+            found[name] = algorithm.instead[name]
+        elif name not in algorithm.schedule:
             found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps need only the loss"
     return found
 
@@ -192,6 +194,8 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     for (one, other), why in (pairs | algorithm.incompatible).items():
         if getattr(settings, one) and getattr(settings, other):
             raise UsageError(f"{option_name(one)} and {option_name(other)} cannot be used together: {why}")
+    if settings.oaa is not None and not algorithm.has_classes:
+        raise UsageError(f"--algorithm {settings.algorithm} cannot learn several classes: use --algorithm gd")
     if settings.loss and settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
@@ -203,7 +207,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
     if "labels" in typed and settings.label_domain == "nonnegative":
         raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
-    if settings.normalize == "center":
+    if settings.normalize == "center" and settings.algorithm != AUTO.name:
         raise UsageError("--normalize center needs --algorithm auto, which finds the means first: use --normalize l2 "
                          "or log")  # fmt: skip
     check_rows(settings)

@@ -134,6 +134,7 @@ class InputOptions:
     )  # fmt: skip
     memory: int | None = None
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
+    given: frozenset[str] = field(default=frozenset(), compare=False)  # which of its own options were typed
 
     @property
     def names_columns(self) -> bool:
@@ -326,7 +327,7 @@ def collected(kind: type[Any], typed: dict[str, Any]) -> Any:
     """The command's keyword arguments as one object; what was not typed is left out."""
     given = {name: value for name, value in typed.items() if value is not None and value != ()}
     own = {name: given.pop(name) for name in {f.name for f in fields(kind)} & set(given)}
-    return kind(typed=given, **own)
+    return kind(typed=given, given=frozenset(own), **own)
 
 
 def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Callable[..., Any]:

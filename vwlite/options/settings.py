@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
-from vwlite.algorithms.table import ALGORITHMS, UPDATES, algorithm_of
+from vwlite.algorithms.table import CHOICES, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
 
@@ -18,8 +18,8 @@ class Settings:
     """Everything that shapes a model: what is stored in it, under these names."""
 
     algorithm: str = option(
-        "gd", "--algorithm", group=LEARN, type=Choice(list(ALGORITHMS)), metavar="NAME",
-        help=f"The update rule; see `vwlite algorithms`. One of {', '.join(ALGORITHMS)}.",
+        "gd", "--algorithm", group=LEARN, type=Choice(list(CHOICES)), metavar="NAME",
+        help=f"The update rule; see `vwlite algorithms`. One of {', '.join(CHOICES)}.",
     )  # fmt: skip
     # "": that of a model of Vowpal Wabbit, which does not know it
     loss: str = option(

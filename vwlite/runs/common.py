@@ -100,13 +100,10 @@ class Run:
         self.started_at = time.monotonic()
         self.stopped = False
         self.bad = BadLines(options, stack)
-        self._sinks = [
-            (Sink(path, stack), text)
-            for path, text in (
-                (options.predictions, learner.predictions),
-                (options.raw_predictions, learner.raw_predictions),
-            )
-            if path is not None
+        self._sinks = [  # and which text of the learner goes there
+            (Sink(path, stack), name)
+            for name in ("predictions", "raw_predictions")
+            if (path := getattr(options, name)) is not None
         ]
 
     def stop(self) -> None:
@@ -153,9 +150,9 @@ class Run:
 
     def flush(self) -> None:
         """Write the predictions so far. ClosedPipe if their reader has gone and the run has no other output."""
-        for sink, text in self._sinks:
+        for sink, name in self._sinks:
             try:
-                sink.write(text.take())
+                sink.write(getattr(self.learner, name).take())
             except ClosedPipe:
                 if not self.has_output():
                     raise

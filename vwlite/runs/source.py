@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.build import make_finder, make_names
+from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
 from vwlite.input.formats import FORMATS
@@ -141,6 +142,7 @@ class Source:
         self._named = self._names.first(len(self._names)) if settings.classes and self._names is not None else []
         self._cache: CacheReader | None = None
         self._share_numbers = share_numbers
+        self.keeps_batches = options.passes > 1  # after the first pass, in a cache
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -193,6 +195,11 @@ class Source:
                 names = self._names.first(len(self._names)) if self._names and self._settings.classes == "auto" else ()
                 self._cache = writer.finish(self._bad.count, names)
 
+    def batch(self, number: int) -> Batch:
+        """A batch of the last pass, if it kept them; counted from 0."""
+        assert self._cache is not None
+        return self._cache.batch(number)
+
     def _fingerprint(self) -> dict[str, Any]:
         from vwlite.input.cache import fingerprint
 
@@ -236,7 +243,7 @@ class Source:
         self._names.extend(new)
 
     def _writer(self) -> "CacheWriter | None":
-        if self.path is None and self._options.passes == 1:
+        if self.path is None and not self.keeps_batches:
             return None
         from vwlite.input.cache import CacheWriter
 

@@ -6,15 +6,14 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS, algorithm_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
-from vwlite.input.reader import check_sources
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, new_learner, resume, snapshot
-from vwlite.options.resolve import Resolved, check_run, resolve
+from vwlite.options.resolve import Resolved, resolve
 from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of
 from vwlite.output.atomic import AtomicFile, Draft
@@ -30,25 +29,6 @@ if TYPE_CHECKING:
     from vwlite.runs.held_out import HoldoutWriter
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
-
-
-def train(o: TrainOptions) -> int:
-    """Run `vwlite train`; the exit code."""
-    check_run(o)
-    check_sources(o.data, quiet=o.quiet)
-    model = None
-    if o.initial:
-        from vwlite.model import read_model
-
-        model = read_model(o.initial)
-    job = prepared(o, model, in_place=_in_place(o))
-    del model
-    with RunFrame("train", o) as frame:
-        run = Training(o, job, frame)
-        frame.stop_with(run.stop)
-        run.passes(frame)
-        run.finish(frame)
-        return frame.code(run.kept())
 
 
 class Job(NamedTuple):
@@ -77,13 +57,6 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
     learner = resume(model, resolved, o.initial, **options)
     known = DataNames(learner.class_names, model.columns, names)
     return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known)
-
-
-def _in_place(o: TrainOptions) -> bool:
-    """Whether the model that is continued is replaced."""
-    if not o.initial or not o.model or not os.path.isfile(o.model):
-        return False
-    return os.path.realpath(o.initial) == os.path.realpath(o.model)
 
 
 def _holdout_writer(o: TrainOptions, stack: ExitStack) -> "HoldoutWriter | None":
@@ -296,13 +269,18 @@ class Training(Run):
         names = [spec.name for kind in (InputOptions, TrainOptions) for spec in specs_of(kind) if spec.reported]
         own = {"holdout_period": self.options.held_out or None, "cache": self.source.path}
         frame.report(
-            options=frame.reported_options(self.settings, "data", *names, **own),
+            options=frame.reported_options(self.job.resolved.settings, "data", *names, **own),
             changed={k: {"model": a, "now": b} for k, (a, b) in self.job.resolved.changed.items()},
             signal=frame.signal,
             passes=self.losses,
             results={**results, **numbers},
             notes=notes,
+            **self.more_for_report(),
         )
+
+    def more_for_report(self) -> dict[str, Any]:
+        """What the report has beside the options and results."""
+        return {}
 
     def has_output(self) -> bool:
         return bool(self.options.model or self.source.path) or super().has_output()
@@ -369,7 +347,7 @@ class Training(Run):
 
     def _print_head(self) -> None:
         s = self.settings
-        rate = ALGORITHMS[s.algorithm].rate
+        rate = algorithm_of(s.algorithm).rate
         step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
         loss = "softmax" if s.softmax else s.loss
         classes = f"{s.oaa} classes, " if s.oaa else ""

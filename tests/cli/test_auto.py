@@ -1,0 +1,271 @@
+"""`vwlite train --algorithm auto`"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from running import finish, start
+
+from vwlite.model.read import read_model
+
+LOGISTIC = ("--algorithm", "auto", "--loss", "logistic")
+
+
+def model_of(path):
+    return read_model(str(path))
+
+
+def lines_of(n: int, seed: int = 0, *, loss: str = "logistic", offset: float = 0.0, size: float = 1.0) -> list[str]:
+    """VW text of a planted model over twenty columns, some of them rare."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0, 1, 20)
+    found = []
+    for i in range(n):
+        has = rng.random(20) < np.linspace(1, 0.1, 20)
+        x = np.round(rng.normal(0, 1, 20), 3)
+        score = (truth * x)[has].sum() * 0.7
+        if loss == "logistic":
+            y = "1" if rng.random() < 1 / (1 + np.exp(-score)) else "-1"
+        elif loss == "poisson":
+            y = str(rng.poisson(np.exp(min(0.3 * score, 3))))
+        else:
+            y = repr(float((score + rng.normal(0, 0.3)) * size + offset))
+        features = " ".join(f"f{k}:{x[k]}" for k in np.flatnonzero(has))
+        found.append(f"{y} 'line{i}|a {features}\n")
+    return found
+
+
+def write(path, lines) -> str:
+    path.write_text("".join(lines))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("auto")
+    lines = lines_of(2000)
+    return write(folder / "train.vw", lines[:1500]), write(folder / "test.vw", lines[1500:])
+
+
+def loss_on(vwlite, model, test) -> float:
+    report = model.with_suffix(".json")
+    vwlite("predict", "-m", model, test, "-p", "/dev/null", "--report", report, "--quiet")
+    return json.loads(report.read_text())["results"]["average loss"]
+
+
+def test_it_is_as_good_as_gd_with_its_best_rate(vwlite, data, tmp_path):
+    train, test = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "auto")
+    single = []
+    for rate in ("0.1", "0.5", "2"):
+        vwlite("train", train, "--loss", "logistic", "-l", rate, "--passes", "10", "-m", tmp_path / "gd", "--quiet")
+        single.append(loss_on(vwlite, tmp_path / "gd", test))
+    assert loss_on(vwlite, tmp_path / "auto", test) < 1.03 * min(single)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data, tmp_path, threads):
+    train, _ = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    for _ in range(2):
+        vwlite("train", train, *LOGISTIC, "-m", tmp_path / "n", "-p", tmp_path / "q", "--threads", threads,
+               "--cache-file", tmp_path / "c")  # fmt: skip
+        assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+        assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+
+
+def test_a_table_gives_the_weights_of_the_text(vwlite, tmp_path):
+    rng = np.random.default_rng(3)
+    x = np.round(rng.normal(5, 2, (400, 3)), 2)
+    y = np.where(x @ [1, -1, 0.5] + rng.normal(0, 1, 400) > 2.5, 1, -1)
+    rows = [f"{label},{a},{b},{c}\n" for label, (a, b, c) in zip(y, x, strict=True)]
+    table = write(tmp_path / "t.csv", ["y,a,b,c\n", *rows])
+    (tmp_path / "converted.vw").write_text(vwlite("convert", table, "--label", "y").out)
+    vwlite("train", table, "--label", "y", *LOGISTIC, "-m", tmp_path / "table")
+    vwlite("train", tmp_path / "converted.vw", *LOGISTIC, "-m", tmp_path / "text")
+    one, other = model_of(tmp_path / "table"), model_of(tmp_path / "text")
+    assert one.keys.tolist() == other.keys.tolist() and one.weights.tolist() == other.weights.tolist()
+
+
+def test_predictions_are_out_of_fold_in_the_order_of_the_data(vwlite, tmp_path):
+    """Random labels cannot be predicted; but learned by heart, as there are more features than lines."""
+    rng = np.random.default_rng(1)
+    labels = rng.choice([-1, 1], 300)
+    words = [" ".join(f"w{word}" for word in rng.integers(0, 4000, 20)) for _ in labels]
+    lines = [f"{y} 'row{i}|a {text}\n" for i, (y, text) in enumerate(zip(labels, words, strict=True))]
+    lines.insert(7, "\n")
+    lines.insert(20, "'unlabelled |a w1\n")
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, *LOGISTIC, "-p", tmp_path / "p", "-m", tmp_path / "m")
+    found = (tmp_path / "p").read_text().split("\n")[:-1]
+    assert len(found) == 302 and found[7] == "" and found[0].endswith("row0") and found[20].endswith("unlabelled")
+    scores = np.array([float(line.split()[0]) for line in found if "row" in line])
+    assert abs(((scores > 0) == (labels > 0)).mean() - 0.5) < 0.1
+
+
+def test_sorted_files_are_as_good_as_shuffled_ones(vwlite, data, tmp_path):
+    train, test = data
+    lines = sorted(Path(train).read_text().splitlines(keepends=True))
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m")
+    vwlite("train", write(tmp_path / "sorted.vw", lines), *LOGISTIC, "-m", tmp_path / "sorted")
+    assert loss_on(vwlite, tmp_path / "sorted", test) < 1.03 * loss_on(vwlite, tmp_path / "m", test)
+
+
+def test_a_file_three_times_is_not_learned_by_heart(vwlite, data, tmp_path):
+    train, test = data
+    lines = Path(train).read_text().splitlines(keepends=True)
+    said = vwlite("train", write(tmp_path / "three.vw", 3 * lines), *LOGISTIC, "-m", tmp_path / "m",
+                  "--report", tmp_path / "r")  # fmt: skip
+    assert said.err
+    claimed = json.loads((tmp_path / "r").read_text())["results"]["out-of-fold average loss"]
+    assert claimed > 0.9 * loss_on(vwlite, tmp_path / "m", test)
+
+
+@pytest.mark.parametrize(("offset", "size"), [(0.0, 1.0), (1e6, 1.0), (0.0, 1e6), (0.0, 1e-6), (-1e3, 1e-3)])
+def test_labels_of_any_size_and_offset(vwlite, tmp_path, offset, size):
+    lines = lines_of(900, loss="squared", offset=offset, size=size)
+    train, test = write(tmp_path / "a.vw", lines[:600]), write(tmp_path / "b.vw", lines[600:])
+    vwlite("train", train, "--algorithm", "auto", "-m", tmp_path / "m")
+    loss = loss_on(vwlite, tmp_path / "m", test)
+    labels = np.array([float(line.split()[0]) for line in lines])
+    assert loss < 0.2 * labels.var()  # the noise is a part of 0.1
+
+
+def test_counts(vwlite, tmp_path):
+    lines = lines_of(900, loss="poisson")
+    train, test = write(tmp_path / "a.vw", lines[:600]), write(tmp_path / "b.vw", lines[600:])
+    vwlite("train", train, "--algorithm", "auto", "--loss", "poisson", "-m", tmp_path / "m", "--report", tmp_path / "r")
+    chosen = json.loads((tmp_path / "r").read_text())["chosen"]
+    assert chosen["loss"] < 0.8 * chosen["baseline"]
+    assert loss_on(vwlite, tmp_path / "m", test) < chosen["baseline"]
+
+
+# --- streams -----------------------------------------------------------------------------------
+
+
+def test_a_short_stream_is_a_file(vwlite, data, tmp_path):
+    train, _ = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    finish(start("train", *LOGISTIC, "-m", tmp_path / "n", "-p", tmp_path / "q"), Path(train).read_bytes())
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+
+
+def test_one_pass(vwlite, data, tmp_path):
+    train, test = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m")
+    said = vwlite("train", train, *LOGISTIC, "--passes", "1", "-m", tmp_path / "one", "-p", tmp_path / "p").err
+    assert "pass 1 of 1" in said and len((tmp_path / "p").read_text().split("\n")) == 1501
+    assert loss_on(vwlite, tmp_path / "one", test) < 1.1 * loss_on(vwlite, tmp_path / "m", test)
+
+
+def test_one_pass_over_sorted_data_is_noticed(vwlite, data, tmp_path):
+    train, _ = data
+    lines = sorted(Path(train).read_text().splitlines(keepends=True), key=lambda line: float(line.split()[0]))
+    said = vwlite("train", write(tmp_path / "s.vw", lines), *LOGISTIC, "--passes", "1", "-m", tmp_path / "m").err
+    assert "the data seem to be in order" in said
+    assert loss_on(vwlite, tmp_path / "m", train) <= 0.7
+
+
+@pytest.mark.parametrize("kept", [100, 12000])
+def test_batches_of_any_size_are_one_stream(vwlite, data, tmp_path, kept, monkeypatch):
+    """Learning begins after the same example, whatever the blocks of the input are."""
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", kept)
+    monkeypatch.setattr("vwlite.auto.stream.SIDE_BY_SIDE", 700)
+    train, _ = data
+    found = []
+    for size in (1 << 20, 3000):
+        monkeypatch.setattr("vwlite.input.reader.BLOCK_SIZE", size)
+        vwlite("train", train, *LOGISTIC, "--passes", "1", "-m", tmp_path / "m", "-p", tmp_path / "p")
+        found.append(((tmp_path / "m").read_bytes(), (tmp_path / "p").read_bytes()))
+    assert found[0] == found[1]
+
+
+# --- few examples, and bad ones ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 10, 30])
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+def test_few_examples(vwlite, tmp_path, n, passes):
+    train = write(tmp_path / "d.vw", lines_of(n))
+    vwlite("train", train, *LOGISTIC, *passes, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    assert all(np.isfinite(float(line.split()[0])) for line in (tmp_path / "p").read_text().splitlines())
+    assert np.isfinite(model_of(tmp_path / "m").weights).all()
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+def test_one_class(vwlite, tmp_path, passes):
+    train = write(tmp_path / "d.vw", [f"1 |a x:{i + 1}\n" for i in range(50)])
+    said = vwlite("train", train, *LOGISTIC, *passes, "-m", tmp_path / "m").err
+    assert "the intercept alone" in said and "every example has the label 1" in said
+    assert model_of(tmp_path / "m").weights[0] > 10
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+def test_values_that_help_nothing(vwlite, tmp_path, loss, passes):
+    """All equal, huge and tiny: never nan, and not worse than the baseline."""
+    rng = np.random.default_rng(5)
+    labels = rng.choice([-1, 1] if loss == "logistic" else [0, 3], 400)
+    rows = [f"{y} |a x:3 big:{rng.choice([-1, 1])}e30 small:{rng.choice([-1, 1])}e-30\n" for y in labels]
+    how = ("--algorithm", "auto", "--loss", loss, *passes)
+    vwlite("train", write(tmp_path / "d.vw", rows), *how, "-m", tmp_path / "m", "--report", tmp_path / "r")
+    assert np.isfinite(model_of(tmp_path / "m").weights).all()
+    chosen = json.loads((tmp_path / "r").read_text())["chosen"]
+    assert chosen.get("loss", 0) <= chosen["baseline"] * 1.02
+
+
+def test_importances_are_repeats(vwlite, tmp_path):
+    lines = lines_of(400)
+    doubled = [line.replace(" '", " 2 '", 1) for line in lines]
+    vwlite("train", write(tmp_path / "d.vw", doubled), *LOGISTIC, "-m", tmp_path / "m", "--report", tmp_path / "r")
+    vwlite("train", write(tmp_path / "o.vw", lines), *LOGISTIC, "-m", tmp_path / "n", "--report", tmp_path / "s")
+    two, one = (json.loads((tmp_path / name).read_text()) for name in "rs")
+    assert two["results"]["weighted example sum"] == 800
+    assert two["chosen"]["baseline"] == pytest.approx(one["chosen"]["baseline"], rel=1e-12)
+
+
+def test_nothing_to_learn(vwlite, tmp_path):
+    said = vwlite("train", write(tmp_path / "d.vw", ["|a x\n"] * 3), *LOGISTIC, "-m", tmp_path / "m", code=65).err
+    assert "no example was learned" in said and not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("-l", "2"), "--learning-rate has no effect with --algorithm auto: it tries several learning rates"),
+        (("--l1", "1e-5"), "use --algorithm adagrad-rda"),
+        (("--holdout-off",), "--holdout-off has no effect with --algorithm auto"),
+        (("--loss", "hinge"), "--algorithm auto cannot learn from --loss hinge"),
+        (("--oaa", "3"), "--algorithm auto cannot learn several classes"),
+        (("-i", "m"), "--algorithm auto contradicts the model"),
+    ],
+)
+def test_refused_options(vwlite, data, tmp_path, options, said):
+    train, _ = data
+    if "-i" in options:
+        vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m")
+        options = ("-i", tmp_path / "m")
+    assert said in vwlite("train", train, "--algorithm", "auto", *options, code=2).err
+
+
+# --- what follows --------------------------------------------------------------------------------
+
+
+def test_a_model_is_continued_by_gd(vwlite, data, tmp_path):
+    train, test = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m")
+    vwlite("train", test, "-i", tmp_path / "m", "-m", tmp_path / "n")
+    before, after = (loss_on(vwlite, tmp_path / name, test) for name in "mn")
+    assert after < before
+    assert model_of(tmp_path / "n").algorithm == "gd"
+
+
+def test_the_choice_is_in_the_model_and_the_report(vwlite, data, tmp_path):
+    train, _ = data
+    said = vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "--report", tmp_path / "r").err
+    chosen = json.loads((tmp_path / "r").read_text())["chosen"]
+    assert model_of(tmp_path / "m").chosen == chosen
+    assert f"pass {chosen['pass']} of {chosen['passes']}" in said and f"baseline {chosen['baseline']:.4f}" in said
+    assert chosen["loss is"] in vwlite("info", tmp_path / "m").out

@@ -1,0 +1,401 @@
+"""A run of `vwlite train --algorithm auto`."""
+
+import math
+import os
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from vwlite.algorithms.build import make_expander, make_loss, make_rule
+from vwlite.algorithms.losses import loss_function
+from vwlite.auto.data import DrawnExamples
+from vwlite.auto.model import LOSS_NAMES, Fold, best_kind, described, gd_settings, load, load_intercept
+from vwlite.auto.selection import COLUMNS, FOLDS, RATES, Candidate, Labels, Selection, most_passes
+from vwlite.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
+from vwlite.core.auto.given import GivenPredictions, by_line
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
+from vwlite.errors import UsageError
+from vwlite.input.parsing import Parsed
+from vwlite.options.resolve import option_name
+from vwlite.options.run_options import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.runs.common import say
+from vwlite.runs.notes import Notes, about_labels, about_names, about_options, together
+from vwlite.runs.progress import format_number
+from vwlite.runs.source import Source
+from vwlite.runs.train import Job, Training
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
+
+LARGEST_SCORE = 50.0  # of a constant, where all labels are equal
+FEWEST = 8  # examples of the rarer class that folds need
+LARGE = 1 << 32  # bytes of files that are read only once
+HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
+ORDERED = "the data seem to be in order: name files, or shuffle"
+
+_OUT_OF_FOLD = "each example is predicted by learners that have not learned it"
+UNUSED = {
+    **dict.fromkeys(("holdout_period", "holdout_off", "early_terminate"), _OUT_OF_FOLD),
+    "holdout_to": "use --algorithm gd to write lines that are held out",
+    "checkpoint_every": "its model is that of the best pass",
+}
+
+
+class AutoTraining(Training):
+    """The state of one run.
+
+    Files are read once, then learned in passes by all candidates. A stream is learned as it comes, after its first
+    examples; one that has no more examples is learned like a file.
+    """
+
+    summary: DataSummary  # of the examples that can be learned; of a stream, of the first ones
+    sample: DataSummary | None = None  # of a stream: of a sample of all its examples
+    best: Candidate | None = None  # None: the intercept alone is the model
+    selection: Selection | None = None
+    stream: Stream | None = None
+    passes_used = 0
+    baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
+    labels = Labels()
+    fold = Fold()
+    intercept: float | None = None  # of the model
+
+    def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
+        super().__init__(o, job, stack, source)
+        self.hints: list[str] = []  # notes of its own
+        self.candidates: list[Candidate] = []  # of files
+        self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
+
+    def stop(self) -> None:
+        super().stop()
+        if self.selection is not None:
+            self.selection.stopped = True
+
+    @staticmethod
+    def check(o: TrainOptions) -> None:
+        """UsageError for options of a run that it has no use for."""
+        for name, why in UNUSED.items():
+            if name in o.given:
+                raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
+
+    def passes(self, stack: ExitStack) -> None:
+        self.summary = DataSummary(make_expander(self.settings, Normalizer()))
+        self.source.keeps_batches = not self._is_stream
+        self.source.open()
+        if self._is_stream:
+            self._read_stream()
+        else:
+            counts = self._read()
+            if not self.stopped:
+                self._learn_in_passes(counts, self.source.batch)
+
+    @property
+    def _is_stream(self) -> bool:
+        """Whether the data are read once only."""
+        o = self.options
+        if "passes" in o.given:
+            return o.passes == 1
+        files = [path for path in o.data if path != "-" and os.path.isfile(path)]
+        return not o.data or len(files) < len(o.data) or sum(map(os.path.getsize, files)) > LARGE
+
+    # --- files -------------------------------------------------------------------------------
+
+    def _read(self) -> list[int]:
+        """Read the data once; the number of examples that can be learned in each batch."""
+        counts = []
+        with self.source.batches(lambda: self.stopped) as batches:
+            for parsed in self._taken(batches):
+                before = self.summary.examples
+                self.summary.take(parsed.batch)
+                counts.append(self.summary.examples - before)
+        return counts
+
+    def _taken(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
+        """The batches of the first reading, until the run is stopped."""
+        examples = 0
+        for parsed in batches:
+            if self.feature_names is not None:
+                self.feature_names.take(parsed.names)
+            self.namespaces.look(parsed.batch)
+            examples += len(parsed.batch)
+            yield parsed
+            if parsed.bad:
+                self.live.clear()
+            self.bad.take(parsed.bad)
+            self.live.update(examples, parsed.done, parsed.total)
+            if self.stopped:
+                break
+        self.live.clear()
+
+    def _learn_in_passes(self, counts: list[int], load_batch: Any) -> None:
+        settings, summary = self.settings, self.summary
+        self._learn_labels_as()
+        if self._is_scarce:
+            self._begin_stream([load_batch(number_of_batch) for number_of_batch in range(len(counts))])
+            self._end_stream()
+            return
+        if summary.examples and self.baseline:
+            examples = DrawnExamples.of(summary, counts, load_batch)
+            self.selection = Selection(make_loss(settings), self.labels, summary, examples)
+            self.selection.stopped = self.stopped
+            self.candidates = [Candidate(name, lanes) for name, lanes in self._grid(FOLDS)]
+            self.best = self.selection.run(self.candidates, self._most_passes(), self.options.threads, self._after_pass)
+            self.passes_used = max(len(c.passes) for c in self.candidates)
+            if not self.passes_used:
+                return  # a signal came within the first pass
+        if self.best is not None and self.best.best is not None and self.best.best.loss >= self.baseline:
+            self.best = None
+        learner = self._load_model()
+        scores, at = self._file_order(), 0
+        for number_of_batch in range(len(counts)):
+            batch = load_batch(number_of_batch)
+            at = self._feed_given(learner, batch, scores, at)
+
+    @property
+    def _is_scarce(self) -> bool:
+        """Whether folds would be of too few examples of a class."""
+        n = int(self.summary.examples)
+        if self.settings.loss != "logistic":
+            return 0 < n < FEWEST
+        positive = sum(bool(label > 0) for label in self.summary.labels)
+        return 0 < min(positive, n - positive) < FEWEST
+
+    def _most_passes(self) -> int:
+        most = most_passes(self.summary.examples)
+        return min(most, self.options.passes) if self.options.passes > 1 else most
+
+    def _file_order(self) -> Any:
+        """The out-of-fold predictions in the order of the data; those of the best constant if that is the model."""
+        n = self.summary.examples
+        found = array("d", [self._constant() if self.best is None else 0.0]) * n
+        if self.best is not None and self.selection is not None:
+            for place, p in zip(self.selection.examples.order, self.best.predictions, strict=True):
+                found[place] = p * self.fold.scale + self.fold.shift
+        return found
+
+    def _feed_given(self, learner: GivenPredictions, batch: Batch, scores: Any, at: int) -> int:
+        lines = array("d", bytes(8 * len(batch)))
+        at = by_line(batch, scores, at, lines)
+        learner.give(batch, lines)
+        self.feed(batch)
+        return at
+
+    def _after_pass(self, number_of_pass: int, ran: list[Candidate]) -> bool:
+        self.pass_number = number_of_pass
+        if not self.options.quiet:
+            if number_of_pass == 1:
+                say(HEADER)
+            c = min(ran, key=lambda c: c.passes[-1].loss)
+            last, scale = c.passes[-1], self.labels.loss_scale
+            single, stacked = (format_number(x * scale) for x in (last.losses[last.best], last.stacked))
+            say(
+                f"{number_of_pass:<5} {c.name:<7} {COLUMNS[last.best]:<23} {single:<9} {stacked:<9} {len(c.lanes):<9} "
+                f"{time.monotonic() - self.started_at:.1f}"
+            )
+        going: bool = not self.stopped
+        return going
+
+    # --- a stream ----------------------------------------------------------------------------
+
+    def _read_stream(self) -> None:
+        """Keep the first examples, then learn one by one; a stream that ends before is learned like a file."""
+        kept: list[Batch] = []
+        counts: list[int] = []
+        with self.source.batches(lambda: self.stopped) as batches:
+            for parsed in self._taken(batches):
+                begin = 0
+                if self.stream is None:
+                    before = self.summary.examples
+                    begin = self.summary.take(parsed.batch, 0, KEPT_EXAMPLES, KEPT_BYTES)
+                    kept.append(parsed.batch.part(0, begin))
+                    counts.append(self.summary.examples - before)
+                    if begin == len(parsed.batch):
+                        continue
+                    self._begin_stream(kept)
+                self._learn_stream(parsed.batch.part(begin, len(parsed.batch)) if begin else parsed.batch)
+        if self.stream is None and (self.stopped or "passes" in self.options.given):
+            self._begin_stream(kept)
+        if self.stream is None:
+            self._learn_in_passes(counts, kept.__getitem__)
+        elif self.summary.examples:
+            self._end_stream()
+
+    def _begin_stream(self, kept: list[Batch]) -> None:
+        """Learn the examples that were kept."""
+        self._learn_labels_as()
+        self.stream = Stream(make_loss(self.settings), self.labels, self._grid(1))
+        self.learner = self._given(self.settings, self.fold)
+        if not self.options.quiet:
+            self.learner.report_at = self.interval.at
+            super()._print_title()
+        for batch in kept:
+            self._learn_stream(batch)
+        kept.clear()
+
+    def _learn_stream(self, batch: Batch) -> None:
+        assert self.stream is not None
+        assert isinstance(self.learner, GivenPredictions)
+        self.learner.give(batch, self.stream.learn(batch))
+        self.feed(batch)
+
+    def _end_stream(self) -> None:
+        """Put the model into the learner that has counted the stream."""
+        assert self.stream is not None
+        found, batch = self.stream.result(), self.stream.sample()
+        self.sample = DataSummary(make_expander(self.settings, Normalizer()))
+        self.sample.take(batch)
+        self.baseline = self._constant_loss()
+        self.best = self.stream.checked(found, batch, self.baseline)
+        if self.best is not found and self.baseline:
+            self.hints.append(ORDERED)
+        if self._is_scarce and found.best is not None and found.best.loss >= self.baseline:
+            self.best = None
+        self.passes_used = 1
+        assert isinstance(self.learner, GivenPredictions)
+        self._load_model(self.learner)
+
+    def _nonzeros_for_row(self) -> str:
+        return str(len(self.stream.best.learner.lanes) if self.stream is not None else 0)
+
+    # --- labels ------------------------------------------------------------------------------
+
+    def _learn_labels_as(self) -> None:
+        """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
+        settings, summary = self.settings, self.summary
+        mean, deviation = summary.moments()
+        if settings.loss == "squared":
+            shift = mean if settings.constant else 0.0
+            scale = math.hypot(deviation, mean - shift) or 1.0
+            self.labels, self.fold = Labels(shift, scale, scale, scale**2), Fold(scale, shift)
+        elif settings.loss == "poisson":
+            scale = mean if settings.constant and mean > 0 else 1.0
+            self.labels, self.fold = Labels(scale=scale, loss_scale=scale), Fold(shift=math.log(scale))
+        self.baseline = self._constant_loss()
+
+    def _constant_loss(self) -> float:
+        """The loss of the best constant, with labels as they are learned."""
+        sample = self.sample or self.summary
+        if sample.moments()[1] == 0:  # one label
+            return 0.0
+        constant = (self._constant() - self.fold.shift) / self.fold.scale
+        return float(sample.constant_loss(make_loss(self.settings), constant, self.labels.mean, self.labels.scale))
+
+    def _constant(self) -> float:
+        """The best constant score."""
+        mean, _ = (self.sample or self.summary).moments()
+        if not self.settings.constant:
+            return 0.0
+        if self.settings.loss == "squared":
+            return float(mean)
+        if self.settings.loss == "poisson":
+            return math.log(mean) if mean > 0 else -LARGEST_SCORE
+        share = (1 + mean) / 2
+        return math.log(share / (1 - share)) if 0 < share < 1 else math.copysign(LARGEST_SCORE, mean)
+
+    # --- candidates and the model ------------------------------------------------------------
+
+    def _grid(self, folds: int) -> list[tuple[str, Lanes]]:
+        """The candidates: normalizations, each with its lanes."""
+        settings = self.settings
+        self.dense = self.summary.dense(make_expander(settings).constant_key)
+        if len(self.dense) > MOST_CENTERED or not settings.constant:
+            self.dense = []
+        names = (settings.normalize,) if "normalize" in self.options.typed else NORMALIZATIONS
+        found = []
+        for name in names:
+            if name != "center" or self.dense:
+                expander = make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
+                found.append((name, Lanes(make_loss(settings), expander, RATES, folds)))
+        return found
+
+    def _given(self, settings: Settings, fold: Fold) -> GivenPredictions:
+        """A learner whose predictions are given as scores, which `fold` makes those of the labels."""
+        loss, expander = make_loss(settings), make_expander(settings)
+        rule = make_rule(settings, loss, expander.constant_key)
+        learner = GivenPredictions(
+            rule, loss, expander, scale=fold.scale, shift=fold.shift, link=settings.link,
+            predictions=self.options.predictions is not None, raw_predictions=self.options.raw_predictions is not None,
+        )  # fmt: skip
+        low, high = loss_function(settings.loss).first_range
+        labels = self.summary.labels
+        learner.min_label = min(low, min(labels, default=low))
+        learner.max_label = max(high, max(labels, default=high))
+        learner.answers_blank_lines = True
+        return learner
+
+    def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
+        """Put the weights of the model into a learner, or into a new one; it becomes that of the run."""
+        best, settings = self.best, self.settings
+        rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
+        self.settings = gd_settings(settings, rate, best.name if best is not None else "none")
+        learner = learner or self._given(self.settings, Fold())
+        examples = self.summary.examples
+        if best is None:
+            self.intercept = load_intercept(learner, self._constant(), examples)
+        else:
+            self.intercept = load(learner, best, self.fold, self.dense if best.name == "center" else (), examples)
+        self.learner = learner
+        return learner
+
+    def _snapshot(self, interrupted: bool) -> "Model":
+        model = super()._snapshot(interrupted)
+        if self.intercept is not None and len(model.keys):
+            at = bisect_left(model.keys, self.learner.expander.constant_key or 0)
+            model.weights[at] = self.intercept  # large if labels or values have an offset: all digits count
+        return replace(model, chosen=self.chosen())
+
+    def chosen(self) -> dict[str, Any]:
+        """What the model is made of, for its header and the report."""
+        scale = self.labels.loss_scale
+        found: dict[str, Any] = {"baseline": self.baseline * scale}
+        if self.best is None or self.best.best is None:
+            return found | {"model": "intercept"}
+        result, kind = self.best.best, "out-of-fold" if self.stream is None else "progressive"
+        return found | {
+            "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
+            "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
+            "loss is": f"{kind} {LOSS_NAMES[self.settings.loss]}",
+        }  # fmt: skip
+
+    def more_for_report(self) -> dict[str, Any]:
+        scale, passes = self.labels.loss_scale, []
+        for c in self.candidates:
+            for result in c.passes:
+                losses = dict(zip(COLUMNS, (x * scale for x in result.losses), strict=True))
+                stack = {"stacked": result.stacked * scale, "weights": result.u}
+                passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
+        return {"chosen": self.chosen(), "candidates": passes}
+
+    # --- what is said ------------------------------------------------------------------------
+
+    def results(self) -> dict[str, Any]:
+        found = super().results()
+        lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
+        lines["passes used"] = self.passes_used
+        if self.best is not None:
+            lines["chosen"] = described(self.best, self.chosen())
+        elif self.summary.examples:
+            lines["chosen"] = "the intercept alone: nothing predicts better than a constant"
+        found.pop("passes used", None)
+        if self.stream is None:
+            measures = ("average loss", "accuracy", "auc")
+            found = {f"out-of-fold {name}" if name in measures else name: value for name, value in found.items()}
+        return lines | found
+
+    def notes(self) -> Notes:
+        return together(
+            about_options(self.settings, self.namespaces, self.learner.expander.unseen),
+            about_labels(self.settings, self.learner, loss_typed=True),
+            about_names(self.feature_names) if self.feature_names is not None else ({}, []),
+            ({}, self.hints),
+        )
+
+    def _print_title(self) -> None:
+        """Nothing: the table has a row for each pass, and its title comes with the first one."""
