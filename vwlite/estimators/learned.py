@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vwlite.algorithms.build import make_finder
+from vwlite.algorithms.table import AUTO
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.matrix import column_hashes
@@ -35,6 +36,7 @@ from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
+from vwlite.runs.auto import AutoTraining
 from vwlite.runs.common import Run
 from vwlite.runs.memory import TOO_LONG
 from vwlite.runs.source import Source
@@ -63,6 +65,7 @@ class RowSource(Source):
         features in the first pass."""
         self.path = None
         self._rows, self._columns, self._names_of = rows, columns, finder
+        self._ends = [0]  # the row after each batch of the last pass
 
     @property
     def may_be_table(self) -> bool:
@@ -80,10 +83,19 @@ class RowSource(Source):
         rows = self._rows
         if rows is not None:
             finder, self._names_of = self._names_of, None
+            self._ends = [0]
             with closing(batches_of(rows)) as found:
-                yield (
-                    Parsed(batch, [], row, rows.rows, names=names_in(rows, batch, row, finder)) for batch, row in found
-                )
+                yield (self._parsed(rows, batch, row, finder) for batch, row in found)
+
+    def _parsed(self, rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Parsed:
+        self._ends.append(end)
+        return Parsed(batch, [], end, rows.rows, names=names_in(rows, batch, end, finder))
+
+    def batch(self, number: int) -> Batch:
+        assert self._rows is not None
+        batch = Batch()
+        self._rows.fill(batch, self._ends[number])
+        return batch
 
 
 def batches_of(rows: BatchSource, fresh: bool = False) -> Generator[tuple[Batch, int], None, None]:
@@ -127,7 +139,7 @@ def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | Non
     return finder.find(b"", batch, convert=text)
 
 
-class Fitting(Training):
+class InMemory(Training):
     """A run of `vwlite train` over a matrix. Its model stays in memory."""
 
     _best: Model | None = None
@@ -157,6 +169,18 @@ class Fitting(Training):
         return self._best if self.best_is_kept and self._best is not None else self.settled()
 
 
+class Fitting(InMemory):
+    """A run with one algorithm."""
+
+
+class AutoFitting(InMemory, AutoTraining):
+    """A run of `--algorithm auto`."""
+
+    @property
+    def _is_stream(self) -> bool:
+        return "passes" in self.options.given and self.options.passes == 1
+
+
 @dataclass
 class Report:
     """The results of a run, and its number of passes."""
@@ -183,7 +207,8 @@ def learn(
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     with ExitStack() as stack:
-        run = Fitting(o, job, stack, RowSource(rows, columns, finder))
+        kind = AutoFitting if settings.algorithm == AUTO.name else Fitting
+        run = kind(o, job, stack, RowSource(rows, columns, finder))
         run.passes(stack)
         return FittedState(run.result()), Report(run.results(), run.pass_number)
 

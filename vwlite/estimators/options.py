@@ -66,8 +66,6 @@ def type_of(spec: Spec) -> str:
     """The type of a parameter, as in a docstring and in the stub."""
     if spec.type is None:
         return "bool"
-    if spec.name == "passes":
-        return "int"
     if isinstance(spec.type, click.Choice):
         return f"Literal[{', '.join(map(repr, spec.type.choices))}] | None"
     if spec.bare:
@@ -117,7 +115,7 @@ def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:
     """The parameters of an estimator with these options, in order."""
     made = [
         Parameter(
-            name, type_of(spec), 1 if name == "passes" else False if spec.type is None else None,
+            name, type_of(spec), False if spec.type is None else None,
             _NAMES if name == "names" else spec.text(),
         )
         for name, spec in specs.items()

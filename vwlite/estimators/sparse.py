@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from vwlite.algorithms.losses import LINKS
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.expand import CONSTANT_HASH
@@ -118,7 +118,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         """The equivalent command-line options. more: settings derived from the data."""
         running = as_typed(vars(self), RUNNING)
         return TrainOptions(
-            quiet=not self.verbose, typed=self._shaping() | dict(more), passes=running.pop("passes", 1), **running
+            quiet=not self.verbose, typed=self._shaping() | dict(more), given=frozenset(running), **running
         )
 
     def _shaping(self) -> dict[str, Any]:
@@ -658,6 +658,8 @@ def _about_names(fitted: list[str], found: list[str]) -> str:
 
 
 def _one_pass(o: TrainOptions) -> TrainOptions:
+    if o.typed.get("algorithm") == AUTO.name:
+        raise ValueError("algorithm='auto' needs all rows at once: use fit, or partial_fit with algorithm='gd'")
     return replace(o, passes=1, holdout_period=None, early_terminate=None)
 
 
