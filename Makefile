@@ -98,7 +98,7 @@ docs: $(INSTALLED)
 SANITIZED := .venv-asan/.installed
 PORTABLE := .venv-portable/.installed
 # No wildcards: a test that is renamed must not drop out.
-CORE_TESTS := tests/core tests/solve $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
+CORE_TESTS := tests/core tests/auto tests/solve $(addprefix tests/rules/test_, rules.py averaging.py nonzeros.py) \
 	$(addprefix tests/vw/test_, interleaved.py vw_core.py vw_fast_path.py vw_invalid_input.py vw_models.py vw_text.py)
 # With all combinations of parameters.
 ALL_PAIRS := -m 'not long or pairwise'

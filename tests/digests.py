@@ -18,7 +18,9 @@ from pathlib import Path
 
 BALL = "--radius 40 --features 1000"
 LEARNED = {
-    "gd": ["--loss logistic", "--loss squared --l1 1e-4 --l2 1e-3", "--loss logistic --power-t 0.3",
+    "auto": ["--loss logistic", "--loss squared", "--loss poisson", "--loss logistic --normalize l2"],
+    "gd": ["--loss logistic", "--loss logistic --normalize log",
+           "--loss squared --l1 1e-4 --l2 1e-3", "--loss logistic --power-t 0.3",
            "--loss hinge --power-t 0.8", "--loss poisson", "--loss quantile"],
     "sgd": ["--loss logistic", "--loss squared --power-t 0.4 -l 0.05", "--loss huber -l 0.05",
             "--loss logistic --average"],
@@ -84,6 +86,10 @@ def cases() -> Iterator[tuple[str, list[str]]]:
                     f"predict -m out.m {data}.test -p out.t -r out.r{shown}",
                 ],
             )
+    yield "train auto, in one pass", [
+        "train binary --algorithm auto --loss logistic -m out.m -p out.p --passes 1",
+        "predict -m out.m binary.test -p out.t",
+    ]  # fmt: skip
     for options in CLASSES:
         yield (
             f"train --oaa 3 {options}",
@@ -115,7 +121,7 @@ def fits(folder: Path) -> Iterator[tuple[str, bytes]]:
     chance = random.Random(5)
     X = np.array([[chance.random() * (chance.random() < 0.4) for _ in range(20)] for _ in range(200)])
     y = (X[:, 0] + X[:, 3] > X[:, 1] + X[:, 2]).astype(int)
-    for algorithm in ("gd", "adagrad", "sgd", "smidas"):
+    for algorithm in ("auto", "gd", "adagrad", "sgd", "smidas"):
         model = SparseClassifier(algorithm=algorithm, passes=2).fit(X, y)
         for what in (model.predict_proba(X), model.predict_log_proba(X), model.coef_):
             yield f"fit {algorithm}", np.ascontiguousarray(what).tobytes()

@@ -19,6 +19,7 @@ from vwlite.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.summary import DataSummary
+from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.errors import UsageError
@@ -272,11 +273,11 @@ class AutoTraining(Training):
         mean, deviation = summary.moments()
         if settings.loss == "squared":
             shift = mean if settings.constant else 0.0
-            scale = math.hypot(deviation, mean - shift) or 1.0
+            scale = math.sqrt(deviation**2 + (mean - shift) ** 2) or 1.0
             self.labels, self.fold = Labels(shift, scale, scale, scale**2), Fold(scale, shift)
         elif settings.loss == "poisson":
             scale = mean if settings.constant and mean > 0 else 1.0
-            self.labels, self.fold = Labels(scale=scale, loss_scale=scale), Fold(shift=math.log(scale))
+            self.labels, self.fold = Labels(scale=scale, loss_scale=scale), Fold(shift=log(scale))
         self.baseline = self._constant_loss()
 
     def _constant_loss(self) -> float:
@@ -295,9 +296,9 @@ class AutoTraining(Training):
         if self.settings.loss == "squared":
             return float(mean)
         if self.settings.loss == "poisson":
-            return math.log(mean) if mean > 0 else -LARGEST_SCORE
+            return log(mean) if mean > 0 else -LARGEST_SCORE
         share = (1 + mean) / 2
-        return math.log(share / (1 - share)) if 0 < share < 1 else math.copysign(LARGEST_SCORE, mean)
+        return log(share / (1 - share)) if 0 < share < 1 else math.copysign(LARGEST_SCORE, mean)
 
     # --- candidates and the model ------------------------------------------------------------
 
@@ -399,3 +400,10 @@ class AutoTraining(Training):
 
     def _print_title(self) -> None:
         """Nothing: the table has a row for each pass, and its title comes with the first one."""
+
+
+def log(x: float) -> float:
+    """The natural logarithm, with the same bits everywhere."""
+    found = array("d", [x])
+    each("log", found, found)
+    return found[0]
