@@ -182,6 +182,25 @@ def test_batches_of_any_size_are_one_stream(vwlite, data, tmp_path, kept, monkey
     assert found[0] == found[1]
 
 
+def test_one_candidate_after_the_other_gives_the_same_bytes(vwlite, data, tmp_path, monkeypatch):
+    train, _ = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    monkeypatch.setattr("vwlite.runs.auto.available_memory", lambda: 10_000)
+    for limit in ((), ("--passes", "2")):
+        vwlite("train", train, *LOGISTIC, *limit, "-m", tmp_path / "n", "-p", tmp_path / "q")
+        if not limit:
+            assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+            assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+
+
+def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
+    train, _ = data
+    monkeypatch.setattr("vwlite.runs.auto.available_memory", lambda: 1000)
+    said = vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", code=None)
+    assert said.code == 70 and "use --algorithm gd" in said.err and "pass " not in said.err
+    assert not (tmp_path / "m").exists()
+
+
 # --- few examples, and bad ones ------------------------------------------------------------------
 
 

@@ -79,12 +79,17 @@ class Candidate:
     """A normalization, its lanes, and its passes so far."""
 
     name: str
-    lanes: Lanes
+    new_lanes: Callable[[], Lanes]
+    lanes: Lanes | None = None  # None: before the first pass, and when it waits for memory
     passes: list[PassResult] = field(default_factory=list)
     best: PassResult | None = None
     kept: Kept | None = None
     predictions: Any = None  # out of fold, of the best pass
     ended: bool = False
+
+    def restart(self) -> None:
+        """Begin again with the first pass."""
+        self.lanes, self.passes, self.best = self.new_lanes(), [], None
 
 
 class Selection:
@@ -109,9 +114,11 @@ class Selection:
 
     def run(
         self, candidates: Sequence[Candidate], passes: int, threads: int,
-        after: Callable[[int, list[Candidate]], bool] = lambda number, ran: True,
+        after: Callable[[int, list[Candidate]], None] = lambda number, ran: None,
     ) -> Candidate | None:  # fmt: skip
-        """The best candidate. after: called after each pass; False ends the race."""
+        """The best candidate, all of them side by side. after: called after each pass."""
+        for c in candidates:
+            c.restart()
         with ThreadPoolExecutor(threads) as pool:
             for number in range(1, passes + 1):
                 racing = [c for c in candidates if not c.ended]
@@ -121,16 +128,28 @@ class Selection:
                     pass
                 if self.stopped:
                     break
-                least = min(c.best.loss for c in candidates if c.best is not None)
-                for c in racing:
-                    behind = number in RACE and c.best is not None and c.best.loss > RACE[number] * least
-                    c.ended |= behind
-                if not after(number, racing):
-                    break
-        finished = [c for c in candidates if c.best is not None]
-        return min(finished, key=lambda c: c.best.loss) if finished else None  # type: ignore[union-attr]
+                drop(candidates, number)
+                after(number, racing)
+        return best_of(candidates)
+
+    def run_in_turn(
+        self, candidates: Sequence[Candidate], passes: int,
+        after: Callable[[int, list[Candidate]], None] = lambda number, ran: None,
+    ) -> Candidate | None:  # fmt: skip
+        """As `run`, with the same result, in the memory of one candidate: those that stay in the race begin again."""
+        for limit in sorted({*(min(number, passes) for number in RACE), passes}):
+            for c in [c for c in candidates if not c.ended]:
+                c.restart()
+                for number in range(1, limit + 1):
+                    if not (c.ended or self.stopped):
+                        self._one_pass(c, number)
+                        after(number, [c])
+                c.lanes = None
+            drop(candidates, limit)
+        return best_of(candidates)
 
     def _one_pass(self, c: Candidate, number: int) -> None:
+        assert c.lanes is not None
         labels, at = self.labels, 0
         folds = memoryview(self.folds)
         for batch in self.examples.batches():
@@ -206,6 +225,18 @@ class Selection:
                     stacked_scores(scores, result.u, memoryview(found)[at : at + count])
                 at += count
         return found
+
+
+def drop(candidates: Sequence[Candidate], number: int) -> None:
+    """End the candidates that are too far behind after a pass."""
+    losses = [c.best.loss for c in candidates if c.best is not None]
+    for c in candidates:
+        c.ended |= number in RACE and c.best is not None and c.best.loss > RACE[number] * min(losses)
+
+
+def best_of(candidates: Sequence[Candidate]) -> Candidate | None:
+    """The candidate with the least loss, of equal ones the first; None if none has finished a pass."""
+    return min((c for c in candidates if c.best is not None), key=lambda c: c.best.loss, default=None)  # type: ignore
 
 
 def halves(folds: Iterable[int], count: int) -> tuple[bytearray, bytearray]:

@@ -76,7 +76,7 @@ class Stream:
         weights = [float(c == column) for c in range(len(columns))] if alone else u
         result = PassResult(1, min(losses), column, columns, stacked, weights, None if alone else (u, u))
         c = self.best
-        return Candidate(c.name, c.learner.lanes, [result], result, kept(c.learner.lanes))
+        return Candidate(c.name, lambda: c.learner.lanes, c.learner.lanes, [result], result, kept(c.learner.lanes))
 
     def sample(self) -> Batch:
         """A sample of all examples of the stream."""
@@ -89,7 +89,7 @@ class Stream:
 
         One pass over data in order, such as sorted by label, has progressive losses that look perfect, and a bad model.
         """
-        assert c.best is not None
+        assert c.best is not None and c.lanes is not None
         labels = self._labels
         n, width = len(batch), len(COLUMNS)
         scores = array("f", bytes(4 * width * n))

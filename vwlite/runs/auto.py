@@ -5,9 +5,10 @@ import os
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
@@ -28,6 +29,7 @@ from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say
+from vwlite.runs.memory import available_memory, lanes_need
 from vwlite.runs.notes import Notes, about_labels, about_names, about_options, together
 from vwlite.runs.progress import format_number
 from vwlite.runs.source import Source
@@ -146,8 +148,8 @@ class AutoTraining(Training):
             examples = DrawnExamples.of(summary, counts, load_batch)
             self.selection = Selection(make_loss(settings), self.labels, summary, examples)
             self.selection.stopped = self.stopped
-            self.candidates = [Candidate(name, lanes) for name, lanes in self._grid(FOLDS)]
-            self.best = self.selection.run(self.candidates, self._most_passes(), self.options.threads, self._after_pass)
+            self.candidates = [Candidate(name, new_lanes) for name, new_lanes in self._grid(FOLDS)]
+            self.best = self._race(self._most_passes())
             self.passes_used = max(len(c.passes) for c in self.candidates)
             if not self.passes_used:
                 return  # a signal came within the first pass
@@ -158,6 +160,19 @@ class AutoTraining(Training):
         for number_of_batch in range(len(counts)):
             batch = load_batch(number_of_batch)
             at = self._feed_given(learner, batch, scores, at)
+
+    def _race(self, passes: int) -> Candidate | None:
+        """The best candidate: of all side by side, or of one after the other where memory does not hold all of them."""
+        assert self.selection is not None
+        one, room = lanes_need(self.summary.features, FOLDS), available_memory()
+        if room is not None and one > room:
+            raise MemoryError(
+                f"the learning-rate grid of {self.summary.features:,} features needs {one >> 20:,} MB, and there are "
+                f"{room >> 20:,}: use --algorithm gd, or fewer --bits"
+            )
+        if room is None or one * len(self.candidates) <= room:
+            return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass)
+        return self.selection.run_in_turn(self.candidates, passes, self._after_pass)
 
     @property
     def _is_scarce(self) -> bool:
@@ -188,20 +203,16 @@ class AutoTraining(Training):
         self.feed(batch)
         return at
 
-    def _after_pass(self, number_of_pass: int, ran: list[Candidate]) -> bool:
+    def _after_pass(self, number_of_pass: int, ran: list[Candidate]) -> None:
         self.pass_number = number_of_pass
         if not self.options.quiet:
             if number_of_pass == 1:
                 say(HEADER)
             c = min(ran, key=lambda c: c.passes[-1].loss)
             last, scale = c.passes[-1], self.labels.loss_scale
-            single, stacked = (format_number(x * scale) for x in (last.losses[last.best], last.stacked))
-            say(
-                f"{number_of_pass:<5} {c.name:<7} {COLUMNS[last.best]:<23} {single:<9} {stacked:<9} {len(c.lanes):<9} "
-                f"{time.monotonic() - self.started_at:.1f}"
-            )
-        going: bool = not self.stopped
-        return going
+            losses = (f"{format_number(x * scale):<9}" for x in (last.losses[last.best], last.stacked))
+            row = (f"{number_of_pass:<5}", f"{c.name:<7}", f"{COLUMNS[last.best]:<23}", *losses)
+            say(f"{' '.join(row)} {self.summary.features:<9} {time.monotonic() - self.started_at:.1f}")
 
     # --- a stream ----------------------------------------------------------------------------
 
@@ -231,7 +242,8 @@ class AutoTraining(Training):
     def _begin_stream(self, kept: list[Batch]) -> None:
         """Learn the examples that were kept."""
         self._learn_labels_as()
-        self.stream = Stream(make_loss(self.settings), self.labels, self._grid(1))
+        lanes = [(name, new_lanes()) for name, new_lanes in self._grid(1)]
+        self.stream = Stream(make_loss(self.settings), self.labels, lanes)
         self.learner = self._given(self.settings, self.fold)
         if not self.options.quiet:
             self.learner.report_at = self.interval.at
@@ -302,19 +314,19 @@ class AutoTraining(Training):
 
     # --- candidates and the model ------------------------------------------------------------
 
-    def _grid(self, folds: int) -> list[tuple[str, Lanes]]:
-        """The candidates: normalizations, each with its lanes."""
+    def _grid(self, folds: int) -> list[tuple[str, Callable[[], Lanes]]]:
+        """The candidates: normalizations, and what makes the lanes of each."""
         settings = self.settings
         self.dense = self.summary.dense(make_expander(settings).constant_key)
         if len(self.dense) > MOST_CENTERED or not settings.constant:
             self.dense = []
-        names = (settings.normalize,) if "normalize" in self.options.typed else NORMALIZATIONS
-        found = []
-        for name in names:
-            if name != "center" or self.dense:
-                expander = make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
-                found.append((name, Lanes(make_loss(settings), expander, RATES, folds)))
-        return found
+        names = [settings.normalize] if "normalize" in self.options.typed else list(NORMALIZATIONS)
+        names = [name for name in names if name != "center" or self.dense]
+        return [(name, partial(self._lanes, name, folds)) for name in names]
+
+    def _lanes(self, name: str, folds: int) -> Lanes:
+        normalizer = Normalizer(name, self.dense if name == "center" else ())
+        return Lanes(make_loss(self.settings), make_expander(self.settings, normalizer), RATES, folds)
 
     def _given(self, settings: Settings, fold: Fold) -> GivenPredictions:
         """A learner whose predictions are given as scores, which `fold` makes those of the labels."""

@@ -15,6 +15,36 @@ TOO_LONG = (
 )
 
 
+# Of `--algorithm auto`.
+LANES = {1: 64, 2: 128, 4: 192}  # bytes of a record, by the number of folds
+PLACE = 27  # of the place of a feature in the table of records
+KEPT = 48  # of what is kept of the best pass
+
+
+def lanes_need(features: int, folds: int) -> int:
+    """The bytes of a learning-rate grid."""
+    return features * (LANES[folds] + PLACE + KEPT)
+
+
+def available_memory() -> int | None:
+    """The bytes that this process can still get without swapping; None: not known."""
+    import resource
+
+    found = []
+    try:
+        with open("/proc/meminfo") as f:
+            found += [int(line.split()[1]) << 10 for line in f if line.startswith("MemAvailable:")]
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            with open("/proc/self/statm") as f:
+                found.append(limit - int(f.read().split()[0]) * resource.getpagesize())
+        with open("/sys/fs/cgroup/memory.max") as most, open("/sys/fs/cgroup/memory.current") as now:
+            found.append(int(most.read()) - int(now.read()))
+    except (OSError, ValueError):
+        pass  # not Linux, or no limit
+    return max(min(found), 0) if found else None
+
+
 def table_needs(features: int = 0, where: str = "") -> str:
     """What to say when there is no memory for the weights; features: of the line that needs too much, else 0."""
     if not features:
