@@ -141,6 +141,37 @@ def test_counts(vwlite, tmp_path):
     assert loss_on(vwlite, tmp_path / "m", test) < chosen["baseline"]
 
 
+def test_a_file_to_validate_with(vwlite, data, tmp_path):
+    """The loss on it is that of the summary, but for what is learned of the stack from its other half."""
+    train, test = data
+    said = vwlite("train", train, *LOGISTIC, "--validate", test, "-m", tmp_path / "m", "--report", tmp_path / "r").err
+    report = json.loads((tmp_path / "r").read_text())
+    assert "validation log loss" in said and report["results"]["number of examples"] == 1500
+    claimed = report["results"]["validation average loss"]
+    assert claimed == pytest.approx(report["chosen"]["loss"], rel=1e-6)
+    assert loss_on(vwlite, tmp_path / "m", test) == pytest.approx(claimed, rel=0.02)
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "n")
+    assert loss_on(vwlite, tmp_path / "m", test) < 1.02 * loss_on(vwlite, tmp_path / "n", test)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--algorithm", "gd", "--validate", "v.vw"), 2, "--validate needs --algorithm auto"),
+        ((*LOGISTIC, "--validate", "v.vw", "--passes", "1"), 2, "leave --passes 1 out"),
+        ((*LOGISTIC, "--validate", "v.vw", "-p", "p"), 2, "--validate and --predictions cannot be used together"),
+        ((*LOGISTIC, "--validate", "nothing.vw"), 65, "validates nothing"),
+        ((*LOGISTIC, "--validate", "missing.vw"), 66, "missing.vw"),
+    ],
+)
+def test_what_cannot_validate(vwlite, data, tmp_path, monkeypatch, options, code, said):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "v.vw", lines_of(10))
+    write(tmp_path / "nothing.vw", ["|a x\n"])
+    assert said in vwlite("train", data[0], *options, "-m", "m", code=code).err
+    assert not (tmp_path / "m").exists()
+
+
 # --- streams -----------------------------------------------------------------------------------
 
 

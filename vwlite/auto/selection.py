@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite.auto.data import DrawnExamples
 from vwlite.core.auto.lanes import Lanes
@@ -92,25 +92,42 @@ class Candidate:
         self.lanes, self.passes, self.best = self.new_lanes(), [], None
 
 
-class Selection:
-    """The race of the candidates. Everything about examples is in drawn order."""
+class Drawn(NamedTuple):
+    """Examples in drawn order, and what is known of them in the order of the file."""
 
-    def __init__(
-        self, loss: Loss, labels: Labels, summary: DataSummary, examples: DrawnExamples, folds: int = FOLDS
-    ) -> None:
-        self.loss, self.labels, self.examples = loss, labels, examples
+    summary: DataSummary
+    examples: DrawnExamples
+
+
+class Selection:
+    """The race of the candidates. Everything about examples is in drawn order.
+
+    Examples are scored by the lanes of their fold, which do not learn it; or, if there are others to validate with,
+    these are scored, and all lanes learn all examples.
+    """
+
+    def __init__(self, loss: Loss, labels: Labels, data: Drawn, validation: Drawn | None = None) -> None:
+        self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
-        n = summary.examples
-        in_file = bytearray(n)
-        folds_of(summary.contents, in_file, folds)
-        self.folds = bytearray(n)
-        folds_in_order(in_file, examples.order, self.folds)
-        scored = min(n, MOST_SCORED)
+        folds = 1 if validation is not None else FOLDS
+        in_file = bytearray(data.summary.examples)
+        folds_of(data.summary.contents, in_file, folds)
+        self.folds = bytearray(len(in_file))
+        folds_in_order(in_file, data.examples.order, self.folds)
+        judge = validation or data
+        summary, order = judge.summary, judge.examples.order
+        self._judged, self._judged_folds = judge.examples, bytes(len(order)) if validation else self.folds
+        scored = min(len(order), MOST_SCORED)
         self._y, self._h, self._initial = (array("d", bytes(8 * scored)) for _ in range(3))
-        gathered(summary.labels, examples.order, self._y, labels.mean, labels.scale)
-        gathered(summary.importances, examples.order, self._h)
-        gathered(summary.initials, examples.order, self._initial, 0, labels.initial_scale)
-        self._first, self._second = halves(self.folds[:scored], folds)
+        gathered(summary.labels, order, self._y, labels.mean, labels.scale)
+        gathered(summary.importances, order, self._h)
+        gathered(summary.initials, order, self._initial, 0, labels.initial_scale)
+        self._first, self._second = halves(self._judged_folds[:scored], folds)
+
+    @property
+    def order(self) -> Any:
+        """For each prediction of a candidate, which of the examples it is of."""
+        return self._judged.order
 
     def run(
         self, candidates: Sequence[Candidate], passes: int, threads: int,
@@ -176,9 +193,9 @@ class Selection:
 
     def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
         """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
-        width, folds, at, filled = len(COLUMNS), memoryview(self.folds), 0, 0
+        width, folds, at, filled = len(COLUMNS), memoryview(self._judged_folds), 0, 0
         scores = memoryview(array("f", bytes(4 * width * size)))
-        for batch in self.examples.batches():
+        for batch in self._judged.batches():
             begin = 0
             while begin < len(batch):
                 end = min(len(batch), begin + size - filled)
@@ -211,7 +228,7 @@ class Selection:
         """The out-of-fold predictions of all examples: each by the stack of the half that it is not in, and those that
         no stack has seen by the whole stack."""
         n = len(self._y)
-        found = array("d", bytes(8 * len(self.folds)))
+        found = array("d", bytes(8 * len(self._judged_folds)))
         first = memoryview(found)[:n]
         if result.halves is None:
             scored.predictions(result.u, first)

@@ -15,7 +15,7 @@ from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, spe
 from vwlite.options.types import Classes, Labels, Number, Whole
 
 # Options about files: here the data are in memory, and `save` writes the model.
-_FILES = ("cache", "cache_file", "kill_cache")
+_FILES = ("cache", "cache_file", "kill_cache", "validate")
 
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
 RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.name not in _FILES}

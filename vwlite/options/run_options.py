@@ -235,6 +235,12 @@ class TrainOptions(InputOptions):
         None, "--early-terminate", group=PASSES, reported=True, vw=("--early_terminate",), metavar="N", type=Whole(1),
         check=_check_termination, shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
     )  # fmt: skip
+    validate: str | None = option(
+        None, "--validate", group=PASSES, reported=True, type=PATH, metavar="FILE", reads="the file of --validate",
+        excludes={"--predictions": "nothing is out of fold"},
+        help="Choose the model by the loss on this file. Of --algorithm auto, in place of folds: for data in the order "
+             "of time.",
+    )  # fmt: skip
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, reported=True, vw=("--final_regressor",), type=PATH, metavar="FILE",
         writes=True, help="Write the model to this file.",

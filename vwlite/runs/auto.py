@@ -5,7 +5,7 @@ import os
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import loss_function
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import LOSS_NAMES, Fold, best_kind, described, gd_settings, load, load_intercept
-from vwlite.auto.selection import COLUMNS, FOLDS, RATES, Candidate, Labels, Selection, most_passes
+from vwlite.auto.selection import COLUMNS, FOLDS, RATES, Candidate, Drawn, Labels, Selection, most_passes
 from vwlite.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.auto.lanes import Lanes
@@ -23,7 +23,7 @@ from vwlite.core.auto.summary import DataSummary
 from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import Parsed
 from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
@@ -64,6 +64,8 @@ class AutoTraining(Training):
     best: Candidate | None = None  # None: the intercept alone is the model
     selection: Selection | None = None
     stream: Stream | None = None
+    validation: Drawn | None = None  # the file of --validate
+    validation_batches: Sequence[Batch] = ()
     passes_used = 0
     baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
     labels = Labels()
@@ -87,6 +89,8 @@ class AutoTraining(Training):
         for name, why in UNUSED.items():
             if name in o.given:
                 raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
+        if o.validate is not None and "passes" in o.given and o.passes == 1:
+            raise UsageError("--validate chooses among passes: leave --passes 1 out")
 
     def passes(self, stack: ExitStack) -> None:
         self.summary = DataSummary(make_expander(self.settings, Normalizer()))
@@ -96,6 +100,8 @@ class AutoTraining(Training):
             self._read_stream()
         else:
             counts = self._read()
+            if self.options.validate is not None and not self.stopped:
+                self._read_validation(self.options.validate)
             if not self.stopped:
                 self._learn_in_passes(counts, self.source.batch)
 
@@ -103,8 +109,8 @@ class AutoTraining(Training):
     def _is_stream(self) -> bool:
         """Whether the data are read once only."""
         o = self.options
-        if "passes" in o.given:
-            return o.passes == 1
+        if "passes" in o.given or o.validate is not None:
+            return "passes" in o.given and o.passes == 1
         files = [path for path in o.data if path != "-" and os.path.isfile(path)]
         return not o.data or len(files) < len(o.data) or sum(map(os.path.getsize, files)) > LARGE
 
@@ -119,6 +125,22 @@ class AutoTraining(Training):
                 self.summary.take(parsed.batch)
                 counts.append(self.summary.examples - before)
         return counts
+
+    def _read_validation(self, path: str) -> None:
+        """Read the examples that the model is chosen by."""
+        batches, counts = [], []
+        summary = DataSummary(make_expander(self.settings, Normalizer()))
+        with self.source.batches_of(path, lambda: self.stopped) as found:
+            for parsed in found:
+                self.bad.take(parsed.bad)
+                before = summary.examples
+                summary.take(parsed.batch)
+                counts.append(summary.examples - before)
+                batches.append(parsed.batch.part(0, len(parsed.batch)))
+        if not summary.examples and not self.stopped:
+            raise DataError(f"{path}: no example with a label, so that it validates nothing")
+        self.validation = Drawn(summary, DrawnExamples.of(summary, counts, batches.__getitem__))
+        self.validation_batches = batches
 
     def _taken(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
         """The batches of the first reading, until the run is stopped."""
@@ -146,9 +168,9 @@ class AutoTraining(Training):
             return
         if summary.examples and self.baseline:
             examples = DrawnExamples.of(summary, counts, load_batch)
-            self.selection = Selection(make_loss(settings), self.labels, summary, examples)
+            self.selection = Selection(make_loss(settings), self.labels, Drawn(summary, examples), self.validation)
             self.selection.stopped = self.stopped
-            self.candidates = [Candidate(name, new_lanes) for name, new_lanes in self._grid(FOLDS)]
+            self.candidates = [Candidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
             self.best = self._race(self._most_passes())
             self.passes_used = max(len(c.passes) for c in self.candidates)
             if not self.passes_used:
@@ -156,15 +178,24 @@ class AutoTraining(Training):
         if self.best is not None and self.best.best is not None and self.best.best.loss >= self.baseline:
             self.best = None
         learner = self._load_model()
-        scores, at = self._file_order(), 0
-        for number_of_batch in range(len(counts)):
-            batch = load_batch(number_of_batch)
-            at = self._feed_given(learner, batch, scores, at)
+        batches = map(load_batch, range(len(counts)))
+        if self.validation is None:
+            self._feed_given(learner, batches, self._file_order(summary.examples))
+            return
+        judge = self._given(self.settings, Fold())
+        judge.answers_blank_lines = False
+        self._feed_given(judge, self.validation_batches, self._file_order(self.validation.summary.examples))
+        self.held = judge.progressive
+        self._feed_given(learner, batches, array("d", []))  # counts them
+
+    @property
+    def _folds(self) -> int:
+        return FOLDS if self.validation is None else 1
 
     def _race(self, passes: int) -> Candidate | None:
         """The best candidate: of all side by side, or of one after the other where memory does not hold all of them."""
         assert self.selection is not None
-        one, room = lanes_need(self.summary.features, FOLDS), available_memory()
+        one, room = lanes_need(self.summary.features, self._folds), available_memory()
         if room is not None and one > room:
             raise MemoryError(
                 f"the learning-rate grid of {self.summary.features:,} features needs {one >> 20:,} MB, and there are "
@@ -178,6 +209,8 @@ class AutoTraining(Training):
     def _is_scarce(self) -> bool:
         """Whether folds would be of too few examples of a class."""
         n = int(self.summary.examples)
+        if self.validation is not None:
+            return False
         if self.settings.loss != "logistic":
             return 0 < n < FEWEST
         positive = sum(bool(label > 0) for label in self.summary.labels)
@@ -187,21 +220,23 @@ class AutoTraining(Training):
         most = most_passes(self.summary.examples)
         return min(most, self.options.passes) if self.options.passes > 1 else most
 
-    def _file_order(self) -> Any:
-        """The out-of-fold predictions in the order of the data; those of the best constant if that is the model."""
-        n = self.summary.examples
+    def _file_order(self, n: int) -> Any:
+        """The predictions that the model was chosen by, in the order of the file; those of the best constant if that is
+        the model. n: examples that can be learned."""
         found = array("d", [self._constant() if self.best is None else 0.0]) * n
         if self.best is not None and self.selection is not None:
-            for place, p in zip(self.selection.examples.order, self.best.predictions, strict=True):
+            for place, p in zip(self.selection.order, self.best.predictions, strict=True):
                 found[place] = p * self.fold.scale + self.fold.shift
         return found
 
-    def _feed_given(self, learner: GivenPredictions, batch: Batch, scores: Any, at: int) -> int:
-        lines = array("d", bytes(8 * len(batch)))
-        at = by_line(batch, scores, at, lines)
-        learner.give(batch, lines)
-        self.feed(batch)
-        return at
+    def _feed_given(self, learner: GivenPredictions, batches: Iterable[Batch], scores: Any) -> None:
+        """Count batches whose examples have these predictions; without, the rule predicts."""
+        self.learner, at = learner, 0
+        for batch in batches:
+            lines = array("d", bytes(8 * len(batch)))
+            at = by_line(batch, scores, at, lines)
+            learner.give(batch, lines)
+            self.feed(batch)
 
     def _after_pass(self, number_of_pass: int, ran: list[Candidate]) -> None:
         self.pass_number = number_of_pass
@@ -297,6 +332,8 @@ class AutoTraining(Training):
         sample = self.sample or self.summary
         if sample.moments()[1] == 0:  # one label
             return 0.0
+        if self.validation is not None:
+            sample = self.validation.summary
         constant = (self._constant() - self.fold.shift) / self.fold.scale
         return float(sample.constant_loss(make_loss(self.settings), constant, self.labels.mean, self.labels.scale))
 
@@ -370,7 +407,8 @@ class AutoTraining(Training):
         found: dict[str, Any] = {"baseline": self.baseline * scale}
         if self.best is None or self.best.best is None:
             return found | {"model": "intercept"}
-        result, kind = self.best.best, "out-of-fold" if self.stream is None else "progressive"
+        result = self.best.best
+        kind = "progressive" if self.stream is not None else "out-of-fold" if self.validation is None else "validation"
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
             "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
@@ -397,7 +435,9 @@ class AutoTraining(Training):
         elif self.summary.examples:
             lines["chosen"] = "the intercept alone: nothing predicts better than a constant"
         found.pop("passes used", None)
-        if self.stream is None:
+        if self.validation is not None:
+            found = {name.replace("holdout ", "validation "): value for name, value in found.items()}
+        elif self.stream is None:
             measures = ("average loss", "accuracy", "auc")
             found = {f"out-of-fold {name}" if name in measures else name: value for name, value in found.items()}
         return lines | found

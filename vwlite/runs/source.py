@@ -200,6 +200,13 @@ class Source:
         assert self._cache is not None
         return self._cache.batch(number)
 
+    @contextmanager
+    def batches_of(self, path: str, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
+        """The batches of another file, with the columns and classes of these data."""
+        parse = parse_options(self._options, self._settings, self._names, self._table)
+        with parsed_batches((path,), parse, stop=stop, threads=self._options.threads) as parsed:
+            yield parsed
+
     def _fingerprint(self) -> dict[str, Any]:
         from vwlite.input.cache import fingerprint
 

@@ -3,6 +3,7 @@
 import os
 
 from vwlite.algorithms.table import AUTO
+from vwlite.errors import UsageError
 from vwlite.input.reader import check_sources
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
@@ -32,6 +33,8 @@ def train(o: TrainOptions) -> int:
 
 def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
     if job.resolved.settings.algorithm != AUTO.name:
+        if o.validate is not None:
+            raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
         return Training
     from vwlite.runs.auto import AutoTraining
 
