@@ -246,7 +246,8 @@ class ArrowParsing:
         if self._labels is None:
             o = self._options
             self._labels = Parser(
-                hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.names, loss_name=o.loss_name,
+                hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
+                loss_name=o.loss_name,
                 lenient_labels=o.lenient_labels, stop_at_fault=False,
             )  # fmt: skip
         parser, lines = self._labels, Batch()

@@ -171,7 +171,8 @@ def parsed_batches(
         threads - 1,
         stop,
         helps=prompt,
-        in_order=options.names is not None and options.names.grows,  # classes get their numbers as they appear
+        # Classes get their numbers as they appear.
+        in_order=options.class_names is not None and options.class_names.grows,
     )
     try:
         yield _to_the_end(iter(ahead), options, stop)

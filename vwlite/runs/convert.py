@@ -20,7 +20,7 @@ def convert(o: InputOptions) -> int:
     table.as_text = True
     # Labels of any form are accepted: training checks them.
     parse = ParseOptions(
-        format=o.format, skip=o.on_error == "skip", names=ClassNames(1), lenient_labels=True, table=table
+        format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )  # fmt: skip
     with RunFrame("convert", o) as frame:
         bad, out = BadLines(o, frame), Sink("-", frame)

@@ -73,7 +73,7 @@ def table_of(
 
 
 def parse_options(
-    o: InputOptions, settings: Settings, names: ClassNames | None = None, table: "TableReader | None" = None, *,
+    o: InputOptions, settings: Settings, class_names: ClassNames | None = None, table: "TableReader | None" = None, *,
     lenient_labels: bool = False,
 ) -> ParseOptions:  # fmt: skip
     """How a run with these settings reads text."""
@@ -87,18 +87,18 @@ def parse_options(
         loss_name=settings.loss,
         lenient_labels=lenient_labels,
         skip=o.on_error == "skip",
-        names=names,
+        class_names=class_names,
     )
 
 
 def parse_with(
-    o: InputOptions, settings: Settings, model: "Model", path: str, names: ClassNames | None
+    o: InputOptions, settings: Settings, model: "Model", path: str, class_names: ClassNames | None
 ) -> ParseOptions:
     """How a run that only looks at examples reads text, with a model from a file."""
     table, text_model = table_of(o, model.columns), "" if model.columns else path
     if table is not None:
         table.model = text_model
-    return replace(parse_options(o, settings, names, table, lenient_labels=True), model=text_model)
+    return replace(parse_options(o, settings, class_names, table, lenient_labels=True), model=text_model)
 
 
 def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
@@ -115,7 +115,7 @@ def shaping_of(
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
-    separate = ("loss_name", "names", "table", "spaces", "finder", "keeps_text", "only_text", "model")
+    separate = ("loss_name", "class_names", "table", "spaces", "finder", "keeps_text", "only_text", "model")
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
         found |= {"spaces": True}
@@ -138,8 +138,8 @@ class Source:
         self, options: TrainOptions, settings: Settings, known: DataNames, bad: BadLines, *, share_numbers: bool = False
     ) -> None:
         self.path = options.cache_path
-        self._options, self._settings, self._names, self._bad = options, settings, known.classes, bad
-        self._named = self._names.first(len(self._names)) if settings.classes and self._names is not None else []
+        self._options, self._settings, self._classes, self._bad = options, settings, known.classes, bad
+        self._named = self._classes.first(len(self._classes)) if settings.classes and self._classes is not None else []
         self._cache: CacheReader | None = None
         self._share_numbers = share_numbers
         self.keeps_batches = options.passes > 1  # after the first pass, in a cache
@@ -183,7 +183,7 @@ class Source:
             writer = self._writer()
             if writer is not None:
                 stack.callback(writer.close)
-            parse = parse_options(self._options, self._settings, self._names, self._table)
+            parse = parse_options(self._options, self._settings, self._classes, self._table)
             holds_out = self._options.holdout_to is not None
             parse = replace(parse, finder=self._finder, keeps_text=holds_out, only_text=holds_out)
             parsed = parsed_batches(
@@ -192,8 +192,8 @@ class Source:
             yield _written(stack.enter_context(parsed), writer)
             self._bad.finish()
             if writer is not None and not stop():
-                names = self._names.first(len(self._names)) if self._names and self._settings.classes == "auto" else ()
-                self._cache = writer.finish(self._bad.count, names)
+                classes = self._classes if self._settings.classes == "auto" else None
+                self._cache = writer.finish(self._bad.count, classes.first(len(classes)) if classes else ())
 
     def batch(self, number: int) -> Batch:
         """A batch of the last pass, if it kept them; counted from 0."""
@@ -203,7 +203,7 @@ class Source:
     @contextmanager
     def batches_of(self, path: str, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """The batches of another file, with the columns and classes of these data."""
-        parse = parse_options(self._options, self._settings, self._names, self._table)
+        parse = parse_options(self._options, self._settings, self._classes, self._table)
         with parsed_batches((path,), parse, stop=stop, threads=self._options.threads) as parsed:
             yield parsed
 
@@ -240,14 +240,14 @@ class Source:
         """Continue with the names of classes of a cache. CacheUnusable if they cannot be those of this run."""
         from vwlite.input.cache import CacheUnusable
 
-        assert self._names is not None
+        assert self._classes is not None
         known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
         free = (self._settings.oaa or 0) - len(self._named)
         if known != self._named or len(new) > free or len({*map(os.fsencode, known), *new}) != len(classes):
             raise CacheUnusable("its classes are not those of this run")
         if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
             raise CacheUnusable("its names of classes are not words")
-        self._names.extend(new)
+        self._classes.extend(new)
 
     def _writer(self) -> "CacheWriter | None":
         if self.path is None and not self.keeps_batches:
