@@ -11,7 +11,8 @@ DEMO := build/demo
 DATA := data/breast_cancer
 
 .PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
-	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge wheel clean
+	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
+	auto auto-quick wheel clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -45,6 +46,9 @@ help:
 	@echo "                  SETS=FOLDER as above"
 	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 10 minutes); SETS=FOLDER as above,"
 	@echo "                  ONLY=WORK is one part"
+	@echo "make auto         \`--algorithm auto\` beside tuned learners, in tests/bench/AUTO.md (about 10 minutes);"
+	@echo "                  SETS=FOLDER as above, ONLY=PART is one part"
+	@echo "make auto-quick   the same on small data: does it work?"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
 	@echo "make clean        remove everything that was made"
@@ -216,6 +220,16 @@ bench-solve-quick: $(BENCH)
 
 bench-merge: $(INSTALLED)
 	$(BIN)/python tests/bench/merge.py --data $(SETS) --results tests/bench/MERGE.md $(addprefix --only ,$(ONLY))
+
+AUTO := --data $(SETS) --results tests/bench/AUTO.md
+auto: $(BENCH)
+	.bench/venv/bin/python tests/bench/auto.py $(AUTO) $(addprefix --only ,$(ONLY))
+	$(if $(ONLY),,.bench/venv/bin/python tests/bench/auto_speed.py $(AUTO))
+
+auto-quick: $(BENCH)
+	mkdir -p build/auto
+	.bench/venv/bin/python tests/bench/auto.py --quick --picture build/auto/auto.png
+	.bench/venv/bin/python tests/bench/auto_speed.py --quick
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
 # environment with the data and the Makefile of the archive.

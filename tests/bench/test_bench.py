@@ -121,6 +121,57 @@ def test_the_benchmark_of_merging_fills_its_tables(tmp_path: Path, others: list[
     assert "has no rcv1.train.libsvm.gz, rcv1.test.libsvm.gz: SETS=FOLDER says" in done.stderr
 
 
+# --- auto -------------------------------------------------------------------------------------------
+
+needs_sklearn = pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="scikit-learn is a peer")
+
+
+@needs_sklearn
+def test_the_quick_comparison_of_auto_has_its_tables(tmp_path: Path) -> None:
+    picture = tmp_path / "auto.png"
+    options = ("--quick", "--only", "binary", "--picture", picture)
+    done = filled(tmp_path, "auto", *options, name="auto binary")
+    learners = list(load("auto").CLASSIFIERS)
+    found = cells_of(done.stdout)
+    assert [cells[0].strip() for cells in found[2 : 2 + len(learners)]] == learners
+    rows = [cells for cells in found if cells[0] == " breast_cancer "]
+    assert len(rows) == 3 and all(len(cells) == 1 + len(learners) for cells in rows)
+    assert picture.read_bytes().startswith(PNG) if HAS_PICTURES else NO_PICTURE in done.stderr
+
+
+@needs_sklearn
+def test_the_quick_speed_of_auto_has_its_table(tmp_path: Path) -> None:
+    done = filled(tmp_path, "auto_speed", "--quick", name="auto speed")
+    assert [len(cells) for cells in cells_of(done.stdout)] == [7] * 7
+    assert re.search(r"16 lanes of 31 features take \d+ bytes a feature", done.stdout)
+
+
+@needs_sklearn
+@pytest.mark.long
+def test_the_quick_comparison_of_numbers_has_its_tables(tmp_path: Path) -> None:
+    done = filled(tmp_path, "auto", "--quick", "--only", "numbers", name="auto numbers")
+    assert [len(cells) for cells in cells_of(done.stdout)] == [6] * 10
+
+
+@needs_sklearn
+def test_what_is_far_behind_the_best_tuned_learner_is_named() -> None:
+    auto = load("auto")
+
+    def measured(**losses: float) -> dict[str, dict[str, list[float]]]:
+        given = dict.fromkeys(auto.CLASSIFIERS, 0.5) | {getattr(auto, name): loss for name, loss in losses.items()}
+        return {learner: {"log loss": [loss]} for learner, loss in given.items()}
+
+    sets = {
+        "near": measured(FILES=0.4, ADAGRAD=0.38), "far": measured(FILES=0.4, ONE_PASS=0.1, LOGISTIC=0.2),
+        "learned by heart": measured(LOGISTIC=1e-5),
+    }  # fmt: skip
+    text = auto.goals_of(sets)
+    rows = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in cells_of(text)}
+    assert rows["auto"] == [f"{(math.log(0.4 / 0.38) + math.log(2)) / 2:+.3f}", "0", "**no**", "far 2.00"]
+    assert rows["auto, one pass"][1:] == ["0.05", "yes", "near 1.32"]
+    assert "Without learned by heart" in text
+
+
 # --- compare, claims --------------------------------------------------------------------------------
 
 

@@ -1,0 +1,109 @@
+"""How fast `vwlite train --algorithm auto` is, and how much memory it takes, on rcv1.
+
+    make auto SETS=FOLDER      writes the last table of AUTO.md
+
+Ratios are those within this run. Times are the least of several, of all threads; those of a pass of a command are
+differences of runs of three and of two passes, the others of a pass over examples in memory, within one process.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from auto import AUTO, prepared, split
+from harness import ROOT, VWLITE, Run, made, options_of, run, show, table, verdict, work_folder
+from sklearn.linear_model import LogisticRegressionCV
+
+from vwlite.algorithms.build import make_expander, make_learner, make_loss
+from vwlite.auto.selection import COLUMNS, FOLDS, RATES
+from vwlite.core.auto.lanes import Lanes
+from vwlite.input.cache import open_cache
+from vwlite.options.settings import Settings
+
+
+def clock(work: Callable[[], object]) -> Run:
+    processor, wall = time.process_time(), time.perf_counter()
+    work()
+    return Run(time.perf_counter() - wall, time.process_time() - processor, 0)
+
+
+def in_turns(works: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, Run]:
+    """The least times of each."""
+    runs = [{name: work() for name, work in works.items()} for _ in range(rounds)]
+    each = {name: [found[name] for found in runs] for name in works}
+    return {name: Run(min(r.seconds for r in of), min(r.processor for r in of), 0) for name, of in each.items()}
+
+
+def within_a_process(cache: Path, rounds: int) -> tuple[dict[str, Run], str]:
+    """Passes over examples in memory, and what is said of the memory of lanes."""
+    batches = [batch.part(0, len(batch)) for batch, _ in open_cache(str(cache), None).batches()]
+    most, settings = max(map(len, batches)), Settings(loss="logistic")
+    lanes, gd = Lanes(make_loss(settings), make_expander(settings), RATES, FOLDS), make_learner(settings)
+    folds = memoryview(np.random.default_rng(1).integers(0, FOLDS, most).astype(np.uint8))
+    scores = memoryview(np.zeros(len(COLUMNS) * most, np.float32))
+
+    def over_batches(work: Callable[[Any, int], object]) -> Callable[[], Run]:
+        return lambda: clock(lambda: [work(batch, len(batch)) for batch in batches])
+
+    works = {
+        "gd": over_batches(lambda batch, n: gd.run(batch)),
+        "lanes": over_batches(lambda batch, n: lanes.learn(batch, folds[:n])),
+        "scores": over_batches(lambda batch, n: lanes.score(batch, folds[:n], scores[: len(COLUMNS) * n])),
+    }
+    found = in_turns(works, rounds)
+    memory = f"{4 * FOLDS} lanes of {len(lanes):,} features take {lanes.nbytes / len(lanes):.0f} bytes a feature."
+    return found, memory
+
+
+def speed(source: Path, name: str, rounds: int) -> str:
+    with work_folder() as place:
+        parts = split(source, name, 0, Path(place))
+        model, cache = parts.folder / "model", parts.folder / "cache"
+        command = partial(run, VWLITE, "train", parts.folder / "train", "--loss", "logistic", "--quiet", "-m", model)
+        command("--cache-file", cache)
+        found, memory = within_a_process(cache, 3 * rounds)
+        kinds = {"gd": ["--holdout-off"], "auto": [*AUTO, "--normalize", "none"]}
+        works = {
+            f"{kind} {n}": partial(command, "--cache-file", cache, *options, "--passes", n)
+            for kind, options in kinds.items()
+            for n in (2, 3)
+        }
+        works |= {"gd text": command, "files": partial(command, *AUTO)}
+        works["stream"] = partial(command, *AUTO, "--passes", 1)
+        found |= in_turns(works, rounds)
+        for kind in kinds:
+            more, fewer = found[f"{kind} 3"], found[f"{kind} 2"]
+            found[f"{kind} pass"] = Run(more.seconds - fewer.seconds, more.processor - fewer.processor, 0)
+        search, (x, _) = LogisticRegressionCV(Cs=10, cv=3, solver="liblinear"), prepared(parts)
+        warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
+        found["search"] = clock(lambda: search.fit(x, parts.y))
+    compared = {
+        "a pass of 16 lanes, over one of gd, within a process": ("lanes", "gd", 4.0),
+        "a sweep that scores, over a pass of gd, within a process": ("scores", "gd", 1.5),
+        "a pass of `--normalize none`, over one of gd with a cache": ("auto pass", "gd pass", None),
+        "`--passes 1` from text, over gd from text": ("stream", "gd text", 2.2),
+        "files, over LogisticRegressionCV(Cs=10, cv=3, solver='liblinear')": ("files", "search", 0.1),
+    }
+    rows = []
+    for what, (this, other, goal) in compared.items():
+        a, b = found[this], found[other]
+        ratio = a.processor / max(b.processor, 1e-9)
+        cells = [f"{a.processor:.3f}", f"{b.processor:.3f}", f"{ratio:.2f}", f"{a.seconds / max(b.seconds, 1e-9):.2f}"]
+        rows.append([what, *cells, *(["", ""] if goal is None else [f"{goal:g}", verdict(ratio <= goal)])])
+    titles = ["", "s of processors", "of the other", "ratio", "of wall clock", "at most", "reached"]
+    return f"{table(titles, rows, 'lrrrrrl')}\n\n{memory}"
+
+
+def main() -> None:
+    parser = options_of(__doc__, quick="small data: does it work?", data=True, results="put the table into this file")
+    typed = parser.parse_args()
+    found = speed(ROOT / "data", "breast_cancer", 1) if typed.quick else speed(typed.data, "rcv1", 3)
+    show(f"{found}\n\n{made('vwlite', 'numpy', 'scikit-learn')}", typed.results, "auto speed")
+
+
+if __name__ == "__main__":
+    main()
