@@ -24,6 +24,8 @@ from vwlite.core.auto.lanes import Lanes
 from vwlite.input.cache import open_cache
 from vwlite.options.settings import Settings
 
+LONGER = 4  # times that the text is read again, for a longer stream
+
 
 def clock(work: Callable[[], object]) -> Run:
     processor, wall = time.process_time(), time.perf_counter()
@@ -63,7 +65,8 @@ def speed(source: Path, name: str, rounds: int) -> str:
     with work_folder() as place:
         parts = split(source, name, 0, Path(place))
         model, cache = parts.folder / "model", parts.folder / "cache"
-        command = partial(run, VWLITE, "train", parts.folder / "train", "--loss", "logistic", "--quiet", "-m", model)
+        text = parts.folder / "train"
+        command = partial(run, VWLITE, "train", text, "--loss", "logistic", "--quiet", "-m", model)
         command("--cache-file", cache)
         found, memory = within_a_process(cache, 3 * rounds)
         kinds = {"gd": ["--holdout-off"], "auto": [*AUTO, "--normalize", "none"]}
@@ -74,6 +77,9 @@ def speed(source: Path, name: str, rounds: int) -> str:
         }
         works |= {"gd text": command, "files": partial(command, *AUTO)}
         works["stream"] = partial(command, *AUTO, "--passes", 1)
+        works["one stream"] = partial(command, *AUTO, "--passes", 1, "--normalize", "none")
+        works["long gd"] = partial(command, *LONGER * [text])
+        works["long stream"] = partial(command, *LONGER * [text], *AUTO, "--passes", 1)
         found |= in_turns(works, rounds)
         for kind in kinds:
             more, fewer = found[f"{kind} 3"], found[f"{kind} 2"]
@@ -86,6 +92,8 @@ def speed(source: Path, name: str, rounds: int) -> str:
         "a sweep that scores, over a pass of gd, within a process": ("scores", "gd", 1.5),
         "a pass of `--normalize none`, over one of gd with a cache": ("auto pass", "gd pass", None),
         "`--passes 1` from text, over gd from text": ("stream", "gd text", 2.2),
+        "the same with `--normalize none`": ("one stream", "gd text", None),
+        f"the same, {1 + LONGER} times the text": ("long stream", "long gd", None),
         "files, over LogisticRegressionCV(Cs=10, cv=3, solver='liblinear')": ("files", "search", 0.1),
     }
     rows = []
