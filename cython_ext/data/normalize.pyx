@@ -10,13 +10,41 @@ Values of equal keys are added first, as floats. A value that is 0 then is left 
 sums in double precision, in the order of the features; the results are floats.
 """
 
-from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from vwlite.core.base.elementary cimport log1p
+from vwlite.core.base.elementary cimport exp  # with it comes vwlite_log
 from vwlite.core.base.fibonacci cimport place_of, shift_of
+from vwlite.core.base.targets cimport *
+
+cdef extern from *:
+    """
+    #include <math.h>
+
+    /* sign(x) ln(1 + |x|); the rounding of 1 + |x| is made good. */
+    VWLITE_CLONES static void vwlite_to_logarithms(float *x, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+            double e = fabs((double)x[i]), u = 1 + e;
+            x[i] = copysignf((float)(vwlite_log(u) + (e - (u - 1)) / u), x[i]);
+        }
+    }
+
+    VWLITE_CLONES static void vwlite_divide(float *x, double by, size_t n) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)(x[i] / by);
+    }
+
+    static void vwlite_to_unit_length(float *x, size_t n) {
+        double square = 0;
+        for (size_t i = 0; i < n; i++)
+            square += (double)x[i] * x[i];
+        if (square > 0)
+            vwlite_divide(x, sqrt(square), n);
+    }
+    """
+    void to_logarithms "vwlite_to_logarithms"(float* x, size_t n) noexcept nogil
+    void to_unit_length "vwlite_to_unit_length"(float* x, size_t n) noexcept nogil
 
 NORMALIZATIONS = ("none", "l2", "log", "center")
 MOST_CENTERED = MOST_DENSE
@@ -131,25 +159,6 @@ cdef void leave_out_zeros(uint32_t* keys, float* values, size_t* size) noexcept 
             keys[kept], values[kept] = keys[i], values[i]
             kept += 1
     size[0] = kept
-
-
-cdef void to_logarithms(float* values, size_t n) noexcept nogil:
-    cdef size_t i
-    cdef double logarithm
-    for i in range(n):
-        logarithm = log1p(fabs(values[i]))
-        values[i] = <float>(-logarithm if values[i] < 0 else logarithm)
-
-
-cdef void to_unit_length(float* values, size_t n) noexcept nogil:
-    cdef size_t i
-    cdef double square = 0, length
-    for i in range(n):
-        square += <double>values[i] * values[i]
-    length = sqrt(square)
-    if length > 0:
-        for i in range(n):
-            values[i] = <float>(values[i] / length)
 
 
 cdef void center(Normalizer self, uint32_t* keys, float* values, size_t* size) noexcept nogil:
