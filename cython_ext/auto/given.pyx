@@ -41,6 +41,8 @@ cdef class GivenPredictions(Learner):
         if isnan(score):
             return Learner.predict(self, turn)
         turn.raw = score * self.scale + self.shift
+        if turn.labelled and self.clips and turn.o.importance > 0:
+            self.widen_range(turn.o.label)
         turn.o.p = turn.shown = clipped(self, turn.raw)
         return Reason.DONE
 

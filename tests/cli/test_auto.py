@@ -191,6 +191,25 @@ def test_one_pass(vwlite, data, tmp_path):
     assert loss_on(vwlite, tmp_path / "one", test) < 1.1 * loss_on(vwlite, tmp_path / "m", test)
 
 
+def test_predictions_of_a_stream_are_clipped_to_the_labels_so_far(vwlite, tmp_path, monkeypatch):
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 20)
+    lines = [f"{i % 10 + i // 50 * 10} |a x:{i // 50 * 10 + i % 10 + 0.5}\n" for i in range(400)]
+    vwlite("train", write(tmp_path / "d.vw", lines), "--algorithm", "auto", "--passes", "1", "-m", tmp_path / "m",
+           "-p", tmp_path / "p")  # fmt: skip
+    found = [float(line) for line in (tmp_path / "p").read_text().split()]
+    assert max(found) > 30 and model_of(tmp_path / "m").range == (0.0, 79.0)
+
+
+def test_a_long_stream_says_that_it_is_one_pass(vwlite, data, tmp_path, monkeypatch):
+    train, _ = data
+    text = Path(train).read_bytes() * 9
+    said = finish(start("train", *LOGISTIC, "-m", tmp_path / "n"), text)
+    assert said.code == 0 and "one pass, as standard input cannot be read again" in said.err
+    monkeypatch.setattr("vwlite.runs.auto.LARGE", 1000)
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 100)
+    assert "one pass, as the files have more than 4 GB" in vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m").err
+
+
 def test_one_pass_over_sorted_data_is_noticed(vwlite, data, tmp_path):
     train, _ = data
     lines = sorted(Path(train).read_text().splitlines(keepends=True), key=lambda line: float(line.split()[0]))

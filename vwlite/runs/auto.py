@@ -42,6 +42,8 @@ LARGEST_SCORE = 50.0  # of a constant, where all labels are equal
 FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
+ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
+ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"
 
 _OUT_OF_FOLD = "each example is predicted by learners that have not learned it"
@@ -111,8 +113,13 @@ class AutoTraining(Training):
         o = self.options
         if "passes" in o.given or o.validate is not None:
             return "passes" in o.given and o.passes == 1
-        files = [path for path in o.data if path != "-" and os.path.isfile(path)]
-        return not o.data or len(files) < len(o.data) or sum(map(os.path.getsize, files)) > LARGE
+        return not o.data or not all(path != "-" and os.path.isfile(path) for path in o.data) or self._is_large
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether the data are files of which a cache would be very large."""
+        files = [path for path in self.options.data if os.path.isfile(path)]
+        return sum(map(os.path.getsize, files)) > LARGE
 
     # --- files -------------------------------------------------------------------------------
 
@@ -121,10 +128,17 @@ class AutoTraining(Training):
         counts = []
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in self._taken(batches):
-                before = self.summary.examples
-                self.summary.take(parsed.batch)
-                counts.append(self.summary.examples - before)
+                counts.append(self._counted(self.summary, parsed.batch))
         return counts
+
+    def _counted(self, summary: DataSummary, batch: Batch) -> int:
+        """Add a batch to a summary; the number of examples that can be learned."""
+        before = summary.examples
+        try:
+            summary.take(batch)
+        except ValueError as e:
+            raise DataError(f"{batch.source}: {e}") from None
+        return int(summary.examples - before)
 
     def _read_validation(self, path: str) -> None:
         """Read the examples that the model is chosen by."""
@@ -133,9 +147,7 @@ class AutoTraining(Training):
         with self.source.batches_of(path, lambda: self.stopped) as found:
             for parsed in found:
                 self.bad.take(parsed.bad)
-                before = summary.examples
-                summary.take(parsed.batch)
-                counts.append(summary.examples - before)
+                counts.append(self._counted(summary, parsed.batch))
                 batches.append(parsed.batch.part(0, len(parsed.batch)))
         if not summary.examples and not self.stopped:
             raise DataError(f"{path}: no example with a label, so that it validates nothing")
@@ -282,6 +294,8 @@ class AutoTraining(Training):
         self.learner = self._given(self.settings, self.fold)
         if not self.options.quiet:
             self.learner.report_at = self.interval.at
+            if "passes" not in self.options.given and not self.source.keeps_batches:
+                say(ONE_PASS if self._is_large else ONE_PASS_OF_STREAM)
             super()._print_title()
         for batch in kept:
             self._learn_stream(batch)
