@@ -21,7 +21,7 @@ cdef enum:
     PER_FEATURE = 8
 
 
-cdef struct Column:
+cdef struct ColumnCount:
     uint32_t mark
     uint32_t count        # examples that have the feature
     double sum            # of its values
@@ -56,7 +56,7 @@ cdef class DataSummary:
     def __cinit__(self, Expander expander not None):
         self.expander = expander
         self.merger = Normalizer()
-        self.columns = Table(sizeof(Column))
+        self.columns = Table(sizeof(ColumnCount))
 
     def __dealloc__(self):
         free(self.slots)
@@ -90,7 +90,7 @@ cdef class DataSummary:
     cdef int take_one(self, const Arrays* a, size_t line) noexcept nogil:
         """-1: no memory; 1: too many features."""
         cdef size_t i, n = self.examples
-        cdef Column* column
+        cdef ColumnCount* column
         cdef float* values
         cdef int said = self.expander.expand(a, line, 0, False)
         if said != WHOLE:
@@ -105,7 +105,7 @@ cdef class DataSummary:
             return -1
         values = self.expander.buffers[0].values
         for i in range(self.expander.buffers[0].size):
-            column = <Column*>self.slots[i]
+            column = <ColumnCount*>self.slots[i]
             if column.count == 0:
                 column.first = values[i]
             column.differs |= values[i] != column.first
@@ -186,10 +186,10 @@ cdef class DataSummary:
         """The columns that at least half of the examples have: key, mean, whether all values are equal; by increasing key.
         constant: the key of the intercept, which is none of them, or None."""
         cdef char* slot = NULL
-        cdef Column* c
+        cdef ColumnCount* c
         found = []
         while next_slot(self.columns, &slot):
-            c = <Column*>slot
+            c = <ColumnCount*>slot
             if 2 * <size_t>c.count >= self.examples and c.mark - 1 != constant:
                 found.append(((c.mark - 1) & 0xFFFFFFFF, c.sum / self.examples,
                               c.count == self.examples and not c.differs))

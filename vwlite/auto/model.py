@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vwlite.auto.selection import COLUMNS, KINDS, Candidate, PassResult
+from vwlite.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
 from vwlite.core.auto.stack import combined_weights
 from vwlite.core.base.arrays import narrowed
 from vwlite.core.learn.learner import Learner
@@ -25,7 +25,7 @@ Dense = Sequence[tuple[int, float, bool]]  # of each column that is centered: ke
 
 
 @dataclass(frozen=True)
-class Fold:
+class WeightScale:
     """How weights for labels as they were learned become weights for labels as they are: w * scale, and the intercept
     + shift."""
 
@@ -45,7 +45,7 @@ def best_kind(result: PassResult) -> int:
     return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + len(KINDS)]))
 
 
-def load(learner: Learner, c: Candidate, fold: Fold, dense: Dense, examples: int) -> float | None:
+def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, examples: int) -> float | None:
     """Fill a learner of `gd` with the weights of a candidate's best pass. dense: the columns of `center`, else none.
     examples: of a pass. Returns the intercept, of which the learner has fewer digits; None if there is none."""
     assert c.best is not None and c.kept is not None
@@ -91,7 +91,7 @@ def load_intercept(learner: Learner, value: float, examples: int) -> float:
     return value
 
 
-def described(c: Candidate, chosen: dict[str, Any]) -> str:
+def described(c: GridCandidate, chosen: dict[str, Any]) -> str:
     """What was chosen, as a line of the summary. chosen: as it is in the model's header."""
     assert c.best is not None
     who = f"stacked {' and '.join(members(c.best.u))}" if c.best.is_stacked else COLUMNS[c.best.best]

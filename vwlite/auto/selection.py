@@ -36,7 +36,7 @@ def most_passes(examples: int) -> int:
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelScale:
     """How labels are learned: as (y - mean) / scale. Losses and weights are those of such labels.
 
     loss_scale: a loss of them times this is a loss of the labels as they are.
@@ -66,7 +66,7 @@ class PassResult:
 
 
 @dataclass
-class Kept:
+class PassState:
     """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd."""
 
     keys: Any
@@ -75,7 +75,7 @@ class Kept:
 
 
 @dataclass
-class Candidate:
+class GridCandidate:
     """A normalization, its lanes, and its passes so far."""
 
     name: str
@@ -83,7 +83,7 @@ class Candidate:
     lanes: Lanes | None = None  # None: before the first pass, and when it waits for memory
     passes: list[PassResult] = field(default_factory=list)
     best: PassResult | None = None
-    kept: Kept | None = None
+    kept: PassState | None = None
     predictions: Any = None  # out of fold, of the best pass
     ended: bool = False
 
@@ -106,7 +106,7 @@ class Selection:
     these are scored, and all lanes learn all examples.
     """
 
-    def __init__(self, loss: Loss, labels: Labels, data: Drawn, validation: Drawn | None = None) -> None:
+    def __init__(self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
         folds = 1 if validation is not None else FOLDS
@@ -130,9 +130,9 @@ class Selection:
         return self._judged.order
 
     def run(
-        self, candidates: Sequence[Candidate], passes: int, threads: int,
-        after: Callable[[int, list[Candidate]], None] = lambda number, ran: None,
-    ) -> Candidate | None:  # fmt: skip
+        self, candidates: Sequence[GridCandidate], passes: int, threads: int,
+        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
+    ) -> GridCandidate | None:  # fmt: skip
         """The best candidate, all of them side by side. after: called after each pass."""
         for c in candidates:
             c.restart()
@@ -150,9 +150,9 @@ class Selection:
         return best_of(candidates)
 
     def run_in_turn(
-        self, candidates: Sequence[Candidate], passes: int,
-        after: Callable[[int, list[Candidate]], None] = lambda number, ran: None,
-    ) -> Candidate | None:  # fmt: skip
+        self, candidates: Sequence[GridCandidate], passes: int,
+        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
+    ) -> GridCandidate | None:  # fmt: skip
         """As `run`, with the same result, in the memory of one candidate: those that stay in the race begin again."""
         for limit in sorted({*(min(number, passes) for number in RACE), passes}):
             for c in [c for c in candidates if not c.ended]:
@@ -165,7 +165,7 @@ class Selection:
             drop(candidates, limit)
         return best_of(candidates)
 
-    def _one_pass(self, c: Candidate, number: int) -> None:
+    def _one_pass(self, c: GridCandidate, number: int) -> None:
         assert c.lanes is not None
         labels, at = self.labels, 0
         folds = memoryview(self.folds)
@@ -244,14 +244,14 @@ class Selection:
         return found
 
 
-def drop(candidates: Sequence[Candidate], number: int) -> None:
+def drop(candidates: Sequence[GridCandidate], number: int) -> None:
     """End the candidates that are too far behind after a pass."""
     losses = [c.best.loss for c in candidates if c.best is not None]
     for c in candidates:
         c.ended |= number in RACE and c.best is not None and c.best.loss > RACE[number] * min(losses)
 
 
-def best_of(candidates: Sequence[Candidate]) -> Candidate | None:
+def best_of(candidates: Sequence[GridCandidate]) -> GridCandidate | None:
     """The candidate with the least loss, of equal ones the first; None if none has finished a pass."""
     return min((c for c in candidates if c.best is not None), key=lambda c: c.best.loss, default=None)  # type: ignore
 
@@ -265,9 +265,9 @@ def halves(folds: Iterable[int], count: int) -> tuple[bytearray, bytearray]:
     return even, bytearray(1 - x for x in even)
 
 
-def kept(lanes: Lanes) -> Kept:
+def kept(lanes: Lanes) -> PassState:
     n = len(lanes)
     keys = array("I", bytes(4 * n))
     columns = array("f", bytes(4 * STATE * n))
     lanes.weights(keys, columns)
-    return Kept(keys, columns, [lanes.scalars(kind) for kind in range(2)])
+    return PassState(keys, columns, [lanes.scalars(kind) for kind in range(2)])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vwlite.auto.selection import COLUMNS, Candidate, Labels, PassResult, kept
+from vwlite.auto.selection import COLUMNS, GridCandidate, LabelScale, PassResult, kept
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.stack import Scored
 from vwlite.core.auto.stream import Reservoir, StreamLearner, best_predictions
@@ -35,7 +35,7 @@ class StreamCandidate:
 class Stream:
     """The pass. Losses and predictions are for labels as they are learned."""
 
-    def __init__(self, loss: Loss, labels: Labels, candidates: Sequence[tuple[str, Lanes]]) -> None:
+    def __init__(self, loss: Loss, labels: LabelScale, candidates: Sequence[tuple[str, Lanes]]) -> None:
         self._loss, self._labels = loss, labels
         self.candidates = [
             StreamCandidate(name, StreamLearner(loss, lanes, labels.mean, labels.scale, labels.initial_scale))
@@ -65,25 +65,25 @@ class Stream:
                 self.candidates = [self.best]
         return found
 
-    def result(self) -> Candidate:
+    def result(self) -> GridCandidate:
         """The best candidate: its stack, or the best column if that has less progressive loss."""
         return self._result_of(self.best.learner.losses, self.best.learner.stack.weights)
 
-    def _result_of(self, losses: list[float], u: list[float]) -> Candidate:
+    def _result_of(self, losses: list[float], u: list[float]) -> GridCandidate:
         *columns, stacked = losses
         column = min(range(len(columns)), key=columns.__getitem__)
         alone = columns[column] < stacked
         weights = [float(c == column) for c in range(len(columns))] if alone else u
         result = PassResult(1, min(losses), column, columns, stacked, weights, None if alone else (u, u))
         c = self.best
-        return Candidate(c.name, lambda: c.learner.lanes, c.learner.lanes, [result], result, kept(c.learner.lanes))
+        return GridCandidate(c.name, lambda: c.learner.lanes, c.learner.lanes, [result], result, kept(c.learner.lanes))
 
     def sample(self) -> Batch:
         """A sample of all examples of the stream."""
         found: Batch = self._reservoir.batch()
         return found
 
-    def checked(self, c: Candidate, batch: Batch, baseline: float) -> Candidate | None:
+    def checked(self, c: GridCandidate, batch: Batch, baseline: float) -> GridCandidate | None:
         """The model for a sample of the stream: c, if it is better than the best constant, else the column with the
         least loss, or None for the constant. baseline: the loss of that.
 

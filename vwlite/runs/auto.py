@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import loss_function
 from vwlite.auto.data import DrawnExamples
-from vwlite.auto.model import LOSS_NAMES, Fold, best_kind, described, gd_settings, load, load_intercept
-from vwlite.auto.selection import COLUMNS, FOLDS, RATES, Candidate, Drawn, Labels, Selection, most_passes
+from vwlite.auto.model import LOSS_NAMES, WeightScale, best_kind, described, gd_settings, load, load_intercept
+from vwlite.auto.selection import COLUMNS, FOLDS, RATES, Drawn, GridCandidate, LabelScale, Selection, most_passes
 from vwlite.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.auto.lanes import Lanes
@@ -63,21 +63,21 @@ class AutoTraining(Training):
 
     summary: DataSummary  # of the examples that can be learned; of a stream, of the first ones
     sample: DataSummary | None = None  # of a stream: of a sample of all its examples
-    best: Candidate | None = None  # None: the intercept alone is the model
+    best: GridCandidate | None = None  # None: the intercept alone is the model
     selection: Selection | None = None
     stream: Stream | None = None
     validation: Drawn | None = None  # the file of --validate
     validation_batches: Sequence[Batch] = ()
     passes_used = 0
     baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
-    labels = Labels()
-    fold = Fold()
+    labels_as = LabelScale()
+    weights_as = WeightScale()
     intercept: float | None = None  # of the model
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         super().__init__(o, job, stack, source)
         self.hints: list[str] = []  # notes of its own
-        self.candidates: list[Candidate] = []  # of files
+        self.candidates: list[GridCandidate] = []  # of files
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
 
     def stop(self) -> None:
@@ -180,9 +180,9 @@ class AutoTraining(Training):
             return
         if summary.examples and self.baseline:
             examples = DrawnExamples.of(summary, counts, load_batch)
-            self.selection = Selection(make_loss(settings), self.labels, Drawn(summary, examples), self.validation)
+            self.selection = Selection(make_loss(settings), self.labels_as, Drawn(summary, examples), self.validation)
             self.selection.stopped = self.stopped
-            self.candidates = [Candidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
+            self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
             self.best = self._race(self._most_passes())
             self.passes_used = max(len(c.passes) for c in self.candidates)
             if not self.passes_used:
@@ -194,7 +194,7 @@ class AutoTraining(Training):
         if self.validation is None:
             self._feed_given(learner, batches, self._file_order(summary.examples))
             return
-        judge = self._given(self.settings, Fold())
+        judge = self._given(self.settings, WeightScale())
         judge.answers_blank_lines = False
         self._feed_given(judge, self.validation_batches, self._file_order(self.validation.summary.examples))
         self.held = judge.progressive
@@ -204,7 +204,7 @@ class AutoTraining(Training):
     def _folds(self) -> int:
         return FOLDS if self.validation is None else 1
 
-    def _race(self, passes: int) -> Candidate | None:
+    def _race(self, passes: int) -> GridCandidate | None:
         """The best candidate: of all side by side, or of one after the other where memory does not hold all of them."""
         assert self.selection is not None
         one, room = lanes_need(self.summary.features, self._folds), available_memory()
@@ -238,7 +238,7 @@ class AutoTraining(Training):
         found = array("d", [self._constant() if self.best is None else 0.0]) * n
         if self.best is not None and self.selection is not None:
             for place, p in zip(self.selection.order, self.best.predictions, strict=True):
-                found[place] = p * self.fold.scale + self.fold.shift
+                found[place] = p * self.weights_as.scale + self.weights_as.shift
         return found
 
     def _feed_given(self, learner: GivenPredictions, batches: Iterable[Batch], scores: Any) -> None:
@@ -250,13 +250,13 @@ class AutoTraining(Training):
             learner.give(batch, lines)
             self.feed(batch)
 
-    def _after_pass(self, number_of_pass: int, ran: list[Candidate]) -> None:
+    def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
         self.pass_number = number_of_pass
         if not self.options.quiet:
             if number_of_pass == 1:
                 say(HEADER)
             c = min(ran, key=lambda c: c.passes[-1].loss)
-            last, scale = c.passes[-1], self.labels.loss_scale
+            last, scale = c.passes[-1], self.labels_as.loss_scale
             losses = (f"{format_number(x * scale):<9}" for x in (last.losses[last.best], last.stacked))
             row = (f"{number_of_pass:<5}", f"{c.name:<7}", f"{COLUMNS[last.best]:<23}", *losses)
             say(f"{' '.join(row)} {self.summary.features:<9} {time.monotonic() - self.started_at:.1f}")
@@ -290,8 +290,8 @@ class AutoTraining(Training):
         """Learn the examples that were kept."""
         self._learn_labels_as()
         lanes = [(name, new_lanes()) for name, new_lanes in self._grid(1)]
-        self.stream = Stream(make_loss(self.settings), self.labels, lanes)
-        self.learner = self._given(self.settings, self.fold)
+        self.stream = Stream(make_loss(self.settings), self.labels_as, lanes)
+        self.learner = self._given(self.settings, self.weights_as)
         if not self.options.quiet:
             self.learner.report_at = self.interval.at
             if "passes" not in self.options.given and not self.source.keeps_batches:
@@ -335,10 +335,10 @@ class AutoTraining(Training):
         if settings.loss == "squared":
             shift = mean if settings.constant else 0.0
             scale = math.sqrt(deviation**2 + (mean - shift) ** 2) or 1.0
-            self.labels, self.fold = Labels(shift, scale, scale, scale**2), Fold(scale, shift)
+            self.labels_as, self.weights_as = LabelScale(shift, scale, scale, scale**2), WeightScale(scale, shift)
         elif settings.loss == "poisson":
             scale = mean if settings.constant and mean > 0 else 1.0
-            self.labels, self.fold = Labels(scale=scale, loss_scale=scale), Fold(shift=log(scale))
+            self.labels_as, self.weights_as = LabelScale(scale=scale, loss_scale=scale), WeightScale(shift=log(scale))
         self.baseline = self._constant_loss()
 
     def _constant_loss(self) -> float:
@@ -348,8 +348,8 @@ class AutoTraining(Training):
             return 0.0
         if self.validation is not None:
             sample = self.validation.summary
-        constant = (self._constant() - self.fold.shift) / self.fold.scale
-        return float(sample.constant_loss(make_loss(self.settings), constant, self.labels.mean, self.labels.scale))
+        constant, labels = (self._constant() - self.weights_as.shift) / self.weights_as.scale, self.labels_as
+        return float(sample.constant_loss(make_loss(self.settings), constant, labels.mean, labels.scale))
 
     def _constant(self) -> float:
         """The best constant score."""
@@ -379,7 +379,7 @@ class AutoTraining(Training):
         normalizer = Normalizer(name, self.dense if name == "center" else ())
         return Lanes(make_loss(self.settings), make_expander(self.settings, normalizer), RATES, folds)
 
-    def _given(self, settings: Settings, fold: Fold) -> GivenPredictions:
+    def _given(self, settings: Settings, fold: WeightScale) -> GivenPredictions:
         """A learner whose predictions are given as scores, which `fold` makes those of the labels."""
         loss, expander = make_loss(settings), make_expander(settings)
         rule = make_rule(settings, loss, expander.constant_key)
@@ -399,12 +399,12 @@ class AutoTraining(Training):
         best, settings = self.best, self.settings
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         self.settings = gd_settings(settings, rate, best.name if best is not None else "none")
-        learner = learner or self._given(self.settings, Fold())
+        learner = learner or self._given(self.settings, WeightScale())
         examples = self.summary.examples
         if best is None:
             self.intercept = load_intercept(learner, self._constant(), examples)
         else:
-            self.intercept = load(learner, best, self.fold, self.dense if best.name == "center" else (), examples)
+            self.intercept = load(learner, best, self.weights_as, self.dense if best.name == "center" else (), examples)
         self.learner = learner
         return learner
 
@@ -417,7 +417,7 @@ class AutoTraining(Training):
 
     def chosen(self) -> dict[str, Any]:
         """What the model is made of, for its header and the report."""
-        scale = self.labels.loss_scale
+        scale = self.labels_as.loss_scale
         found: dict[str, Any] = {"baseline": self.baseline * scale}
         if self.best is None or self.best.best is None:
             return found | {"model": "intercept"}
@@ -430,7 +430,7 @@ class AutoTraining(Training):
         }  # fmt: skip
 
     def more_for_report(self) -> dict[str, Any]:
-        scale, passes = self.labels.loss_scale, []
+        scale, passes = self.labels_as.loss_scale, []
         for c in self.candidates:
             for result in c.passes:
                 losses = dict(zip(COLUMNS, (x * scale for x in result.losses), strict=True))
