@@ -15,6 +15,8 @@ cdef enum:
     STATE = COLUMNS + 1 + ADAPTIVE  # numbers of a feature at the end of a pass
     MOST_FOLDS = 4
     MOST_LANES = KINDS * MOST_FOLDS
+    TOO_MANY = 1            # reasons of `raise_failure`
+    NOT_FINITE = 2
 
 
 cdef struct Slot:
@@ -35,6 +37,9 @@ cdef struct Located:
     char** records            # owned, [capacity]
     const float* x
     size_t size, capacity
+
+
+cdef raise_failure(int failed, Batch batch, size_t line)
 
 
 cdef class Lanes:

@@ -263,7 +263,7 @@ cdef class Lanes:
         """Learn the examples of a batch; each line is one, with a label and an importance above 0.
 
         folds: of each line. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are divided by `initial_scale`. scores: [lines * COLUMNS],
-        filled in with those before an example is learned. MemoryError; ValueError for an example with too many features.
+        filled in with those before an example is learned. MemoryError; OverflowError for an example that cannot be learned.
         """
         cdef size_t line
         cdef int failed = 0
@@ -281,7 +281,7 @@ cdef class Lanes:
                 y.label, y.importance = (a.label[line] - mean) / scale, a.importance[line]
                 y.initial, y.fold = a.initial[line] / initial_scale, folds[line]
                 failed = self.learn_one(&self.here[line & 1], &y, NULL if scores is None else &scores[line * COLUMNS])
-        raise_failure(failed)
+        raise_failure(failed, batch, line)
 
     def score(self, Batch batch not None, const uint8_t[::1] folds, float[::1] scores not None):
         """Fill in scores, [lines * COLUMNS], by the lanes of each line's fold, as they are now."""
@@ -298,7 +298,7 @@ cdef class Lanes:
                 if failed:
                     break
                 self.score_one(&self.here[line & 1], folds[line], &scores[line * COLUMNS])
-        raise_failure(failed)
+        raise_failure(failed, batch, line)
 
     cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores):
         cdef size_t line, n = batch.a.lines
@@ -312,14 +312,14 @@ cdef class Lanes:
             raise MemoryError("no memory for the hashes of a batch")
 
     cdef int locate(self, const Arrays* a, size_t line, bint learns) noexcept nogil:
-        """Find the records of a line, in here[line & 1]; -1: no memory; 1: too many features."""
+        """Find the records of a line, in here[line & 1]; -1: no memory; TOO_MANY features."""
         cdef Located* e = &self.here[line & 1]
         cdef Features* f
         cdef Slot* slot
         cdef size_t i
         cdef int said = self.expander.expand(a, line, line & 1, False)
         if said != WHOLE:
-            return -1 if said < 0 else 1
+            return -1 if said < 0 else TOO_MANY
         f = &self.expander.buffers[line & 1]
         e.x, e.size = f.values, f.size
         if reserve(<void**>&e.records, &e.capacity, f.size, sizeof(char*)):
@@ -360,7 +360,7 @@ cdef class Lanes:
         return 0
 
     cdef int learn_one(self, const Located* e, const Target* y, float* scores) noexcept nogil:
-        """-1: no memory."""
+        """-1: no memory; NOT_FINITE."""
         cdef double p[MOST_LANES]
         cdef double sum[MOST_LANES]
         cdef double units[MOST_LANES]
@@ -374,6 +374,8 @@ cdef class Lanes:
         if reserve(<void**>&self.visits, &self.visit_capacity, e.size * adaptive, sizeof(float)):
             return -1
         plain = grow_scales(e.records, e.x, e.size, <int>adaptive, <int>lanes)
+        if not isfinite(plain):
+            return NOT_FINITE
         if scores != NULL:
             self.score_one(e, y.fold, scores)
         dot(e.records, e.x, e.size, <int>lanes, p)
@@ -412,8 +414,8 @@ cdef class Lanes:
         dot_of_fold(e.records, e.x, e.size, <int>self.lanes, <int>fold, sums)
         for k in range(KINDS):
             T = self.T[lane_of(self, k, fold)]
-            scores[k] = <float>sums[k]
-            scores[KINDS + k] = <float>(sums[k] - sums[KINDS + k] / T) if T > 0 else 0
+            scores[k] = finite(sums[k])
+            scores[KINDS + k] = finite(sums[k] - sums[KINDS + k] / T) if T > 0 else 0
 
     # --- the end of a pass -------------------------------------------------------------------
 
@@ -432,6 +434,11 @@ cdef class Lanes:
         learned."""
         learned = [self.T[lane_of(self, kind, fold)] for fold in range(self.folds)]
         return {"t": self.t, "S": self.S[lane_of(self, kind, 0)], "learned": sum(learned) / len(learned)}
+
+
+cdef inline float finite(double x) noexcept nogil:
+    """As a float, and finite: else a lane that has diverged would spoil the stack, though with a weight of 0."""
+    return <float>min(max(x, -FLT_MAX), FLT_MAX) if x == x else 0
 
 
 cdef inline char* record_at(Lanes self, size_t number) noexcept nogil:
@@ -465,14 +472,19 @@ cdef void means_over_folds(Lanes self, const Record* r, uint32_t* key, float* ou
                 if k < ADAPTIVE:
                     G += A[self.lanes + l]
         learned = max(learned, 1)
-        out[k], out[KINDS + k] = <float>(last / learned), <float>(mean / learned)
+        out[k], out[KINDS + k] = finite(last / learned), finite(mean / learned)
         if k < ADAPTIVE:
             out[COLUMNS + 1 + k] = <float>(G / learned)
     out[COLUMNS] = r.N
 
 
-cdef raise_failure(int failed):
+cdef raise_failure(int failed, Batch batch, size_t line):
+    """Raise what a failure means, if it is one."""
+    if failed == 0:
+        return
     if failed < 0:
         raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
-    if failed > 0:
-        raise ValueError("an example has too many features")
+    why = "the example has too many features"
+    if failed == NOT_FINITE:
+        why = "a crossed or repeated feature has a value that is too large for a 32-bit float: scale the values"
+    raise OverflowError(f"{batch.source}:{batch.line_number(line)}:1: {why}")

@@ -286,17 +286,21 @@ cdef double implicit(Loss loss, double p, double q, double y) noexcept nogil:
     return z
 
 
-def stacked_scores(const float[::1] scores not None, u, double[::1] out not None):
-    """out = o . u for rows of COLUMNS scores."""
+def stacked_scores(Loss loss not None, const float[::1] scores not None, u, const double[::1] initial not None,
+                   double[::1] out not None):
+    """out = initial + o . u for rows of COLUMNS scores, as `Scored.predictions`."""
     cdef double weights[COLUMNS]
     cdef size_t i, c
     take(u, weights)
     if scores.shape[0] < COLUMNS * out.shape[0]:
         raise ValueError("fewer scores than places")
+    if initial.shape[0] != out.shape[0]:
+        raise ValueError("as many initial predictions as places")
     for i in range(<size_t>out.shape[0]):
-        out[i] = 0
+        out[i] = initial[i]
         for c in range(COLUMNS):
             out[i] += weights[c] * scores[i * COLUMNS + c]
+        out[i] = bounded(loss, out[i])
 
 
 def gathered(const double[::1] values not None, const uint32_t[::1] order not None, double[::1] out not None,

@@ -4,17 +4,19 @@ An example is scored by last and by mean weights of all lanes, the stack predict
 the lanes learn it. So losses are progressive: of predictions before learning.
 """
 
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport uint64_t
 
-from vwlite.core.auto.lanes cimport COLUMNS, Lanes, Target
+from vwlite.core.auto.lanes cimport COLUMNS, Lanes, Target, raise_failure
 from vwlite.core.auto.order cimport is_used
 from vwlite.core.auto.random cimport SEED, below
 from vwlite.core.auto.stack cimport OnlineStack
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
-from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.losses cimport Logistic, Loss
 
 RESERVOIR = 2000
+
+cdef double LARGEST_LOSS = 1e200    # in place of one that is not finite
 
 
 cdef class StreamLearner:
@@ -44,7 +46,8 @@ cdef class StreamLearner:
         """Learn the lines from `begin` on, until `most` examples have been learned in all; returns the line after the last.
 
         For each line that is an example: its prediction, for labels as they are learned, and the sum of the losses before
-        it, of the stack or of the best column if that is less. MemoryError; ValueError for an example with too many features.
+        it, of the stack or of the best column if that is less. MemoryError; OverflowError for an example that cannot be
+        learned.
         """
         cdef size_t line = begin
         cdef int failed = 0
@@ -62,10 +65,7 @@ cdef class StreamLearner:
                     if failed:
                         break
                 line += 1
-        if failed:
-            if failed < 0:
-                raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
-            raise ValueError("an example has too many features")
+        raise_failure(failed, batch, line)
         return line
 
     cdef int learn_one(self, const Arrays* a, size_t line, double* prediction, double* loss_before) noexcept nogil:
@@ -73,6 +73,7 @@ cdef class StreamLearner:
         cdef float scores[COLUMNS]
         cdef double dloss, loss
         cdef size_t c
+        cdef int failed
         y.initial, y.fold = a.initial[line] / self.initial_scale, 0
         loss_before[0] = least(self.sums)
         if not is_used(a, line):
@@ -82,14 +83,14 @@ cdef class StreamLearner:
                 prediction[0] += self.stack.u[c] * scores[c]
             return 0
         y.label, y.importance = (a.label[line] - self.mean) / self.scale, a.importance[line]
-        if self.lanes.learn_one(&self.lanes.here[line & 1], &y, scores):
-            return -1
+        failed = self.lanes.learn_one(&self.lanes.here[line & 1], &y, scores)
+        if failed:
+            return failed
         prediction[0] = self.stack.step(scores, y.label, y.importance, y.initial)
         for c in range(COLUMNS + 1):
             loss = self.loss.evaluate(
                 min(prediction[0] if c == COLUMNS else y.initial + scores[c], self.loss.largest_p), y.label, &dloss)
-            if isfinite(loss):
-                self.sums[c] += y.importance * loss
+            self.sums[c] += y.importance * (loss if isfinite(loss) else LARGEST_LOSS)
         self.weight += y.importance
         self.examples += 1
         return 0
@@ -122,18 +123,46 @@ cdef class Reservoir:
 
     cdef readonly list batches        # of one line each
     cdef uint64_t random
-    cdef uint64_t seen
+    cdef readonly uint64_t seen
+    cdef Loss loss
+    cdef double mean, scale           # labels are learned as (y - mean) / scale
+    # Of the labels of all examples that can be learned:
+    cdef double weight                # the sum of importances
+    cdef double label_sum             # of importance * label as learned
+    cdef double loss_sum              # of importance * the loss of a score of 0
+    cdef readonly double least, most
 
-    def __init__(self):
+    def __init__(self, Loss loss not None, double mean=0, double scale=1):
         self.batches, self.random = [], SEED
+        self.loss, self.mean, self.scale = loss, mean, scale
+        self.least, self.most = INFINITY, -INFINITY
+
+    @property
+    def label(self):
+        """The mean label, as learned."""
+        return self.label_sum / self.weight if self.weight else 0.0
+
+    def constant_loss(self, double score):
+        """The mean loss of a constant score, for the labels of all examples, from their sums."""
+        cdef double y = self.label, at_zero = self.loss_sum / self.weight if self.weight else 0
+        if isinstance(self.loss, Logistic):
+            return self.loss.value(score, 1) * (1 + y) / 2 + self.loss.value(score, -1) * (1 - y) / 2
+        # The label is in a term linear in the score.
+        return at_zero + self.loss.value(score, 0) - self.loss.value(0, 0) - score * y * self.loss.curvature(0, 0)
 
     def take(self, Batch batch not None):
         cdef size_t line
         cdef uint64_t place
+        cdef double y
         for line in range(batch.a.lines):
             if not is_used(&batch.a, line):
                 continue
             self.seen += 1
+            y = (batch.a.label[line] - self.mean) / self.scale
+            self.weight += batch.a.importance[line]
+            self.label_sum += batch.a.importance[line] * y
+            self.loss_sum += batch.a.importance[line] * self.loss.value(0, y)
+            self.least, self.most = min(self.least, batch.a.label[line]), max(self.most, batch.a.label[line])
             if self.seen <= RESERVOIR:
                 place = self.seen - 1
                 self.batches.append(None)

@@ -1,14 +1,16 @@
 """What is known of the data after they were read once, before anything is learned."""
 
-from libc.math cimport sqrt
+from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
+from vwlite.core.auto.lanes cimport NOT_FINITE, TOO_MANY, raise_failure
 from vwlite.core.auto.order cimport is_used
 from vwlite.core.auto.random cimport mixed
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.elementary cimport exp
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.expand cimport WHOLE, Expander
 from vwlite.core.data.normalize cimport Normalizer
@@ -19,6 +21,9 @@ from vwlite.core.learn.table cimport Table, next_slot
 cdef enum:
     PER_EXAMPLE = 40        # bytes in a batch
     PER_FEATURE = 8
+
+
+cdef double LARGEST_EXPONENT = 700
 
 
 cdef struct ColumnCount:
@@ -50,7 +55,7 @@ cdef class DataSummary:
     cdef uint64_t* content            # a hash of its keys and values
     cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity
     cdef readonly size_t examples
-    cdef readonly size_t bytes        # that they take in memory as batches, about
+    cdef readonly size_t bytes        # that they and the other lines take in memory as batches, about
     cdef readonly bint has_initial    # one of them has an initial prediction
 
     def __cinit__(self, Expander expander not None):
@@ -69,7 +74,7 @@ cdef class DataSummary:
 
     def take(self, Batch batch not None, size_t begin=0, size_t most_examples=<size_t>-1, size_t most_bytes=<size_t>-1):
         """Count the examples of a batch from a line on, up to so many examples, or so many bytes of memory, in all.
-        Returns the line after the last one counted. MemoryError; ValueError for an example with too many features."""
+        Returns the line after the last one counted. MemoryError; OverflowError for an example that cannot be learned."""
         cdef size_t line = begin
         cdef int failed = 0
         if batch.decode():
@@ -80,21 +85,19 @@ cdef class DataSummary:
                     failed = self.take_one(&batch.a, line)
                     if failed:
                         break
+                self.bytes += bytes_of(&batch.a, line)
                 line += 1
-        if failed:
-            if failed < 0:
-                raise MemoryError("no memory for a summary of the data")
-            raise ValueError("an example has too many features")
+        raise_failure(failed, batch, line)
         return line
 
     cdef int take_one(self, const Arrays* a, size_t line) noexcept nogil:
-        """-1: no memory; 1: too many features."""
+        """-1: no memory, or another reason of `raise_failure`."""
         cdef size_t i, n = self.examples
         cdef ColumnCount* column
         cdef float* values
         cdef int said = self.expander.expand(a, line, 0, False)
         if said != WHOLE:
-            return -1 if said < 0 else 1
+            return -1 if said < 0 else TOO_MANY
         if (reserve(<void**>&self.label, &self.label_capacity, n + 1, sizeof(double))
                 or reserve(<void**>&self.importance, &self.importance_capacity, n + 1, sizeof(double))
                 or reserve(<void**>&self.initial, &self.initial_capacity, n + 1, sizeof(double))
@@ -105,6 +108,9 @@ cdef class DataSummary:
             return -1
         values = self.expander.buffers[0].values
         for i in range(self.expander.buffers[0].size):
+            if not isfinite(values[i]):
+                return NOT_FINITE
+        for i in range(self.expander.buffers[0].size):
             column = <ColumnCount*>self.slots[i]
             if column.count == 0:
                 column.first = values[i]
@@ -114,8 +120,6 @@ cdef class DataSummary:
         self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
-        self.bytes += PER_EXAMPLE + PER_FEATURE * (
-            a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]])
         return 0
 
     cdef int hash_of(self, const Arrays* a, size_t line, uint64_t* out) noexcept nogil:
@@ -162,25 +166,42 @@ cdef class DataSummary:
         return len(self.columns)
 
     def moments(self):
-        """The mean and the standard deviation of the labels, weighted by importance."""
+        """The mean and the standard deviation of labels minus initial predictions, weighted by importance."""
         cdef size_t i
-        cdef double total = 0, sum = 0, square = 0, mean
+        cdef double total = 0, sum = 0, square = 0, mean, first
+        if self.examples == 0:
+            return 0.0, 0.0
+        first = self.label[0] - self.initial[0]     # so that the mean of equal labels is exact
         for i in range(self.examples):
             total += self.importance[i]
-            sum += self.importance[i] * self.label[i]
-        mean = sum / total if total else 0
+            sum += self.importance[i] * (self.label[i] - self.initial[i] - first)
+        mean = first + sum / total
         for i in range(self.examples):
-            square += self.importance[i] * (self.label[i] - mean) * (self.label[i] - mean)
-        return mean, sqrt(square / total) if total else 0
+            first = self.label[i] - self.initial[i] - mean
+            square += self.importance[i] * first * first
+        return mean, sqrt(square / total)
 
-    def constant_loss(self, Loss loss not None, double score, double mean, double scale):
-        """The mean loss of a constant score, weighted by importance, for labels (y - mean) / scale."""
+    def rate(self):
+        """The sum of the labels over the sum of exp(initial prediction), weighted by importance: a count of each unit of
+        exposure. Without initial predictions, the mean of the labels."""
         cdef size_t i
-        cdef double total = 0, sum = 0
+        cdef double sum = 0, exposure = 0
+        for i in range(self.examples):
+            sum += self.importance[i] * self.label[i]
+            exposure += self.importance[i] * exp(min(self.initial[i], LARGEST_EXPONENT))
+        return sum / exposure if exposure > 0 else 0.0
+
+    def constant_loss(self, Loss loss not None, double score, double mean, double scale, double initial_scale=1):
+        """The mean loss of a constant score, weighted by importance, and its derivative. Labels are (y - mean) / scale, and
+        initial predictions, which are added to the score, are divided by `initial_scale`."""
+        cdef size_t i
+        cdef double total = 0, sum = 0, slope = 0, dloss, p
         for i in range(self.examples):
             total += self.importance[i]
-            sum += self.importance[i] * loss.value(score, (self.label[i] - mean) / scale)
-        return sum / total if total else 0
+            p = min(score + self.initial[i] / initial_scale, loss.largest_p)
+            sum += self.importance[i] * loss.evaluate(p, (self.label[i] - mean) / scale, &dloss)
+            slope += self.importance[i] * dloss
+        return (sum / total, slope / total) if total else (0.0, 0.0)
 
     def dense(self, constant):
         """The columns that at least half of the examples have: key, mean, whether all values are equal; by increasing key.
@@ -194,3 +215,7 @@ cdef class DataSummary:
                 found.append(((c.mark - 1) & 0xFFFFFFFF, c.sum / self.examples,
                               c.count == self.examples and not c.differs))
         return sorted(found)
+
+
+cdef inline size_t bytes_of(const Arrays* a, size_t line) noexcept nogil:
+    return PER_EXAMPLE + PER_FEATURE * (a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]])

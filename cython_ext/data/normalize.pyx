@@ -7,9 +7,12 @@
               is one of `none` with another intercept, so that only learning knows it
 
 Values of equal keys are added first, as floats. A value that is 0 then is left out, and a length of 0 stays. Lengths are
-sums in double precision, in the order of the features; the results are floats.
+sums in double precision, in the order of the features; the results are floats. A difference from a mean that is beyond a
+float becomes the largest float.
 """
 
+from libc.float cimport FLT_MAX
+from libc.math cimport fmax, fmin
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -161,19 +164,23 @@ cdef void leave_out_zeros(uint32_t* keys, float* values, size_t* size) noexcept 
     size[0] = kept
 
 
+cdef inline float bounded(double x) noexcept nogil:
+    return <float>fmin(fmax(x, -FLT_MAX), FLT_MAX)
+
+
 cdef void center(Normalizer self, uint32_t* keys, float* values, size_t* size) noexcept nogil:
     """Move the dense columns, minus their means, behind the others."""
     cdef size_t i, j, at, kept = 0
     cdef int shift = shift_of(PLACES)
     for j in range(self.extra):
-        self.centered[j] = <float>-self.mean[j]
+        self.centered[j] = bounded(-self.mean[j])
     for i in range(size[0]):
         at = place_of(keys[i], shift)
         while self.place[at] and self.dense_key[self.place[at] - 1] != keys[i]:
             at = (at + 1) & (PLACES - 1)
         if self.place[at]:
             j = self.place[at] - 1
-            self.centered[j] = <float>(values[i] - self.mean[j])
+            self.centered[j] = bounded(values[i] - self.mean[j])
         else:
             keys[kept], values[kept] = keys[i], values[i]
             kept += 1

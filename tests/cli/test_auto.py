@@ -285,6 +285,47 @@ def test_values_that_help_nothing(vwlite, tmp_path, loss, passes):
     assert chosen.get("loss", 0) <= chosen["baseline"] * 1.02
 
 
+@pytest.mark.parametrize(
+    ("lines", "options", "said"),
+    [
+        (["1e39 |a x\n", "-1e39 |a y\n"] * 20, ("--loss", "squared"), "cannot be learned: scale them"),
+        ([f"{10.0**i!r} |a x{i}\n" for i in range(40)], ("--loss", "poisson"), "cannot be predicted: scale"),
+        (["1 |a x:1e30 y:1e30\n", "-1 |a x:2e30\n"] * 20, (*LOGISTIC[2:], "-q", "aa"), "d.vw:1:1: a crossed or"),
+        (["1 |a x\n", "-1 |a y\n"] * 20 + ["1 |a z\n"] * 20, (*LOGISTIC[2:], "--normalize", "center"), "half of the"),
+    ],
+)
+def test_what_cannot_be_learned(vwlite, tmp_path, lines, options, said):
+    train = write(tmp_path / "d.vw", lines)
+    assert said in vwlite("train", train, "--algorithm", "auto", *options, "-m", tmp_path / "m", code=65).err
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+def test_initial_predictions(vwlite, tmp_path, passes):
+    """They say all, so that nothing is left to learn: the constant is about 0, and its loss is theirs."""
+    rng = np.random.default_rng(2)
+    scores = rng.normal(0, 3, 600)
+    labels = np.where(rng.random(600) < 1 / (1 + np.exp(-scores)), 1, -1)
+    pairs = zip(labels, map(float, scores), strict=True)
+    lines = [f"{y} 1 {score!r} |a x{rng.integers(0, 5)}\n" for y, score in pairs]
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, *LOGISTIC, *passes, "-m", tmp_path / "m", "--report", tmp_path / "r")
+    chosen = json.loads((tmp_path / "r").read_text())["chosen"]
+    assert chosen["baseline"] == pytest.approx(np.logaddexp(0, -labels * scores).mean(), rel=0.02)
+    assert loss_on(vwlite, tmp_path / "m", tmp_path / "d.vw") < 1.05 * chosen["baseline"]
+
+
+def test_the_intercept_of_a_stream_is_that_of_all_its_labels(vwlite, tmp_path, monkeypatch):
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 20)
+    labels = [-1] * 300 + [1] * 100
+    lines = [f"{y} |a w{i}\n" for i, y in enumerate(labels)]
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, *LOGISTIC, "--passes", "1", "-m", tmp_path / "m", "--report", tmp_path / "r")
+    report = json.loads((tmp_path / "r").read_text())
+    assert report["chosen"]["baseline"] == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)), rel=1e-9)
+    assert loss_on(vwlite, tmp_path / "m", tmp_path / "d.vw") < 1.05 * report["chosen"]["baseline"]
+
+
 def test_importances_are_repeats(vwlite, tmp_path):
     lines = lines_of(400)
     doubled = [line.replace(" '", " 2 '", 1) for line in lines]

@@ -10,6 +10,7 @@ from vwlite.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
 from vwlite.core.auto.stack import combined_weights
 from vwlite.core.base.arrays import narrowed
 from vwlite.core.learn.learner import Learner
+from vwlite.errors import DataError
 from vwlite.model.snapshot import slots_of
 from vwlite.options.settings import Settings
 
@@ -27,10 +28,11 @@ Dense = Sequence[tuple[int, float, bool]]  # of each column that is centered: ke
 @dataclass(frozen=True)
 class WeightScale:
     """How weights for labels as they were learned become weights for labels as they are: w * scale, and the intercept
-    + shift."""
+    + shift. Derivatives of the loss become those * slope."""
 
     scale: float = 1.0
     shift: float = 0.0
+    slope: float = 1.0
 
 
 def gd_settings(settings: Settings, rate: float, normalize: str) -> Settings:
@@ -53,16 +55,18 @@ def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, ex
     weights = array("d", bytes(8 * len(kept.keys)))
     combined_weights(kept.columns, c.best.u, weights)
     w = narrowed(array("d", (x * fold.scale for x in weights)))
+    _check_finite(w)
     scalars = kept.scalars[kind]
     passes = c.best.number
     # A lane learned a part of the examples of each pass: as if it had learned one pass over all of them.
-    squares = fold.scale**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
+    squares = fold.slope**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
     N = memoryview(array("f", kept.columns[N_COLUMN::STATE]))
     G = memoryview(array("f", (min(x * squares, LARGEST) for x in kept.columns[G_COLUMN + kind :: STATE])))
     place = {key: i for i, key in enumerate(kept.keys)}
     at, intercept = place.get(learner.expander.constant_key), None
     if at is not None:
         w[at] = intercept = weights[at] * fold.scale + fold.shift - _moved(w, N, place, dense)
+        _check_finite(w[at : at + 1])
     rule = learner.rule
     rule.load(
         {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING},
@@ -77,8 +81,14 @@ def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:
     for key, mean, _ in dense:
         if key in place:
             terms.append(w[place[key]] * mean)
-            N[place[key]] += abs(mean)
+            N[place[key]] = min(N[place[key]] + abs(mean), LARGEST)
     return math.fsum(terms)
+
+
+def _check_finite(w: Any) -> None:
+    if not all(map(math.isfinite, w)):
+        raise DataError("the model would have weights that are too large for a 32-bit float: scale the labels or the "
+                        "values")  # fmt: skip
 
 
 def load_intercept(learner: Learner, value: float, examples: int) -> float:

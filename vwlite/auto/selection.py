@@ -4,6 +4,7 @@ A candidate is a normalization of the values with a learning-rate grid of its ow
 are scored by lanes that never learn them, and the scores are stacked. A pass is as good as its out-of-fold loss.
 """
 
+import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -122,6 +123,10 @@ class Selection:
         gathered(summary.labels, order, self._y, labels.mean, labels.scale)
         gathered(summary.importances, order, self._h)
         gathered(summary.initials, order, self._initial, 0, labels.initial_scale)
+        self._all_initial = self._initial
+        if scored < len(order):
+            self._all_initial = array("d", bytes(8 * len(order)))
+            gathered(summary.initials, order, self._all_initial, 0, labels.initial_scale)
         self._first, self._second = halves(self._judged_folds[:scored], folds)
 
     @property
@@ -212,14 +217,14 @@ class Selection:
             yield scores, filled
 
     def _stacked(self, scored: Scored, number: int) -> PassResult:
-        losses = scored.losses()
+        losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses()]
         best = min(range(len(losses)), key=losses.__getitem__)
         alone = [float(c == best) for c in range(len(losses))]
         from_first = scored.fit(alone, STRENGTH, self._first)
         from_second = scored.fit(alone, STRENGTH, self._second)
         total = scored.loss_of(from_first, self._second) + scored.loss_of(from_second, self._first)
         stacked = total / sum(self._h)
-        if losses[best] <= stacked:
+        if not stacked < losses[best]:
             return PassResult(number, losses[best], best, losses, stacked, alone)
         u = scored.fit(alone, STRENGTH)
         return PassResult(number, stacked, best, losses, stacked, u, (from_first, from_second))
@@ -239,7 +244,8 @@ class Selection:
             at = 0
             for scores, count in self._scores(lanes, n):
                 if at:
-                    stacked_scores(scores, result.u, memoryview(found)[at : at + count])
+                    initial = memoryview(self._all_initial)[at : at + count]
+                    stacked_scores(self.loss, scores, result.u, initial, memoryview(found)[at : at + count])
                 at += count
         return found
 

@@ -41,7 +41,7 @@ class Stream:
             StreamCandidate(name, StreamLearner(loss, lanes, labels.mean, labels.scale, labels.initial_scale))
             for name, lanes in candidates
         ]
-        self._reservoir = Reservoir()
+        self._reservoir = Reservoir(loss, labels.mean, labels.scale)
 
     @property
     def best(self) -> StreamCandidate:
@@ -77,6 +77,23 @@ class Stream:
         result = PassResult(1, min(losses), column, columns, stacked, weights, None if alone else (u, u))
         c = self.best
         return GridCandidate(c.name, lambda: c.learner.lanes, c.learner.lanes, [result], result, kept(c.learner.lanes))
+
+    @property
+    def examples(self) -> int:
+        """Examples that were learned."""
+        return int(self._reservoir.seen)
+
+    @property
+    def mean_label(self) -> float:
+        return float(self._reservoir.label) * self._labels.scale + self._labels.mean
+
+    @property
+    def has_one_label(self) -> bool:
+        return bool(self._reservoir.least == self._reservoir.most)
+
+    def constant_loss(self, score: float) -> float:
+        """The loss of a constant score over all examples, which have no initial predictions."""
+        return float(self._reservoir.constant_loss(score))
 
     def sample(self) -> Batch:
         """A sample of all examples of the stream."""

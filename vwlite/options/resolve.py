@@ -210,6 +210,9 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     if settings.normalize == "center" and settings.algorithm != AUTO.name:
         raise UsageError("--normalize center needs --algorithm auto, which finds the means first: use --normalize l2 "
                          "or log")  # fmt: skip
+    if settings.normalize == "center" and not settings.constant:
+        raise UsageError("--normalize center and --no-constant cannot be used together: the means go into the "
+                         "intercept")  # fmt: skip
     check_rows(settings)
 
 

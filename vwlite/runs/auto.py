@@ -42,6 +42,11 @@ LARGEST_SCORE = 50.0  # of a constant, where all labels are equal
 FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
+LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
+NOT_DENSE = (
+    f"--normalize center is for features that half of the examples have, and for at most {MOST_CENTERED} of them: use "
+    "another one, or leave the option out"
+)
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"
@@ -98,14 +103,17 @@ class AutoTraining(Training):
         self.summary = DataSummary(make_expander(self.settings, Normalizer()))
         self.source.keeps_batches = not self._is_stream
         self.source.open()
-        if self._is_stream:
-            self._read_stream()
-        else:
+        try:
+            if self._is_stream:
+                self._read_stream()
+                return
             counts = self._read()
             if self.options.validate is not None and not self.stopped:
                 self._read_validation(self.options.validate)
             if not self.stopped:
                 self._learn_in_passes(counts, self.source.batch)
+        except OverflowError as e:
+            raise DataError(str(e)) from None
 
     @property
     def _is_stream(self) -> bool:
@@ -134,10 +142,7 @@ class AutoTraining(Training):
     def _counted(self, summary: DataSummary, batch: Batch) -> int:
         """Add a batch to a summary; the number of examples that can be learned."""
         before = summary.examples
-        try:
-            summary.take(batch)
-        except ValueError as e:
-            raise DataError(f"{batch.source}: {e}") from None
+        summary.take(batch)
         return int(summary.examples - before)
 
     def _read_validation(self, path: str) -> None:
@@ -175,7 +180,7 @@ class AutoTraining(Training):
         settings, summary = self.settings, self.summary
         self._learn_labels_as()
         if self._is_scarce:
-            self._begin_stream([load_batch(number_of_batch) for number_of_batch in range(len(counts))])
+            self._begin_stream(load_batch(number_of_batch) for number_of_batch in range(len(counts)))
             self._end_stream()
             return
         if summary.examples and self.baseline:
@@ -192,11 +197,11 @@ class AutoTraining(Training):
         learner = self._load_model()
         batches = map(load_batch, range(len(counts)))
         if self.validation is None:
-            self._feed_given(learner, batches, self._file_order(summary.examples))
+            self._feed_given(learner, batches, self._file_order(summary))
             return
         judge = self._given(self.settings, WeightScale())
         judge.answers_blank_lines = False
-        self._feed_given(judge, self.validation_batches, self._file_order(self.validation.summary.examples))
+        self._feed_given(judge, self.validation_batches, self._file_order(self.validation.summary))
         self.held = judge.progressive
         self._feed_given(learner, batches, array("d", []))  # counts them
 
@@ -232,13 +237,15 @@ class AutoTraining(Training):
         most = most_passes(self.summary.examples)
         return min(most, self.options.passes) if self.options.passes > 1 else most
 
-    def _file_order(self, n: int) -> Any:
+    def _file_order(self, summary: DataSummary) -> Any:
         """The predictions that the model was chosen by, in the order of the file; those of the best constant if that is
-        the model. n: examples that can be learned."""
-        found = array("d", [self._constant() if self.best is None else 0.0]) * n
-        if self.best is not None and self.selection is not None:
-            for place, p in zip(self.selection.order, self.best.predictions, strict=True):
-                found[place] = p * self.weights_as.scale + self.weights_as.shift
+        the model."""
+        if self.best is None or self.selection is None:
+            constant = self._constant()
+            return array("d", (constant + initial for initial in summary.initials))
+        found = array("d", bytes(8 * summary.examples))
+        for place, p in zip(self.selection.order, self.best.predictions, strict=True):
+            found[place] = p * self.weights_as.scale + self.weights_as.shift
         return found
 
     def _feed_given(self, learner: GivenPredictions, batches: Iterable[Batch], scores: Any) -> None:
@@ -278,6 +285,7 @@ class AutoTraining(Training):
                     if begin == len(parsed.batch):
                         continue
                     self._begin_stream(kept)
+                    kept.clear()
                 self._learn_stream(parsed.batch.part(begin, len(parsed.batch)) if begin else parsed.batch)
         if self.stream is None and (self.stopped or "passes" in self.options.given):
             self._begin_stream(kept)
@@ -286,8 +294,8 @@ class AutoTraining(Training):
         elif self.summary.examples:
             self._end_stream()
 
-    def _begin_stream(self, kept: list[Batch]) -> None:
-        """Learn the examples that were kept."""
+    def _begin_stream(self, kept: Iterable[Batch]) -> None:
+        """Learn the first examples."""
         self._learn_labels_as()
         lanes = [(name, new_lanes()) for name, new_lanes in self._grid(1)]
         self.stream = Stream(make_loss(self.settings), self.labels_as, lanes)
@@ -299,7 +307,8 @@ class AutoTraining(Training):
             super()._print_title()
         for batch in kept:
             self._learn_stream(batch)
-        kept.clear()
+            if self.stopped:
+                break
 
     def _learn_stream(self, batch: Batch) -> None:
         assert self.stream is not None
@@ -314,10 +323,12 @@ class AutoTraining(Training):
         self.sample = DataSummary(make_expander(self.settings, Normalizer()))
         self.sample.take(batch)
         self.baseline = self._constant_loss()
-        self.best = self.stream.checked(found, batch, self.baseline)
-        if self.best is not found and self.baseline:
+        threshold = max(self.baseline, self._constant_loss_of(self.sample))
+        self.best = self.stream.checked(found, batch, threshold) if self.baseline else None
+        assert found.best is not None
+        if self.best is not found and found.best.loss < self.baseline:
             self.hints.append(ORDERED)
-        if self._is_scarce and found.best is not None and found.best.loss >= self.baseline:
+        if self._is_scarce and found.best.loss >= self.baseline:
             self.best = None
         self.passes_used = 1
         assert isinstance(self.learner, GivenPredictions)
@@ -331,37 +342,75 @@ class AutoTraining(Training):
     def _learn_labels_as(self) -> None:
         """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
         settings, summary = self.settings, self.summary
-        mean, deviation = summary.moments()
         if settings.loss == "squared":
+            mean, deviation = summary.moments()
             shift = mean if settings.constant else 0.0
             scale = math.sqrt(deviation**2 + (mean - shift) ** 2) or 1.0
-            self.labels_as, self.weights_as = LabelScale(shift, scale, scale, scale**2), WeightScale(scale, shift)
+            if not abs(shift) + scale <= LARGEST_LABEL:
+                raise DataError(f"labels beyond {LARGEST_LABEL:g} cannot be learned: scale them")
+            self.labels_as = LabelScale(shift, scale, scale, scale**2)
+            self.weights_as = WeightScale(scale, shift, scale)
         elif settings.loss == "poisson":
-            scale = mean if settings.constant and mean > 0 else 1.0
-            self.labels_as, self.weights_as = LabelScale(scale=scale, loss_scale=scale), WeightScale(shift=log(scale))
+            rate = summary.rate() if settings.constant else 1.0
+            if not rate <= math.exp(make_loss(settings).largest_p):
+                raise DataError(f"a mean of the labels of {rate:g} cannot be predicted: scale the labels")
+            scale = rate or 1.0
+            self.labels_as = LabelScale(scale=scale, loss_scale=scale)
+            self.weights_as = WeightScale(shift=log(scale), slope=scale)
         self.baseline = self._constant_loss()
 
     def _constant_loss(self) -> float:
         """The loss of the best constant, with labels as they are learned."""
-        sample = self.sample or self.summary
-        if sample.moments()[1] == 0:  # one label
+        summary, stream = self.sample or self.summary, self.stream
+        if stream is None or summary.has_initial:
+            has_one_label = summary.moments()[1] == 0
+        else:
+            has_one_label = stream.has_one_label
+        if has_one_label and self.settings.constant and not summary.has_initial:
             return 0.0
         if self.validation is not None:
-            sample = self.validation.summary
-        constant, labels = (self._constant() - self.weights_as.shift) / self.weights_as.scale, self.labels_as
-        return float(sample.constant_loss(make_loss(self.settings), constant, labels.mean, labels.scale))
+            summary = self.validation.summary
+        if stream is None or summary.has_initial:
+            return self._constant_loss_of(summary)
+        return stream.constant_loss(self._as_learned(self._constant()))
+
+    def _constant_loss_of(self, summary: DataSummary) -> float:
+        loss, labels = make_loss(self.settings), self.labels_as
+        constant = self._as_learned(self._constant())
+        return float(summary.constant_loss(loss, constant, labels.mean, labels.scale, labels.initial_scale)[0])
+
+    def _as_learned(self, score: float) -> float:
+        return (score - self.weights_as.shift) / self.weights_as.scale
 
     def _constant(self) -> float:
         """The best constant score."""
-        mean, _ = (self.sample or self.summary).moments()
-        if not self.settings.constant:
+        summary, settings = self.sample or self.summary, self.settings
+        if not settings.constant or not summary.examples:
             return 0.0
-        if self.settings.loss == "squared":
+        if summary.has_initial or self.stream is None:
+            mean = summary.rate() if settings.loss == "poisson" else summary.moments()[0]
+        else:
+            mean = self.stream.mean_label
+        if settings.loss == "squared":
             return float(mean)
-        if self.settings.loss == "poisson":
+        if settings.loss == "poisson":
             return log(mean) if mean > 0 else -LARGEST_SCORE
+        if summary.has_initial:
+            return self._constant_with_initial(summary)
         share = (1 + mean) / 2
         return log(share / (1 - share)) if 0 < share < 1 else math.copysign(LARGEST_SCORE, mean)
+
+    def _constant_with_initial(self, summary: DataSummary) -> float:
+        """The root of the derivative of the log loss, by bisection."""
+        loss = make_loss(self.settings)
+        low, high = -LARGEST_SCORE, LARGEST_SCORE
+        for _ in range(60):
+            middle = (low + high) / 2
+            if summary.constant_loss(loss, middle, 0, 1)[1] > 0:
+                high = middle
+            else:
+                low = middle
+        return middle
 
     # --- candidates and the model ------------------------------------------------------------
 
@@ -372,6 +421,10 @@ class AutoTraining(Training):
         if len(self.dense) > MOST_CENTERED or not settings.constant:
             self.dense = []
         names = [settings.normalize] if "normalize" in self.options.typed else list(NORMALIZATIONS)
+        if names == ["center"] and not self.dense:
+            if self.summary.examples:
+                raise DataError(NOT_DENSE)
+            names = ["none"]  # there will be nothing to learn
         names = [name for name in names if name != "center" or self.dense]
         return [(name, partial(self._lanes, name, folds)) for name in names]
 
@@ -394,17 +447,22 @@ class AutoTraining(Training):
         learner.answers_blank_lines = True
         return learner
 
+    @property
+    def _examples(self) -> int:
+        """Examples that were learned in a pass."""
+        return int(self.summary.examples) if self.stream is None else self.stream.examples
+
     def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
         """Put the weights of the model into a learner, or into a new one; it becomes that of the run."""
         best, settings = self.best, self.settings
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         self.settings = gd_settings(settings, rate, best.name if best is not None else "none")
         learner = learner or self._given(self.settings, WeightScale())
-        examples = self.summary.examples
         if best is None:
-            self.intercept = load_intercept(learner, self._constant(), examples)
+            self.intercept = load_intercept(learner, self._constant(), self._examples)
         else:
-            self.intercept = load(learner, best, self.weights_as, self.dense if best.name == "center" else (), examples)
+            dense = self.dense if best.name == "center" else ()
+            self.intercept = load(learner, best, self.weights_as, dense, self._examples)
         self.learner = learner
         return learner
 
@@ -430,13 +488,18 @@ class AutoTraining(Training):
         }  # fmt: skip
 
     def more_for_report(self) -> dict[str, Any]:
-        scale, passes = self.labels_as.loss_scale, []
+        passes = []
         for c in self.candidates:
             for result in c.passes:
-                losses = dict(zip(COLUMNS, (x * scale for x in result.losses), strict=True))
-                stack = {"stacked": result.stacked * scale, "weights": result.u}
+                losses = dict(zip(COLUMNS, map(self._reported, result.losses), strict=True))
+                stack = {"stacked": self._reported(result.stacked), "weights": result.u}
                 passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
         return {"chosen": self.chosen(), "candidates": passes}
+
+    def _reported(self, loss: float) -> float | None:
+        """A loss of labels as they are; None if it is not finite, as JSON has no such number."""
+        found = loss * self.labels_as.loss_scale
+        return found if math.isfinite(found) else None
 
     # --- what is said ------------------------------------------------------------------------
 
