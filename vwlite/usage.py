@@ -72,7 +72,7 @@ _INSTEAD = (
     ("info weights convert algorithms help", "-o --out --output --output-file",
      "the result goes to standard output: add > FILE"),
     ("train solve certify", "-C --C --cost --alpha --lambda --reg --regularization --penalty", _STRENGTH),
-    ("train", "--test --test-file --test-data --eval --eval-file --valid --validate --validation --validation-data "
+    ("train", "--test --test-file --test-data --eval --eval-file --valid --validation --validation-data "
      "--holdout", _JUDGED),
     ("train", "--seed --random-seed --random-state", "training draws no random numbers: the same data and options give "
      "the same model"),

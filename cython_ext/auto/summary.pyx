@@ -23,7 +23,7 @@ cdef enum:
     PER_FEATURE = 8
 
 
-cdef double LARGEST_EXPONENT = 700
+cdef double LARGEST_EXPONENT = 44      # Poisson.largest_p
 
 
 cdef struct ColumnCount:

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from running import finish, start
 
+from vwlite.core.auto.stream import Reservoir
 from vwlite.model.read import read_model
+from vwlite.runs.auto import AutoTraining
 
 LOGISTIC = ("--algorithm", "auto", "--loss", "logistic")
 
@@ -358,6 +360,200 @@ def test_refused_options(vwlite, data, tmp_path, options, said):
         vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m")
         options = ("-i", tmp_path / "m")
     assert said in vwlite("train", train, "--algorithm", "auto", *options, code=2).err
+
+
+def report_of(path):
+    """The report, which has no number that JSON lacks."""
+
+    def refuse(name):
+        raise AssertionError(f"{name} in the report")
+
+    return json.loads(path.read_text(), parse_constant=refuse)
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+def test_columns_that_cannot_be_centered(vwlite, tmp_path, passes):
+    sparse = [f"{(1, -1)[i % 2]} |a w{i % 37} v{i % 11}\n" for i in range(100)]
+    how = (write(tmp_path / "d.vw", sparse), *LOGISTIC, "--normalize", "center", *passes, "-m", tmp_path / "m")
+    assert "--normalize center is for features that half of the examples have" in vwlite("train", *how, code=65).err
+    assert "cannot be used together" in vwlite("train", *how, "--no-constant", code=2).err
+    assert not (tmp_path / "m").exists()
+    unlabelled = write(tmp_path / "u.vw", ["|a x\n"] * 3)
+    assert "no example was learned" in vwlite("train", unlabelled, *how[1:], code=65).err
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("line", ["1 |a x:3e38 x:3e38", "1 |a x:1e30 |b y:1e30"])
+def test_sums_and_products_beyond_a_float_are_bad_data(vwlite, tmp_path, line, passes):
+    train = write(tmp_path / "d.vw", [*lines_of(30), line + "\n"])
+    said = vwlite("train", train, *LOGISTIC, "-q", "ab", *passes, "-m", tmp_path / "m", code=65).err
+    assert "d.vw:31:1: a crossed or repeated feature has a value that is too large" in said
+    assert not (tmp_path / "m").exists()
+
+
+def test_sums_beyond_a_float_late_in_a_stream(vwlite, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 10)
+    train = write(tmp_path / "d.vw", [*lines_of(30), "1 |a x:3e38 x:3e38\n"])
+    assert "d.vw:31:1: " in vwlite("train", train, *LOGISTIC, "--passes", "1", code=65).err
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+def test_centered_values_beyond_a_float(vwlite, tmp_path, passes):
+    lines = [f"{line[:-1]} z:{('3e38', '-3e38')[i % 3 == 0]}\n" for i, line in enumerate(lines_of(400))]
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, *LOGISTIC, *passes, "-m", tmp_path / "m", "--report", tmp_path / "r")
+    chosen = report_of(tmp_path / "r")["chosen"]
+    assert chosen["loss"] < chosen["baseline"]
+    assert loss_on(vwlite, tmp_path / "m", train) < chosen["baseline"]
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+@pytest.mark.parametrize("size", [1e30, 1e150, 1e300])
+def test_labels_that_are_too_large(vwlite, tmp_path, loss, size, passes):
+    train = write(tmp_path / "d.vw", [f"{y * size:g} |a x:{y}e-15\n" for y in range(1, 60)])
+    how = ("--algorithm", "auto", "--loss", loss, "--normalize", "none", *passes)
+    said = vwlite("train", train, *how, "-m", tmp_path / "m", code=65).err
+    assert "scale the labels" in said or "scale them" in said
+    assert not (tmp_path / "m").exists()
+
+
+def test_initial_predictions_that_are_too_large(vwlite, tmp_path):
+    for loss in ("logistic", "squared", "poisson"):
+        lines = [line.replace(" '", " 1 1e38 '", 1) for line in lines_of(100, loss=loss)]
+        how = (write(tmp_path / "d.vw", lines), "--algorithm", "auto", "--loss", loss, "--report", tmp_path / "r")
+        vwlite("train", *how, "-m", tmp_path / "m")
+        report_of(tmp_path / "r")
+        assert np.isfinite(model_of(tmp_path / "m").weights).all()
+
+
+# --- labels and baselines ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", ["0.1", "-7.3", "1e30", "5"])
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+def test_equal_labels_are_the_intercept(vwlite, tmp_path, label, passes):
+    train = write(tmp_path / "d.vw", [f"{label} |a x:{i % 7}\n" for i in range(300)])
+    vwlite("train", train, "--algorithm", "auto", *passes, "-m", tmp_path / "m")
+    assert model_of(tmp_path / "m").chosen == {"baseline": 0.0, "model": "intercept"}
+    assert loss_on(vwlite, tmp_path / "m", train) == 0
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_equal_labels_without_an_intercept_are_learned(vwlite, tmp_path, loss, passes):
+    train = write(tmp_path / "d.vw", [f"1 |a x:{1 + i % 7}\n" for i in range(300)])
+    how = ("--algorithm", "auto", "--loss", loss, "--no-constant", *passes)
+    vwlite("train", train, *how, "-m", tmp_path / "m")
+    baseline = model_of(tmp_path / "m").chosen["baseline"]
+    assert baseline == pytest.approx(np.log(2) if loss == "logistic" else 1)
+    assert loss_on(vwlite, tmp_path / "m", train) < 0.9 * baseline
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+def test_the_baseline_adds_a_constant_to_initial_predictions(vwlite, tmp_path, loss, passes):
+    """Features are noise, and initial predictions too small by 2: the best model is an intercept of about 2."""
+    rng = np.random.default_rng(8)
+    score = rng.normal(0, 1, 1000)
+    labels = {
+        "logistic": np.where(rng.random(1000) < 1 / (1 + np.exp(-score)), 1, -1),
+        "squared": score + rng.normal(0, 0.1, 1000),
+        "poisson": rng.poisson(np.exp(score)),
+    }[loss]
+    lines = [f"{y} 1 {p - 2} |a w{rng.integers(900)}\n" for y, p in zip(labels, score, strict=True)]
+    train, how = write(tmp_path / "d.vw", lines), ("--algorithm", "auto", "--loss", loss, *passes)
+    vwlite("train", train, *how, "-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r")
+    report, key = report_of(tmp_path / "r"), "average loss" if passes else "out-of-fold average loss"
+    true = loss_on(vwlite, tmp_path / "m", train)
+    assert true < report["chosen"]["baseline"] * 1.05 + 1e-9
+    if not passes:
+        assert report["results"][key] < report["chosen"]["baseline"] * 1.02
+    found = np.array([float(line) for line in (tmp_path / "p").read_text().splitlines()])
+    assert np.corrcoef(found[500:], score[500:])[0, 1] > 0.9
+
+
+def test_initial_predictions_of_examples_that_the_stack_has_not_seen(vwlite, tmp_path, monkeypatch):
+    lines = [line.replace(" '", f" 1 {6 if line[0] == '1' else -6} '", 1) for line in lines_of(600)]
+    train = write(tmp_path / "d.vw", lines)
+    monkeypatch.setattr("vwlite.auto.selection.MOST_SCORED", 200)
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "--report", tmp_path / "r")
+    assert report_of(tmp_path / "r")["results"]["out-of-fold average loss"] < 0.01
+
+
+def test_counts_of_any_size_have_the_state_of_their_labels(vwlite, tmp_path):
+    lines = lines_of(300, loss="poisson")
+    hundredfold = [f"{100 * int(line.split()[0])} {line.split(' ', 1)[1]}" for line in lines]
+    for name, text in (("one", lines), ("hundred", hundredfold)):
+        train = write(tmp_path / f"{name}.vw", text)
+        vwlite("train", train, "--algorithm", "auto", "--loss", "poisson", "-m", tmp_path / name)
+    one, hundred = (np.array(model_of(tmp_path / name).state["G"]) for name in ("one", "hundred"))
+    np.testing.assert_allclose(hundred, 1e4 * one, rtol=1e-5)
+
+
+def test_what_is_known_of_a_stream_is_of_all_its_examples(vwlite, tmp_path, monkeypatch):
+    """Its state, the range of its labels, and its baseline; not of those that were kept at its start."""
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 50)
+    lines = [f"{i / 10} |a x:{i / 10} y{i % 5}\n" for i in range(600)]
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, "--algorithm", "auto", "--passes", "1", "-m", tmp_path / "m", "-p", tmp_path / "p")
+    model, labels = model_of(tmp_path / "m"), np.arange(600) / 10
+    assert model.rule["t"] == 600 and model.range == (0.0, 59.9)
+    assert model.chosen["baseline"] == pytest.approx(labels.var(), rel=1e-9)
+    found = np.array([float(line) for line in (tmp_path / "p").read_text().splitlines()])
+    assert np.abs(found - labels)[100:].max() < 5
+
+
+def test_a_rare_class_of_a_stream_is_not_lost_with_the_sample(vwlite, tmp_path, monkeypatch):
+    """Where the sample has examples of one class only."""
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 500)
+    lines = [("1 |a sign " if i % 2001 == 1 else "-1 |a ") + f"w{i % 5}\n" for i in range(40_000)]
+    train = write(tmp_path / "d.vw", lines)
+
+    class OneClass(Reservoir):
+        def batch(self):
+            kept = [one for one in self.batches if one.label[0] < 0]
+            found = kept[0].part(0, 1)
+            for one in kept[1:]:
+                found.extend(one, 0, 1)
+            return found
+
+    monkeypatch.setattr("vwlite.auto.stream.Reservoir", OneClass)
+    said = vwlite("train", train, *LOGISTIC, "--passes", "1", "-m", tmp_path / "m").err
+    assert "in order" not in said
+    assert loss_on(vwlite, tmp_path / "m", train) < 0.5 * model_of(tmp_path / "m").chosen["baseline"]
+
+
+def test_a_stream_that_cannot_be_predicted_is_not_called_ordered(vwlite, tmp_path):
+    rng = np.random.default_rng(2)
+    lines = [f"{rng.choice([-1, 1])} 1e9 |a x:{rng.normal():g}\n" for _ in range(500)]
+    said = vwlite("train", write(tmp_path / "d.vw", lines), *LOGISTIC, "--passes", "1", "-m", tmp_path / "m").err
+    assert "the intercept alone" in said and "in order" not in said
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("size", [0, 50_000])
+def test_examples_that_do_not_fit_memory_are_in_a_temporary_file(vwlite, data, tmp_path, size, threads, monkeypatch):
+    train, _ = data
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    monkeypatch.setattr("vwlite.auto.data.IN_MEMORY", size)
+    monkeypatch.setattr("vwlite.auto.data.BATCH", 1000)
+    vwlite("train", train, *LOGISTIC, "-m", tmp_path / "n", "-p", tmp_path / "q", "--threads", threads)
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+
+
+def test_lines_without_labels_are_not_kept_for_ever(vwlite, tmp_path, monkeypatch):
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_BYTES", 10_000)
+    begun, begin = [], AutoTraining._begin_stream
+    monkeypatch.setattr("vwlite.runs.auto.AutoTraining._begin_stream",
+                        lambda run, kept: (begun.append(sum(map(len, kept))), begin(run, kept)))  # fmt: skip
+    lines = [*lines_of(20), *["|a x y z\n"] * 1000]
+    vwlite("train", write(tmp_path / "d.vw", lines), *LOGISTIC, "--passes", "1", "-m", tmp_path / "m")
+    assert 20 < begun[0] < 300
 
 
 # --- what follows --------------------------------------------------------------------------------

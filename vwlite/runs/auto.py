@@ -319,6 +319,8 @@ class AutoTraining(Training):
     def _end_stream(self) -> None:
         """Put the model into the learner that has counted the stream."""
         assert self.stream is not None
+        if not self.stream.examples:
+            return  # a signal came before the first one
         found, batch = self.stream.result(), self.stream.sample()
         self.sample = DataSummary(make_expander(self.settings, Normalizer()))
         self.sample.take(batch)
