@@ -46,15 +46,17 @@ cdef class Lanes:
     cdef readonly Expander expander
     cdef Loss loss
     cdef Table places                 # from the key of a feature to its record
-    cdef char** parts                 # owned; of PART records each, which never move
-    cdef size_t part_count
-    cdef size_t stride, count         # bytes of a record; records
-    cdef readonly size_t folds
+    cdef char** parts                 # owned; of the records of 2^part_bits features each, which never move
+    cdef size_t part_count, part_bits
+    cdef size_t record, stride        # bytes of a record; of those of a feature, one for each class
+    cdef size_t count                 # features
+    cdef readonly size_t folds, classes
     cdef size_t adaptive, lanes       # lanes of gd, and all
     cdef double rate[MOST_LANES]
     cdef readonly double t            # sum of importances
-    cdef double S[MOST_LANES]         # sum of importance * sum of (x / N)^2: of each lane of gd, as it rounds; of nsgd
-    cdef double T[MOST_LANES]         # examples that a lane has learned
+    # Of each class, [classes * lanes]:
+    cdef double* S                    # owned; sum of importance * sum of (x / N)^2: of each lane of gd, as it rounds; of nsgd
+    cdef double* T                    # owned; examples that a lane has learned
     cdef Located here[2]              # the example that is learned, and the next one
     cdef float* visits                # owned; rates of its features in the lanes of gd
     cdef size_t visit_capacity
@@ -63,5 +65,7 @@ cdef class Lanes:
     cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil
     cdef int add_part(self) noexcept nogil
     cdef int locate(self, const Arrays* a, size_t line, bint learns) noexcept nogil
-    cdef int learn_one(self, const Located* e, const Target* y, float* scores) noexcept nogil
-    cdef void score_one(self, const Located* e, size_t fold, float* scores) noexcept nogil
+    cdef int learn_one(self, Located* e, const Target* y, float* scores) noexcept nogil
+    cdef int learn_class(self, const Located* e, const Target* y, size_t k, float* scores) noexcept nogil
+    cdef void score_one(self, Located* e, size_t fold, float* scores) noexcept nogil
+    cdef void score_class(self, const Located* e, size_t fold, size_t number, float* scores) noexcept nogil

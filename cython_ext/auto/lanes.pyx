@@ -14,12 +14,15 @@ through an accumulator A, the mean of its weights after each example that it lea
 Unlike the rule `gd`, scales grow before an example is predicted, so that a lane of gd has the bytes of that rule only
 where no |x| is larger than those before it. A lane's arithmetic is in vector instructions over lanes: in a record, all
 numbers of one meaning are adjacent, those of gd first, by fold.
+
+With K classes a feature has K records, one behind the other, and one look-up finds them all. The lanes of class k learn
+y = 1 from the examples of this class and y = -1 from the others, as they would alone.
 """
 
 from libc.float cimport FLT_MAX
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t
-from libc.stdlib cimport free
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 from posix.stdlib cimport posix_memalign
 
@@ -220,25 +223,31 @@ cdef extern from *:
 cdef enum:
     HEADER = 8          # bytes of a record before its lanes
     LINE = 64           # bytes of a line of the cache; a record begins with one
-    PART = 1 << 12      # records that are allocated together
+    PART_BITS = 12      # 2^12 features have their records allocated together; with classes, less of them
+    LEAST_PART_BITS = 4
 
 
 cdef class Lanes:
     """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd. folds: 4, 2 or 1; with
-    1, each lane learns all examples."""
+    1, each lane learns all examples. classes: 1 if labels are numbers, else they are those of classes, from 1."""
 
-    def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1):
+    def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1, size_t classes=1):
         cdef size_t k
-        if folds not in (1, 2, MOST_FOLDS) or len(rates) != KINDS:
+        if folds not in (1, 2, MOST_FOLDS) or len(rates) != KINDS or classes < 1:
             raise ValueError("lanes are for 1, 2 or 4 folds, with four rates")
-        self.loss, self.expander, self.folds = loss, expander, folds
+        self.loss, self.expander, self.folds, self.classes = loss, expander, folds, classes
         self.adaptive, self.lanes = ADAPTIVE * folds, KINDS * folds
         for k in range(self.lanes):
             self.rate[k] = rates[k % ADAPTIVE] if k < self.adaptive else rates[ADAPTIVE + k % PLAIN]
-        self.stride = HEADER + (2 * self.lanes + self.adaptive) * sizeof(float)
-        self.stride = (self.stride + LINE - 1) // LINE * LINE
+        self.record = HEADER + (2 * self.lanes + self.adaptive) * sizeof(float)
+        self.stride = (classes * self.record + LINE - 1) // LINE * LINE
+        self.part_bits = PART_BITS
+        while self.part_bits > LEAST_PART_BITS and classes >> (PART_BITS - self.part_bits) > 1:
+            self.part_bits -= 1
         self.places = Table(sizeof(Slot))
-        if self.add_part():
+        self.S = <double*>calloc(classes * self.lanes, sizeof(double))
+        self.T = <double*>calloc(classes * self.lanes, sizeof(double))
+        if self.S == NULL or self.T == NULL or self.add_part():
             raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
 
     def __dealloc__(self):
@@ -246,6 +255,8 @@ cdef class Lanes:
         for i in range(self.part_count):
             free(self.parts[i])
         free(self.parts)
+        free(self.S)
+        free(self.T)
         free(self.here[0].records)
         free(self.here[1].records)
         free(self.visits)
@@ -256,16 +267,18 @@ cdef class Lanes:
 
     @property
     def nbytes(self):
-        return self.part_count * PART * self.stride + self.places.nbytes
+        return (self.part_count << self.part_bits) * self.stride + self.places.nbytes
 
     def learn(self, Batch batch not None, const uint8_t[::1] folds, *, double mean=0, double scale=1,
               double initial_scale=1, float[::1] scores=None):
         """Learn the examples of a batch; each line is one, with a label and an importance above 0.
 
-        folds: of each line. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are divided by `initial_scale`. scores: [lines * COLUMNS],
-        filled in with those before an example is learned. MemoryError; OverflowError for an example that cannot be learned.
+        folds: of each line. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are
+        divided by `initial_scale`. scores: [lines * classes * COLUMNS], filled in with those before an example is learned.
+        MemoryError; OverflowError for an example that cannot be learned.
         """
         cdef size_t line
+        cdef size_t width = self.classes * COLUMNS
         cdef int failed = 0
         cdef const Arrays* a = &batch.a
         cdef Target y
@@ -280,12 +293,12 @@ cdef class Lanes:
                     break
                 y.label, y.importance = (a.label[line] - mean) / scale, a.importance[line]
                 y.initial, y.fold = a.initial[line] / initial_scale, folds[line]
-                failed = self.learn_one(&self.here[line & 1], &y, NULL if scores is None else &scores[line * COLUMNS])
+                failed = self.learn_one(&self.here[line & 1], &y, NULL if scores is None else &scores[line * width])
         raise_failure(failed, batch, line)
 
     def score(self, Batch batch not None, const uint8_t[::1] folds, float[::1] scores not None):
-        """Fill in scores, [lines * COLUMNS], by the lanes of each line's fold, as they are now."""
-        cdef size_t line
+        """Fill in scores, [lines * classes * COLUMNS], by the lanes of each line's fold, as they are now."""
+        cdef size_t line, width = self.classes * COLUMNS
         cdef int failed = 0
         cdef const Arrays* a = &batch.a
         self.check(batch, folds, scores)
@@ -297,13 +310,13 @@ cdef class Lanes:
                     failed = self.locate(a, line + 1, False)
                 if failed:
                     break
-                self.score_one(&self.here[line & 1], folds[line], &scores[line * COLUMNS])
+                self.score_one(&self.here[line & 1], folds[line], &scores[line * width])
         raise_failure(failed, batch, line)
 
     cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores):
         cdef size_t line, n = batch.a.lines
         if <size_t>folds.shape[0] < n or (scores is not None and (
-                <size_t>scores.shape[0] < n * COLUMNS)):
+                <size_t>scores.shape[0] < n * self.classes * COLUMNS)):
             raise ValueError("fewer folds or scores than lines")
         for line in range(n):
             if folds[line] >= self.folds:
@@ -342,7 +355,7 @@ cdef class Lanes:
         """A record of zeros for a slot that has none; -1: no memory. Number 0 stays empty: that of unknown features."""
         cdef char* part
         cdef size_t at = self.count + 1
-        if at // PART >= self.part_count and self.add_part():
+        if at >> self.part_bits >= self.part_count and self.add_part():
             return -1
         self.count, slot.record = at, <uint32_t>at
         (<Record*>record_at(self, at)).key = key
@@ -350,17 +363,39 @@ cdef class Lanes:
 
     cdef int add_part(self) noexcept nogil:
         cdef void* part = NULL
+        cdef size_t size = self.stride << self.part_bits
         if resize(<void**>&self.parts, self.part_count + 1, sizeof(char*)):
             return -1
-        if posix_memalign(&part, LINE, PART * self.stride):
+        if posix_memalign(&part, LINE, size):
             return -1
-        memset(part, 0, PART * self.stride)
+        memset(part, 0, size)
         self.parts[self.part_count] = <char*>part
         self.part_count += 1
         return 0
 
-    cdef int learn_one(self, const Located* e, const Target* y, float* scores) noexcept nogil:
-        """-1: no memory; NOT_FINITE."""
+    cdef int learn_one(self, Located* e, const Target* y, float* scores) noexcept nogil:
+        """-1: no memory; NOT_FINITE. With classes, `e` is then of the last one."""
+        cdef size_t k
+        cdef int failed
+        cdef Target own = y[0]
+        if reserve(<void**>&self.visits, &self.visit_capacity, e.size * self.adaptive, sizeof(float)):
+            return -1
+        self.t += y.importance
+        if self.classes == 1:
+            return self.learn_class(e, y, 0, scores)
+        for k in range(self.classes):
+            if k:
+                next_class(self, e)
+            own.label = 1 if y.label == k + 1 else -1
+            failed = self.learn_class(e, &own, k, NULL if scores == NULL else scores + k * COLUMNS)
+            if failed:
+                return failed
+        return 0
+
+    cdef int learn_class(self, const Located* e, const Target* y, size_t k, float* scores) noexcept nogil:
+        """Learn an example for a class, counted from 0."""
+        cdef double* S = self.S + k * self.lanes
+        cdef double* T = self.T + k * self.lanes
         cdef double p[MOST_LANES]
         cdef double sum[MOST_LANES]
         cdef double units[MOST_LANES]
@@ -371,13 +406,11 @@ cdef class Lanes:
         cdef double same, square, plain, scale
         cdef bint learns
         cdef size_t l, lanes = self.lanes, adaptive = self.adaptive
-        if reserve(<void**>&self.visits, &self.visit_capacity, e.size * adaptive, sizeof(float)):
-            return -1
         plain = grow_scales(e.records, e.x, e.size, <int>adaptive, <int>lanes)
         if not isfinite(plain):
             return NOT_FINITE
         if scores != NULL:
-            self.score_one(e, y.fold, scores)
+            self.score_class(e, y.fold, k, scores)
         dot(e.records, e.x, e.size, <int>lanes, p)
         for l in range(lanes):
             p[l] = min(p[l] + y.initial, self.loss.largest_p)
@@ -385,55 +418,67 @@ cdef class Lanes:
             square = y.importance * dloss[l] * dloss[l]
             learns = (self.folds == 1 or fold_of(self, l) != y.fold) and isfinite(p[l]) and isfinite(dloss[l])
             g2[l] = <float>min(square, FLT_MAX) if learns else 0
-            before[l] = <float>self.T[l]
-            self.T[l] += learns
+            before[l] = <float>T[l]
+            T[l] += learns
             dloss[l] = dloss[l] if learns else 0
         adapt(e.records, e.x, e.size, <int>lanes, g2, self.visits, sum, units)
-        self.t += y.importance
         for l in range(lanes):
-            self.S[l] += y.importance * (units[l] if l < adaptive else plain)
-            if dloss[l] == 0 or self.S[l] <= 0:
+            S[l] += y.importance * (units[l] if l < adaptive else plain)
+            if dloss[l] == 0 or S[l] <= 0:
                 step[l] = 0
                 continue
-            scale = sqrt(self.t / self.S[l])
+            scale = sqrt(self.t / S[l])
             if l < adaptive:
                 same = self.loss.invariant_step(p[l], y.label, dloss[l], self.rate[l] * y.importance, sum[l] * scale)
                 step[l] = <float>(same * scale)
             else:
                 same = self.loss.invariant_step(
-                    p[l], y.label, dloss[l], self.rate[l] * y.importance / sqrt(self.T[l]), plain * scale * scale)
+                    p[l], y.label, dloss[l], self.rate[l] * y.importance / sqrt(T[l]), plain * scale * scale)
                 step[l] = <float>(same * scale * scale)
         move(e.records, e.x, e.size, <int>lanes, step, before, self.visits)
         return 0
 
-    cdef void score_one(self, const Located* e, size_t fold, float* scores) noexcept nogil:
-        """The scores of an example by the lanes of a fold: COLUMNS."""
+    cdef void score_one(self, Located* e, size_t fold, float* scores) noexcept nogil:
+        """The scores of an example by the lanes of a fold: COLUMNS for each class. `e` is then of the last one."""
+        cdef size_t k
+        for k in range(self.classes):
+            if k:
+                next_class(self, e)
+            self.score_class(e, fold, k, scores + k * COLUMNS)
+
+    cdef void score_class(self, const Located* e, size_t fold, size_t number, float* scores) noexcept nogil:
         cdef double sums[COLUMNS]
         cdef size_t k
         cdef double T
         dot_of_fold(e.records, e.x, e.size, <int>self.lanes, <int>fold, sums)
         for k in range(KINDS):
-            T = self.T[lane_of(self, k, fold)]
+            T = self.T[number * self.lanes + lane_of(self, k, fold)]
             scores[k] = finite(sums[k])
             scores[KINDS + k] = finite(sums[k] - sums[KINDS + k] / T) if T > 0 else 0
 
     # --- the end of a pass -------------------------------------------------------------------
 
     def weights(self, uint32_t[::1] keys not None, float[::1] columns not None):
-        """Fill in the features, in the order in which they came: their keys, and STATE numbers: COLUMNS
-        weights, the means over the lanes that have learned; N; G of the kinds of gd, the mean over the same lanes."""
-        cdef size_t i
-        if <size_t>keys.shape[0] != self.count or <size_t>columns.shape[0] != self.count * STATE:
+        """Fill in the features, in the order in which they came: their keys, and for each class [features * STATE] numbers:
+        COLUMNS weights, the means over the lanes that have learned; N; G of the kinds of gd, the mean over the same lanes."""
+        cdef size_t i, k
+        if (<size_t>keys.shape[0] != self.count
+                or <size_t>columns.shape[0] != self.classes * self.count * STATE):
             raise ValueError("an array for another number of features")
         with nogil:
             for i in range(self.count):
-                means_over_folds(self, <Record*>record_at(self, i + 1), &keys[i], &columns[i * STATE])
+                keys[i] = (<Record*>record_at(self, i + 1)).key
+                for k in range(self.classes):
+                    means_over_folds(self, i + 1, k, &columns[(k * self.count + i) * STATE])
 
-    def scalars(self, size_t kind):
-        """The state of a kind of gd that is not per feature: t, S and the mean number of examples that its lanes have
-        learned."""
-        learned = [self.T[lane_of(self, kind, fold)] for fold in range(self.folds)]
-        return {"t": self.t, "S": self.S[lane_of(self, kind, 0)], "learned": sum(learned) / len(learned)}
+    def scalars(self, size_t kind, size_t k=0):
+        """The state of a kind of gd that is not per feature, for class k, counted from 0: t, S and the mean number of
+        examples that its lanes have learned."""
+        if kind >= ADAPTIVE or k >= self.classes:
+            raise IndexError(k)
+        learned = [self.T[k * self.lanes + lane_of(self, kind, fold)] for fold in range(self.folds)]
+        S = self.S[k * self.lanes + lane_of(self, kind, 0)]
+        return {"t": self.t, "S": S, "learned": sum(learned) / len(learned)}
 
 
 cdef inline float finite(double x) noexcept nogil:
@@ -442,7 +487,14 @@ cdef inline float finite(double x) noexcept nogil:
 
 
 cdef inline char* record_at(Lanes self, size_t number) noexcept nogil:
-    return self.parts[number // PART] + (number % PART) * self.stride
+    return self.parts[number >> self.part_bits] + (number & ((<size_t>1 << self.part_bits) - 1)) * self.stride
+
+
+cdef inline void next_class(Lanes self, Located* e) noexcept nogil:
+    """From the records of a class to those of the next one."""
+    cdef size_t i
+    for i in range(e.size):
+        e.records[i] += self.record
 
 
 cdef inline size_t lane_of(Lanes self, size_t kind, size_t fold) noexcept nogil:
@@ -455,20 +507,21 @@ cdef inline size_t fold_of(Lanes self, size_t lane) noexcept nogil:
     return lane // ADAPTIVE if lane < self.adaptive else (lane - self.adaptive) // PLAIN
 
 
-cdef void means_over_folds(Lanes self, const Record* r, uint32_t* key, float* out) noexcept nogil:
+cdef void means_over_folds(Lanes self, size_t number, size_t of_class, float* out) noexcept nogil:
     cdef size_t k, fold, l
     cdef double last, mean, G, learned
+    cdef const Record* r = <Record*>(record_at(self, number) + of_class * self.record)
+    cdef const double* T = self.T + of_class * self.lanes
     cdef const float* w = r.lanes
     cdef const float* A = w + self.lanes
-    key[0] = r.key
     for k in range(KINDS):
         last = mean = G = learned = 0
         for fold in range(self.folds):
             l = lane_of(self, k, fold)
-            if self.T[l] > 0:
+            if T[l] > 0:
                 learned += 1
                 last += w[l]
-                mean += w[l] - A[l] / self.T[l]
+                mean += w[l] - A[l] / T[l]
                 if k < ADAPTIVE:
                     G += A[self.lanes + l]
         learned = max(learned, 1)

@@ -3,6 +3,15 @@
 from vwlite.core.auto.lanes cimport COLUMNS
 from vwlite.core.learn.losses cimport Loss
 
+cdef enum:
+    MOST_ROUNDS = 100       # of Newton's method
+    MOST_HALVINGS = 40
+
+cdef double TOLERANCE       # relative
+
+
+cdef bint solve(double* matrix, double* x, size_t n) noexcept nogil
+
 
 cdef class OnlineStack:
     cdef Loss loss

@@ -15,10 +15,6 @@ from libc.stdint cimport uint8_t, uint32_t
 from vwlite.core.auto.lanes cimport COLUMNS, STATE
 from vwlite.core.learn.losses cimport Loss
 
-cdef enum:
-    MOST_ROUNDS = 100
-    MOST_HALVINGS = 40
-
 cdef double TOLERANCE = 1e-10
 cdef double LEAST_CURVATURE = 1e-4
 cdef double PRIOR = 0.3             # B of a stream begins with this times the unit matrix
@@ -140,7 +136,7 @@ cdef void newton(Scored self, double* u, const double* start, double strength, c
         for c in range(COLUMNS):
             gradient[c] += 2 * strength * (u[c] - start[c])
             hessian[c * COLUMNS + c] += 2 * strength
-        if not solve(hessian, gradient):
+        if not solve(hessian, gradient, COLUMNS):
             return
         size = 1
         after = now
@@ -180,29 +176,29 @@ cdef void derivatives(Scored self, const double* u, const uint8_t[::1] rows, dou
                 hessian[c * COLUMNS + d] += h * curvature * self.scores[i * COLUMNS + c] * self.scores[i * COLUMNS + d]
 
 
-cdef bint solve(double* matrix, double* x) noexcept nogil:
-    """x = matrix^-1 x, by Cholesky's factors of the lower half; false if it is not positive definite."""
+cdef bint solve(double* matrix, double* x, size_t n) noexcept nogil:
+    """x = matrix^-1 x for an n x n matrix, by Cholesky's factors of the lower half; false if it is not positive definite."""
     cdef size_t i, j, k
     cdef double sum
-    for i in range(COLUMNS):
+    for i in range(n):
         for j in range(i + 1):
-            sum = matrix[i * COLUMNS + j]
+            sum = matrix[i * n + j]
             for k in range(j):
-                sum -= matrix[i * COLUMNS + k] * matrix[j * COLUMNS + k]
+                sum -= matrix[i * n + k] * matrix[j * n + k]
             if i > j:
-                matrix[i * COLUMNS + j] = sum / matrix[j * COLUMNS + j]
+                matrix[i * n + j] = sum / matrix[j * n + j]
             elif sum > 0 and isfinite(sum):
-                matrix[i * COLUMNS + i] = sqrt(sum)
+                matrix[i * n + i] = sqrt(sum)
             else:
                 return False
-    for i in range(COLUMNS):
+    for i in range(n):
         for k in range(i):
-            x[i] -= matrix[i * COLUMNS + k] * x[k]
-        x[i] /= matrix[i * COLUMNS + i]
-    for i in reversed(range(COLUMNS)):
-        for k in range(i + 1, COLUMNS):
-            x[i] -= matrix[k * COLUMNS + i] * x[k]
-        x[i] /= matrix[i * COLUMNS + i]
+            x[i] -= matrix[i * n + k] * x[k]
+        x[i] /= matrix[i * n + i]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] -= matrix[k * n + i] * x[k]
+        x[i] /= matrix[i * n + i]
     return True
 
 

@@ -89,6 +89,11 @@ class SlowLanes:
         return np.array(found)
 
 
+def slow_class_lanes(classes: int, size: int, folds: int) -> list[SlowLanes]:
+    """Those of each class, from 1, which learn y = 1 from its examples and y = -1 from the others."""
+    return [SlowLanes(size, "logistic", folds) for _ in range(classes)]
+
+
 # --- folds and order ---------------------------------------------------------------------------
 
 
@@ -161,6 +166,44 @@ def stacked(scores: np.ndarray, y: np.ndarray, h: np.ndarray, start: np.ndarray,
         if np.abs(step).max() < 1e-13:
             break
     return u
+
+
+def log_loss_of_classes(scores: np.ndarray, y: np.ndarray, h: np.ndarray) -> float:
+    """The sum of h times -log of the probability of each label, from scores [examples, classes]."""
+    most = scores.max(axis=1)
+    total = np.log(np.exp(scores - most[:, None]).sum(axis=1)) + most
+    return float(h @ (total - scores[np.arange(len(y)), y.astype(int) - 1]))
+
+
+def stacked_classes(
+    scores: np.ndarray, y: np.ndarray, h: np.ndarray, start: np.ndarray, strength=5.0, offsets=0.5
+) -> tuple[np.ndarray, np.ndarray]:
+    """argmin over u and b of the log loss of scores [examples, classes, columns] @ u + b, + strength |u - start|^2
+    + offsets |b|^2, by Newton's method until nothing changes."""
+    n, classes, columns = scores.shape
+    x = np.concatenate([scores, np.broadcast_to(np.eye(classes), (n, classes, classes))], axis=2)
+    weights = np.r_[np.full(columns, strength), np.full(classes, offsets)]
+    begin = np.r_[start, np.zeros(classes)].astype(float)
+    one = np.eye(classes)[y.astype(int) - 1]
+
+    def objective(v):
+        return log_loss_of_classes(x @ v, y, h) + weights @ (v - begin) ** 2
+
+    v = begin
+    for _ in range(100):
+        z = x @ v
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        gradient = np.einsum("i,ik,ikc->c", h, p - one, x) + 2 * weights * (v - begin)
+        mean = np.einsum("ik,ikc->ic", p, x)
+        matrix = np.einsum("i,ik,ikc,ikd->cd", h, p, x, x) - np.einsum("i,ic,id->cd", h, mean, mean)
+        step, size = np.linalg.solve(matrix + 2 * np.diag(weights), gradient), 1.0
+        while objective(v - size * step) > objective(v) and size > 1e-12:
+            size /= 2
+        v = v - size * step
+        if np.abs(step).max() < 1e-13:
+            break
+    return v[:columns], v[columns:]
 
 
 class SlowOnlineStack:
