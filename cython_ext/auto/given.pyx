@@ -1,6 +1,7 @@
 """A learner whose predictions are given: those that were made out of fold, or before an example was learned."""
 
 from libc.math cimport NAN, isnan
+from libc.stdint cimport uint32_t
 
 from vwlite.core.auto.order cimport is_used
 from vwlite.core.data.batch cimport EXAMPLE, Batch
@@ -13,7 +14,8 @@ from vwlite.core.learn.rule cimport Rule
 cdef class GivenPredictions(Learner):
     """Evaluates, counts and writes like a learner that does not learn. `give` comes before each batch.
 
-    scale, shift: a prediction is a given score * scale + shift.
+    scale, shift: a prediction is a given score * scale + shift. With classes, each example has a score for each that has a
+    name, to which its initial prediction is added.
     """
 
     cdef const double[::1] scores
@@ -25,21 +27,33 @@ cdef class GivenPredictions(Learner):
                  **options):
         super().__init__(rule, loss, expander, learn=False, **options)
         self.scale, self.shift = scale, shift
+        if self.multiclass:
+            self.named = self.class_names.count
 
     def give(self, Batch batch not None, const double[::1] scores not None):
         """The scores of the lines of the next batch; NaN: the rule predicts."""
-        if <size_t>scores.shape[0] != batch.a.lines:
+        if <size_t>scores.shape[0] != batch.a.lines * (self.named if self.multiclass else 1):
             raise ValueError("as many scores as lines")
         self.batch, self.scores, self.at = batch, scores, 0
 
     cdef Reason predict(self, Turn* turn) noexcept nogil:
         cdef double score
+        cdef size_t k
         while self.at < self.batch.a.lines and self.batch.a.kind[self.at] != EXAMPLE:
             self.at += 1
-        score = self.scores[self.at] if self.at < self.batch.a.lines else NAN
+        if self.at < self.batch.a.lines and self.scores.shape[0]:      # none: no class has a name
+            score = self.scores[self.at * self.named if self.multiclass else self.at]
+        else:
+            score = NAN
         self.at += 1
         if isnan(score):
             return Learner.predict(self, turn)
+        if self.multiclass:
+            for k in range(self.named):
+                self.classifier.scores[k] = turn.e.initial + self.scores[(self.at - 1) * self.named + k]
+            turn.raw = 0
+            turn.o.p = turn.shown = self.classifier.best(self.named)
+            return Reason.DONE
         turn.raw = score * self.scale + self.shift
         if turn.labelled and self.clips and turn.o.importance > 0:
             self.widen_range(turn.o.label)
@@ -47,15 +61,30 @@ cdef class GivenPredictions(Learner):
         return Reason.DONE
 
 
-def by_line(Batch batch not None, const double[::1] scores not None, size_t begin, double[::1] out not None):
-    """Fill in the scores of the lines of a batch, from those of all examples that can be learned, of which `begin` come before;
-    NaN for other lines. Returns how many come before the next batch."""
-    cdef size_t line
-    if <size_t>out.shape[0] != batch.a.lines:
-        raise ValueError("as many places as lines")
+def by_line(Batch batch not None, const double[::1] scores not None, size_t begin, double[::1] out not None, size_t width=1):
+    """Fill in the scores of the lines of a batch, `width` each, from those of all examples that can be learned, of which
+    `begin` come before; NaN for other lines. Returns how many come before the next batch."""
+    cdef size_t line, k
+    if <size_t>out.shape[0] != batch.a.lines * width:
+        raise ValueError("as many places as scores of the lines")
     for line in range(batch.a.lines):
-        out[line] = NAN
-        if is_used(&batch.a, line) and begin < <size_t>scores.shape[0]:
-            out[line] = scores[begin]
+        for k in range(width):
+            out[line * width + k] = NAN
+        if is_used(&batch.a, line) and (begin + 1) * width <= <size_t>scores.shape[0]:
+            for k in range(width):
+                out[line * width + k] = scores[begin * width + k]
             begin += 1
     return begin
+
+
+def scattered(const double[::1] values not None, const uint32_t[::1] order not None, double[::1] out not None,
+              size_t width=1):
+    """out[order[i]] = values[i], in rows of `width` numbers."""
+    cdef size_t i, k
+    if out.shape[0] != values.shape[0] or width * <size_t>order.shape[0] != <size_t>values.shape[0]:
+        raise ValueError("as many places as numbers")
+    for i in range(<size_t>order.shape[0]):
+        if order[i] >= <size_t>order.shape[0]:
+            raise IndexError(order[i])
+        for k in range(width):
+            out[order[i] * width + k] = values[i * width + k]

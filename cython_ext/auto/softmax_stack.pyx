@@ -261,4 +261,19 @@ def importance_of_classes(const double[::1] labels not None, const double[::1] i
         if not 1 <= labels[i] <= classes:
             raise ValueError("a label is none of the classes")
         found[<size_t>labels[i] - 1] += importances[i]
-    return out.tolist()
+    return out
+
+
+def constant_loss(const double[::1] scores not None, const double[::1] weights not None):
+    """The mean log loss of constant scores, of examples with these sums of importances."""
+    cdef size_t k
+    cdef double most, sum = 0, loss = 0, total = 0
+    if scores.shape[0] != weights.shape[0] or scores.shape[0] == 0:
+        raise ValueError("as many scores as weights")
+    most = max(scores)
+    for k in range(<size_t>scores.shape[0]):
+        sum += exp_of(max(scores[k] - most, FARTHEST))
+    for k in range(<size_t>scores.shape[0]):
+        loss += weights[k] * (log(sum) + (most - scores[k]))
+        total += weights[k]
+    return loss / total if total else 0.0

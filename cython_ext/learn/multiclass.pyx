@@ -273,23 +273,45 @@ cdef class Classifier(Rule):
         return sum(rule.count_nonzero() for rule in self.rules)
 
 
+cdef void softmax_of(const double* scores, size_t n, double largest, double* out) noexcept nogil:
+    """exp(s) / sum of exp(s). largest: of the scores."""
+    cdef size_t k
+    cdef double sum = 0
+    for k in range(n):
+        out[k] = exp(scores[k] - largest)
+        sum += out[k]
+    for k in range(n):
+        out[k] /= sum
+
+
+cdef double log_loss_of_softmax(const double* scores, size_t n, double largest, size_t label) noexcept nogil:
+    """-log of the probability of a label, from 1 to n."""
+    cdef size_t k
+    cdef double total = 0
+    for k in range(n):
+        total += exp(scores[k] - largest)
+    return log(total) - (scores[label - 1] - largest)
+
+
 cdef class OneAgainstAll(Classifier):
     """Each rule learns whether an example is of its class, from labels 1 and -1.
 
-    first_range: the range to which scores are clipped before the first label, if the rules clip.
+    first_range: the range to which scores are clipped before the first label, if the rules clip. softmax: probabilities are
+    the softmax of the scores, else their sigmoids, normalized to sum 1.
     """
 
-    cdef bint clips
+    cdef bint clips, softmax
     cdef double* low                  # owned, [K]: corresponds to `min_label` of a learner with two labels
     cdef double* high                 # owned, [K]
 
-    def __cinit__(self, list rules not None, *, first_range=(0.0, 0.0)):
+    def __cinit__(self, list rules not None, *, first_range=(0.0, 0.0), bint softmax=False):
+        self.softmax = softmax
         self.low = <double*>calloc(self.classes, sizeof(double))
         self.high = <double*>calloc(self.classes, sizeof(double))
         if self.low == NULL or self.high == NULL:
             raise MemoryError("no memory for the classes")
 
-    def __init__(self, list rules not None, *, first_range=(0.0, 0.0)):
+    def __init__(self, list rules not None, *, first_range=(0.0, 0.0), bint softmax=False):
         super().__init__(rules)
         self.clips = rules[0].CLIPS
         self.probable = isinstance(self.loss, Logistic)
@@ -322,6 +344,9 @@ cdef class OneAgainstAll(Classifier):
         cdef size_t k
         cdef double sum = 0, largest = self.scores[self.best(named) - 1]
         cdef double far = largest if largest < -700 else 0
+        if self.softmax:
+            softmax_of(self.scores, named, largest, out)
+            return
         for k in range(named):
             # Far below 0 the sigmoid is e^s, so that only the ratios matter.
             out[k] = exp(self.scores[k] - far) if far != 0 else sigmoid(self.scores[k])
@@ -333,6 +358,8 @@ cdef class OneAgainstAll(Classifier):
         cdef size_t k
         cdef double sum = 0, score = self.scores[label - 1], largest = self.scores[self.best(named) - 1]
         cdef double far = largest if largest < -700 else 0
+        if self.softmax:
+            return log_loss_of_softmax(self.scores, named, largest, label)
         for k in range(named):
             sum += exp(self.scores[k] - far) if far != 0 else sigmoid(self.scores[k])
         # far cancels: where it is not 0, log1p(exp(score)) is.
@@ -381,18 +408,8 @@ cdef class Softmax(Classifier):
         return True
 
     cdef void probabilities(self, size_t named, double* out) noexcept nogil:
-        cdef size_t k
-        cdef double sum = 0, largest = self.scores[self.best(named) - 1]
-        for k in range(named):
-            out[k] = exp(self.scores[k] - largest)
-            sum += out[k]
-        for k in range(named):
-            out[k] /= sum
+        softmax_of(self.scores, named, self.scores[self.best(named) - 1], out)
 
     cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
         """The loss of `evaluate`."""
-        cdef size_t k
-        cdef double total = 0, largest = self.scores[self.best(named) - 1]
-        for k in range(named):
-            total += exp(self.scores[k] - largest)
-        return log(total) - (self.scores[label - 1] - largest)
+        return log_loss_of_softmax(self.scores, named, self.scores[self.best(named) - 1], label)

@@ -8,7 +8,7 @@ from streams import random_stream
 from test_lanes import COLUMNS, STATE, loss_of, merged, usable
 
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.softmax_stack import ClassScored, importance_of_classes
+from vwlite.core.auto.softmax_stack import ClassScored, constant_loss, importance_of_classes
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
 
@@ -159,7 +159,14 @@ def test_a_class_without_examples_has_a_finite_offset():
 
 
 def test_importance_of_classes():
-    assert importance_of_classes(np.array([1.0, 3, 1]), np.array([0.5, 2, 1]), 3) == [1.5, 0, 2]
+    assert importance_of_classes(np.array([1.0, 3, 1]), np.array([0.5, 2, 1]), 3).tolist() == [1.5, 0, 2]
+
+
+def test_the_loss_of_constant_scores():
+    scores, weights = np.array([0.5, -3, 2]), np.array([1.0, 0, 3])
+    expected = log_loss_of_classes(np.array([scores] * 2), np.array([1.0, 3]), weights[[0, 2]]) / 4
+    assert constant_loss(scores, weights) == pytest.approx(expected, rel=1e-12)
+    assert constant_loss(np.array([0, -50.0, -50]), np.array([2.0, 0, 0])) == 0
 
 
 def test_wrong_arguments():

@@ -350,7 +350,6 @@ def test_nothing_to_learn(vwlite, tmp_path):
         (("--l1", "1e-5"), "use --algorithm adagrad-rda"),
         (("--holdout-off",), "--holdout-off has no effect with --algorithm auto"),
         (("--loss", "hinge"), "--algorithm auto cannot learn from --loss hinge"),
-        (("--oaa", "3"), "--algorithm auto cannot learn several classes"),
         (("-i", "m"), "--algorithm auto contradicts the model"),
     ],
 )

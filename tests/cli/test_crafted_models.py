@@ -73,6 +73,8 @@ ABSURD = {
     "a hash that there is not": {"hash": "md5"},
     "a normalization that there is not": {"options": {"normalize": "l3"}},
     "a normalization in a list": {"options": {"normalize": ["l2"]}},
+    "a softmax without classes": {"options": {"softmax_probabilities": True}},
+    "a softmax in a word": {"options": {"softmax_probabilities": "yes"}},
     "a rate of text": {"learning_rate": "fast"},
     "a negative rate": {"learning_rate": -1},
     "a rate that no float holds": {"learning_rate": 10**400},

@@ -124,6 +124,10 @@ MODELS = {
     "oaa of words": ("--oaa 5 --classes auto --loss logistic", numbers(TEXT, ["red", '"gr\\een?', "bl\u00fce"])),
     "oaa of eg": ("--oaa 3 --loss logistic --algorithm eg --radius 3 --features 40", numbers(TEXT, ["1", "2", "3"])),
     "softmax": ("--classes red,green,blue --softmax --radius 5", numbers(TEXT, ["red", "green", "blue"])),
+    "classes of auto": ("--oaa 3 --algorithm auto --normalize none", numbers(TEXT, ["1", "2", "3", "2"])),
+    "normalized, classes of auto": (
+        "--oaa 9 --classes auto --algorithm auto --normalize log", numbers(TEXT, ["red", "green", "blue"]),
+    ),
     "libsvm": ("--loss logistic", LIBSVM * 5),
     "libsvm, hash all": ("--loss logistic --hash all -b 20", LIBSVM * 5),
     "libsvm, oaa": ("--oaa 2", LIBSVM.replace("-1 ", "2 ") * 5),

@@ -89,7 +89,8 @@ def make_rule(settings: Settings, loss: Loss, constant_key: int | None, kind: ty
     rules = [one() for _ in range(settings.oaa)]
     if settings.softmax:
         return Softmax(rules)
-    return OneAgainstAll(rules, first_range=loss_function(settings.loss).first_range)
+    first_range = loss_function(settings.loss).first_range
+    return OneAgainstAll(rules, first_range=first_range, softmax=settings.probable == "softmax")
 
 
 def _make_one(settings: Settings, loss: Loss, constant_key: int | None) -> Rule:

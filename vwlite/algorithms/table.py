@@ -88,7 +88,6 @@ class Algorithm:
     forms: dict[str, str] = field(default_factory=dict)  # option -> the class of the rule when the option is set
     incompatible: dict[tuple[str, str], str] = field(default_factory=dict)  # pairs of options: why not together
     all_keys: bool = False  # its number of features is that of all keys if --features does not say it
-    has_classes: bool = True  # it can learn several classes
     needs_loss: bool = False  # it needs more of a loss than its dloss, so not --softmax
     instead: dict[str, str] = field(default_factory=dict)  # of options that it refuses: why, or what to use
     meanings: dict[str, str] = field(default_factory=dict)  # of options, where they are its own
@@ -386,6 +385,7 @@ SOLVED = Algorithm(
     merging=Merging(refusal="merged optima are not the optimum of all data: run vwlite solve on all of it"),
 )
 
+MOST_STACKED = 1000  # classes of --algorithm auto, whose stack has an offset for each
 # Not an update rule, but a choice among several learners; its models are those of gd.
 _TRIES = "it tries several learning rates and keeps the best: leave the option out, or use --algorithm gd"
 AUTO = Algorithm(
@@ -397,7 +397,6 @@ AUTO = Algorithm(
     "Ross, Mineiro, Langford 2013; Wolpert 1992",
     losses=("squared", "logistic", "poisson"),
     rate="",
-    has_classes=False,
     instead={
         **dict.fromkeys(("learning_rate", "power_t", "initial_t", "decay_learning_rate"), _TRIES),
         "l1": "use --algorithm adagrad-rda, or --nonzeros N with it",

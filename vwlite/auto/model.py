@@ -47,32 +47,47 @@ def best_kind(result: PassResult) -> int:
     return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + len(KINDS)]))
 
 
+@dataclass(frozen=True)
+class Part:
+    """What `gd` keeps of a score: the fields of its slots by name, its state that is not per feature, and the
+    intercept, of which the fields have fewer digits; None if there is none."""
+
+    fields: dict[str, Any]
+    state: dict[str, float]
+    intercept: float | None
+
+
 def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, examples: int) -> float | None:
     """Fill a learner of `gd` with the weights of a candidate's best pass. dense: the columns of `center`, else none.
-    examples: of a pass. Returns the intercept, of which the learner has fewer digits; None if there is none."""
+    examples: of a pass. Returns the intercept."""
+    assert c.kept is not None
+    part = part_of(c, 0, fold, dense, examples, learner.expander.constant_key)
+    learner.rule.load(part.state, slots_of(learner.rule, c.kept.keys, part.fields))
+    return part.intercept
+
+
+def part_of(c: GridCandidate, k: int, fold: WeightScale, dense: Dense, examples: int, constant_key: int | None) -> Part:
+    """The weights and the state of a candidate's best pass; of class k, counted from 0. Others as of `load`."""
     assert c.best is not None and c.kept is not None
     kept, kind = c.kept, best_kind(c.best)
+    columns = memoryview(kept.columns)[k * STATE * len(kept.keys) : (k + 1) * STATE * len(kept.keys)]
     weights = array("d", bytes(8 * len(kept.keys)))
-    combined_weights(kept.columns, c.best.u, weights)
+    combined_weights(columns, c.best.u, weights)
     w = narrowed(array("d", (x * fold.scale for x in weights)))
     _check_finite(w)
-    scalars = kept.scalars[kind]
+    scalars = kept.scalars[ADAPTIVE * k + kind]
     passes = c.best.number
     # A lane learned a part of the examples of each pass: as if it had learned one pass over all of them.
     squares = fold.slope**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
-    N = memoryview(array("f", kept.columns[N_COLUMN::STATE]))
-    G = memoryview(array("f", (min(x * squares, LARGEST) for x in kept.columns[G_COLUMN + kind :: STATE])))
+    N = memoryview(array("f", columns[N_COLUMN::STATE]))
+    G = memoryview(array("f", (min(x * squares, LARGEST) for x in columns[G_COLUMN + kind :: STATE])))
     place = {key: i for i, key in enumerate(kept.keys)}
-    at, intercept = place.get(learner.expander.constant_key), None
+    at, intercept = place.get(constant_key), None
     if at is not None:
         w[at] = intercept = weights[at] * fold.scale + fold.shift - _moved(w, N, place, dense)
         _check_finite(w[at : at + 1])
-    rule = learner.rule
-    rule.load(
-        {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING},
-        slots_of(rule, kept.keys, {"w": w, "G": G, "N": N}),
-    )
-    return intercept
+    state = {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING}
+    return Part({"w": w, "G": G, "N": N}, state, intercept)
 
 
 def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:

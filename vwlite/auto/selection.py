@@ -60,6 +60,7 @@ class PassResult:
     stacked: float  # the loss of the stack, by cross-fitting
     u: list[float]
     halves: tuple[list[float], list[float]] | None = None  # u of the two halves of a stack; None: one column alone
+    offsets: Sequence[float] = ()  # of a stack of several classes
 
     @property
     def is_stacked(self) -> bool:
@@ -72,7 +73,7 @@ class PassState:
 
     keys: Any
     columns: Any
-    scalars: list[dict[str, float]]
+    scalars: list[dict[str, float]]  # with classes, of each of them one after the other
 
 
 @dataclass
@@ -107,10 +108,13 @@ class Selection:
     these are scored, and all lanes learn all examples.
     """
 
+    folds_made = FOLDS
+    classes = 1  # that have scores
+
     def __init__(self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
-        folds = 1 if validation is not None else FOLDS
+        folds = 1 if validation is not None else self.folds_made
         in_file = bytearray(data.summary.examples)
         folds_of(data.summary.contents, in_file, folds)
         self.folds = bytearray(len(in_file))
@@ -118,7 +122,7 @@ class Selection:
         judge = validation or data
         summary, order = judge.summary, judge.examples.order
         self._judged, self._judged_folds = judge.examples, bytes(len(order)) if validation else self.folds
-        scored = min(len(order), MOST_SCORED)
+        scored = min(len(order), MOST_SCORED // self.classes)
         self._y, self._h, self._initial = (array("d", bytes(8 * scored)) for _ in range(3))
         gathered(summary.labels, order, self._y, labels.mean, labels.scale)
         gathered(summary.importances, order, self._h)
@@ -191,14 +195,14 @@ class Selection:
         elif number - c.best.number >= PATIENCE:
             c.ended = True
 
-    def _scored(self, lanes: Lanes) -> Scored:
+    def _scored(self, lanes: Lanes) -> Any:
         """The examples of the stack, with the scores of the lanes that do not learn them."""
         scores, _ = next(self._scores(lanes, len(self._y)))
         return Scored(self.loss, scores, self._y, self._h, self._initial)
 
     def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
         """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
-        width, folds, at, filled = len(COLUMNS), memoryview(self._judged_folds), 0, 0
+        width, folds, at, filled = self.classes * len(COLUMNS), memoryview(self._judged_folds), 0, 0
         scores = memoryview(array("f", bytes(4 * width * size)))
         for batch in self._judged.batches():
             begin = 0
@@ -216,7 +220,7 @@ class Selection:
         if filled:
             yield scores, filled
 
-    def _stacked(self, scored: Scored, number: int) -> PassResult:
+    def _stacked(self, scored: Any, number: int) -> PassResult:
         losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses()]
         best = min(range(len(losses)), key=losses.__getitem__)
         alone = [float(c == best) for c in range(len(losses))]
@@ -227,9 +231,10 @@ class Selection:
         if not stacked < losses[best]:
             return PassResult(number, losses[best], best, losses, stacked, alone)
         u = scored.fit(alone, STRENGTH)
-        return PassResult(number, stacked, best, losses, stacked, u, (from_first, from_second))
+        width = len(COLUMNS)
+        return PassResult(number, stacked, best, losses, stacked, u[:width], (from_first, from_second), u[width:])
 
-    def _predicted(self, lanes: Lanes, scored: Scored, result: PassResult) -> Any:
+    def _predicted(self, lanes: Lanes, scored: Any, result: PassResult) -> Any:
         """The out-of-fold predictions of all examples: each by the stack of the half that it is not in, and those that
         no stack has seen by the whole stack."""
         n = len(self._y)
@@ -274,6 +279,6 @@ def halves(folds: Iterable[int], count: int) -> tuple[bytearray, bytearray]:
 def kept(lanes: Lanes) -> PassState:
     n = len(lanes)
     keys = array("I", bytes(4 * n))
-    columns = array("f", bytes(4 * STATE * n))
+    columns = array("f", bytes(4 * STATE * n * lanes.classes))
     lanes.weights(keys, columns)
-    return PassState(keys, columns, [lanes.scalars(kind) for kind in range(2)])
+    return PassState(keys, columns, [lanes.scalars(kind, k) for k in range(lanes.classes) for kind in range(2)])

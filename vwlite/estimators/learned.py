@@ -37,6 +37,7 @@ from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.auto import AutoTraining
+from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.common import Run
 from vwlite.runs.memory import TOO_LONG
 from vwlite.runs.source import Source
@@ -181,6 +182,10 @@ class AutoFitting(InMemory, AutoTraining):
         return "passes" in self.options.given and self.options.passes == 1
 
 
+class AutoClassFitting(InMemory, AutoClassTraining):
+    """A run of `--algorithm auto` with several classes."""
+
+
 @dataclass
 class Report:
     """The results of a run, and its number of passes."""
@@ -207,7 +212,8 @@ def learn(
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     with ExitStack() as stack:
-        kind = AutoFitting if settings.algorithm == AUTO.name else Fitting
+        auto = AutoFitting if settings.oaa is None else AutoClassFitting
+        kind = auto if settings.algorithm == AUTO.name else Fitting
         run = kind(o, job, stack, RowSource(rows, columns, finder))
         run.passes(stack)
         return FittedState(run.result()), Report(run.results(), run.pass_number)

@@ -11,8 +11,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.schema import namespace_of
 from vwlite.model import Model
-from vwlite.model.file import WITHOUT_NAMES
-from vwlite.model.header import NORMALIZED, is_normalized
+from vwlite.model.header import oldest_format
 from vwlite.options.settings import Settings
 
 MAX_TERMS = 10_000  # interactions that wildcards expand to
@@ -62,7 +61,7 @@ class Linear:
         """The header of the model with its weights only, as --save-weights-only writes it."""
         unseen = self.model.rule.get("unseen", 0.0)
         kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
-        oldest = NORMALIZED if is_normalized(self.model.options) else WITHOUT_NAMES
+        oldest = oldest_format(self.model.options)
         return {**self.model.header(), "weights_only": True, "rule": kept, "format": oldest}
 
     def crosses(self) -> list[list[int]]:
@@ -103,5 +102,4 @@ def linear(path: str, model: Model) -> Linear:
         classes = tuple(model.classes if settings.classes == "auto" else model.class_names())
         if not classes:
             raise DataError(f"{path}: cannot be exported: it has not seen a class yet")
-    probable = "softmax" if settings.softmax else "sigmoid" if settings.oaa and settings.loss == "logistic" else ""
-    return Linear(model, settings, unseen, constant, low, high, classes, probable)
+    return Linear(model, settings, unseen, constant, low, high, classes, settings.probable)

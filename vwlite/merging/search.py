@@ -160,7 +160,7 @@ class Holdout:
         rows = self._rows
         found: tuple[float, float] = sum_of_losses(
             self._loss, start, change, step, rows.labels, rows.importance, rows.initial, classes=self.named,
-            softmax=self._settings.softmax, **self._clip,
+            softmax=self._settings.probable == "softmax", **self._clip,
         )  # fmt: skip
         return found
 

@@ -34,7 +34,16 @@ from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.model.header import FIELDS, NORMALIZED, Newer, brief, check_header, is_normalized
+from vwlite.model.header import (
+    FIELDS,
+    WITH_NAMES,
+    WITH_OPTIONS,
+    WITHOUT_NAMES,
+    Newer,
+    brief,
+    check_header,
+    oldest_format,
+)
 from vwlite.model.slots import CODES, Array, array_of, copied
 from vwlite.options.settings import Settings
 
@@ -42,8 +51,6 @@ if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
 FORMAT = 3  # raised when older programs cannot read what is written
-WITHOUT_NAMES = 1  # the format of models without names
-WITH_NAMES = 2
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
@@ -125,9 +132,7 @@ class Model:
 
     def _oldest_format(self) -> int:
         """The first one that has what is in this model."""
-        if is_normalized(self.options):
-            return NORMALIZED
-        return WITH_NAMES if len(self.names) else WITHOUT_NAMES
+        return max(oldest_format(self.options), WITH_NAMES if len(self.names) else WITHOUT_NAMES)
 
     def header(self) -> dict[str, Any]:
         return {
@@ -267,7 +272,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
             names = _members(archive, data, ("keys", "weights"))
             columns = header["options"].get("oaa") or 1
             named = [name in names for name in NAMES]
-            has_names = any(named) if header["format"] == NORMALIZED else header["format"] == WITH_NAMES
+            has_names = any(named) if header["format"] == WITH_OPTIONS else header["format"] == WITH_NAMES
             if named != [has_names] * len(NAMES):
                 raise ValueError(f"its format is {header['format']}, and it has {sum(named)} arrays of names")
 

@@ -22,7 +22,9 @@ from vwlite.options.types import LettersType
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
 LONGEST = 200  # letters of an explanation that are shown
-NORMALIZED = 3  # the format of models of --normalize, which older programs would apply to other values
+# The formats of models: without names of features, with them, and with options that older programs do not know, which
+# would apply the weights to other values, or show other probabilities.
+WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS = 1, 2, 3
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
@@ -68,8 +70,9 @@ def check_header(header: dict[str, Any]) -> None:
     if header["format"] < 1:
         raise ValueError(f"unknown format {header['format']}")
     settings = _checked_options(header["options"])
-    if is_normalized(header["options"]) and header["format"] < NORMALIZED:
-        raise ValueError(f"its format is {header['format']}, which has no option normalize")
+    if header["format"] < oldest_format(header["options"]):
+        name = "normalize" if settings.normalize != "none" else "softmax_probabilities"
+        raise ValueError(f"its format is {header['format']}, which has no option {name}")
     if not settings.loss:
         raise ValueError("its loss is missing")
     for name in ("algorithm", "loss"):
@@ -104,9 +107,11 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError("what --algorithm auto chose is not a list of facts")
 
 
-def is_normalized(options: dict[str, Any]) -> bool:
-    """Whether a model with these options applies to normalized values."""
-    return bool(options.get("normalize", "none") != "none")
+def oldest_format(options: dict[str, Any]) -> int:
+    """The first one that has these options, without names of features."""
+    if options.get("normalize", "none") != "none" or options.get("softmax_probabilities"):
+        return WITH_OPTIONS
+    return WITHOUT_NAMES
 
 
 def check_range(low: float, high: float) -> None:

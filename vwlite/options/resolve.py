@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
-from vwlite.algorithms.table import ALGORITHMS, AUTO, SCHEDULE, SOLVED, Algorithm, algorithm_of
+from vwlite.algorithms.table import ALGORITHMS, AUTO, MOST_STACKED, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.options.run_options import InputOptions, TrainOptions
 from vwlite.options.settings import SPECS, Settings
@@ -85,6 +85,8 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
         changed = contradictions(o, typed, model)
     if typed.get("softmax") and model is None:
         typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
+    if typed.get("algorithm") == AUTO.name and "oaa" in typed:
+        typed = {"loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
     check_together(settings, typed)
     return Resolved(settings, changed)
@@ -194,8 +196,13 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     for (one, other), why in (pairs | algorithm.incompatible).items():
         if getattr(settings, one) and getattr(settings, other):
             raise UsageError(f"{option_name(one)} and {option_name(other)} cannot be used together: {why}")
-    if settings.oaa is not None and not algorithm.has_classes:
-        raise UsageError(f"--algorithm {settings.algorithm} cannot learn several classes: use --algorithm gd")
+    if settings.algorithm == AUTO.name and settings.oaa is not None:
+        if settings.softmax:
+            raise UsageError("--algorithm auto has the softmax as its probabilities without --softmax: leave it out")
+        if settings.loss != "logistic":
+            raise UsageError(f"--algorithm auto cannot learn classes from --loss {settings.loss}: use --loss logistic")
+        if settings.oaa > MOST_STACKED:
+            raise UsageError(f"--algorithm auto is for at most {MOST_STACKED:,} classes: use --algorithm gd")
     if settings.loss and settings.loss not in algorithm.losses:
         losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
         raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
@@ -229,6 +236,8 @@ def check_link(settings: Settings) -> None:
 def _check_classes(settings: Settings) -> None:
     """Options of classes that contradict each other, or the algorithm."""
     count, names = settings.oaa, settings.classes
+    if settings.softmax_probabilities and (count is None or settings.softmax or settings.loss != "logistic"):
+        raise UsageError("the softmax of scores is for one against all with --loss logistic")  # only in a header
     if count is None:
         if names == "auto":
             raise UsageError("--classes auto needs --oaa K, the largest number of classes that there may be")

@@ -184,6 +184,8 @@ class Settings:
         False, "--softmax", group=CLASSES,
         help="One loss for all classes: multinomial logistic regression.  [algorithm: l1-ball, a ball for each class]",
     )  # fmt: skip
+    # With --oaa: probabilities are the softmax of the scores, as --algorithm auto fits them
+    softmax_probabilities: bool = False
     link: str = option(
         "identity", "--link", group=OUT, type=Choice(list(LINKS)),
         help="Function applied to scores when they are written. logistic gives probabilities.",
@@ -196,6 +198,8 @@ class Settings:
             others.add("crosses")  # older programs do not know it
         if self.normalize == "none":
             others.add("normalize")  # nor this
+        if not self.softmax_probabilities:
+            others.add("softmax_probabilities")
         return {name: value for name, value in asdict(self).items() if name not in others}
 
     @staticmethod
@@ -216,6 +220,13 @@ class Settings:
     def label_of(self, y: float) -> float | str:
         """A label of the learner as it is in the data."""
         return y if self.labels is None else self.labels[y > 0]
+
+    @property
+    def probable(self) -> str:
+        """How the scores of classes get probabilities: sigmoid, softmax; "" for none."""
+        if self.softmax or self.softmax_probabilities:
+            return "softmax"
+        return "sigmoid" if self.oaa and self.loss == "logistic" else ""
 
     @property
     def binary(self) -> bool:

@@ -77,7 +77,8 @@ class AutoTraining(Training):
     baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
     labels_as = LabelScale()
     weights_as = WeightScale()
-    intercept: float | None = None  # of the model
+    intercepts: Sequence[float] = ()  # of the model, one for each class
+    width = 1  # scores of an example
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         super().__init__(o, job, stack, source)
@@ -177,7 +178,7 @@ class AutoTraining(Training):
         self.live.clear()
 
     def _learn_in_passes(self, counts: list[int], load_batch: Any) -> None:
-        settings, summary = self.settings, self.summary
+        summary = self.summary
         self._learn_labels_as()
         if self._is_scarce:
             self._begin_stream(load_batch(number_of_batch) for number_of_batch in range(len(counts)))
@@ -185,7 +186,7 @@ class AutoTraining(Training):
             return
         if summary.examples and self.baseline:
             examples = DrawnExamples.of(summary, counts, load_batch)
-            self.selection = Selection(make_loss(settings), self.labels_as, Drawn(summary, examples), self.validation)
+            self.selection = self._selection(Drawn(summary, examples))
             self.selection.stopped = self.stopped
             self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
             self.best = self._race(self._most_passes())
@@ -205,14 +206,22 @@ class AutoTraining(Training):
         self.held = judge.progressive
         self._feed_given(learner, batches, array("d", []))  # counts them
 
+    def _selection(self, data: Drawn) -> Selection:
+        return Selection(make_loss(self.settings), self.labels_as, data, self.validation)
+
     @property
     def _folds(self) -> int:
         return FOLDS if self.validation is None else 1
 
+    @property
+    def _bytes_needed(self) -> int:
+        """By the lanes of a candidate."""
+        return lanes_need(self.summary.features, self._folds)
+
     def _race(self, passes: int) -> GridCandidate | None:
         """The best candidate: of all side by side, or of one after the other where memory does not hold all of them."""
         assert self.selection is not None
-        one, room = lanes_need(self.summary.features, self._folds), available_memory()
+        one, room = self._bytes_needed, available_memory()
         if room is not None and one > room:
             raise MemoryError(
                 f"the learning-rate grid of {self.summary.features:,} features needs {one >> 20:,} MB, and there are "
@@ -252,8 +261,8 @@ class AutoTraining(Training):
         """Count batches whose examples have these predictions; without, the rule predicts."""
         self.learner, at = learner, 0
         for batch in batches:
-            lines = array("d", bytes(8 * len(batch)))
-            at = by_line(batch, scores, at, lines)
+            lines = array("d", bytes(8 * len(batch) * self.width))
+            at = by_line(batch, scores, at, lines, self.width)
             learner.give(batch, lines)
             self.feed(batch)
 
@@ -461,18 +470,20 @@ class AutoTraining(Training):
         self.settings = gd_settings(settings, rate, best.name if best is not None else "none")
         learner = learner or self._given(self.settings, WeightScale())
         if best is None:
-            self.intercept = load_intercept(learner, self._constant(), self._examples)
+            intercept: float | None = load_intercept(learner, self._constant(), self._examples)
         else:
             dense = self.dense if best.name == "center" else ()
-            self.intercept = load(learner, best, self.weights_as, dense, self._examples)
+            intercept = load(learner, best, self.weights_as, dense, self._examples)
+        self.intercepts = () if intercept is None else (intercept,)
         self.learner = learner
         return learner
 
     def _snapshot(self, interrupted: bool) -> "Model":
         model = super()._snapshot(interrupted)
-        if self.intercept is not None and len(model.keys):
-            at = bisect_left(model.keys, self.learner.expander.constant_key or 0)
-            model.weights[at] = self.intercept  # large if labels or values have an offset: all digits count
+        if self.intercepts and len(model.keys):
+            at = model.records * bisect_left(model.keys, self.learner.expander.constant_key or 0)
+            for k, intercept in enumerate(self.intercepts):
+                model.weights[at + k] = intercept  # large if labels or values have an offset: all digits count
         return replace(model, chosen=self.chosen())
 
     def chosen(self) -> dict[str, Any]:
@@ -517,7 +528,7 @@ class AutoTraining(Training):
         if self.validation is not None:
             found = {name.replace("holdout ", "validation "): value for name, value in found.items()}
         elif self.stream is None:
-            measures = ("average loss", "accuracy", "auc")
+            measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
             found = {f"out-of-fold {name}" if name in measures else name: value for name, value in found.items()}
         return lines | found
 

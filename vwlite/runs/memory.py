@@ -16,14 +16,15 @@ TOO_LONG = (
 
 
 # Of `--algorithm auto`.
-LANES = {1: 64, 2: 128, 4: 192}  # bytes of a record, by the number of folds
+HEADER, FOLD, LINE = 8, 40, 64  # bytes of a record: without lanes, for each fold, and what its size is a multiple of
 PLACE = 27  # of the place of a feature in the table of records
 KEPT = 48  # of what is kept of the best pass
 
 
-def lanes_need(features: int, folds: int) -> int:
+def lanes_need(features: int, folds: int, classes: int = 1) -> int:
     """The bytes of a learning-rate grid."""
-    return features * (LANES[folds] + PLACE + KEPT)
+    record = -(-classes * (HEADER + FOLD * folds) // LINE) * LINE
+    return features * (record + PLACE + classes * KEPT)
 
 
 def available_memory() -> int | None:

@@ -39,7 +39,11 @@ def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
     from vwlite.runs.auto import AutoTraining
 
     AutoTraining.check(o)
-    return AutoTraining
+    if job.resolved.settings.oaa is None:
+        return AutoTraining
+    from vwlite.runs.auto_classes import AutoClassTraining
+
+    return AutoClassTraining
 
 
 def _in_place(o: TrainOptions) -> bool:

@@ -1,0 +1,82 @@
+"""Several classes: lanes for each of them, and one stack for all, whose scores go through the softmax."""
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from vwlite.auto.model import NOTHING_PENDING, Part
+from vwlite.auto.selection import COLUMNS, Drawn, LabelScale, PassResult, Selection
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.softmax_stack import ClassScored
+from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.losses import Loss
+from vwlite.model.snapshot import slots_of
+
+FOLDS = 2
+
+
+class ClassSelection(Selection):
+    """The race of the candidates. A prediction is a row of scores, one for each class.
+
+    classes: that lanes learn. named: of which so many, the first ones, have a name; the others take no part in the
+    softmax. has_offsets: whether the stack has an offset for each class.
+    """
+
+    folds_made = FOLDS
+
+    def __init__(
+        self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool
+    ) -> None:
+        self.classes, self._named, self._has_offsets = classes, named, has_offsets
+        super().__init__(loss, LabelScale(), data, validation)
+
+    def _scored(self, lanes: Lanes) -> ClassScored:
+        scores, count = next(self._scores(lanes, len(self._y)))
+        return self._of(scores, count, self._y, self._h)
+
+    def _of(self, scores: Any, count: int, labels: Any, importances: Any) -> ClassScored:
+        """So many examples with these scores."""
+        scores = scores[: count * self.classes * len(COLUMNS)]
+        return ClassScored(scores, labels, importances, self.classes, self._named, self._has_offsets)
+
+    def _predicted(self, lanes: Lanes, scored: ClassScored, result: PassResult) -> Any:
+        n, width, at = len(self._y), self._named, 0
+        found = memoryview(array("d", bytes(8 * width * len(self._judged_folds))))
+        whole = [*result.u, *result.offsets]
+        if result.halves is None:
+            scored.predictions(whole, found[: width * n])
+        else:
+            scored.predictions(result.halves[1], found[: width * n], self._first)
+            scored.predictions(result.halves[0], found[: width * n], self._second)
+        if width * n < len(found):
+            for scores, count in self._scores(lanes, n):
+                ones = array("d", [1.0]) * count
+                if at:
+                    rest = self._of(scores, count, ones, ones)
+                    rest.predictions(whole, found[width * at : width * (at + count)])
+                at += count
+        return found
+
+
+def load_parts(learner: Learner, keys: Any, parts: Sequence[Part], low: float, high: float) -> list[float]:
+    """Fill a learner of `gd` for several classes with the parts of the first of them; the others are as the last one.
+    low, high: the range to which it clips. Returns the intercepts, empty if there are none."""
+    rule = learner.rule
+    records = rule.records
+    each = [parts[min(k, len(parts) - 1)] for k in range(records)]
+    fields = {}
+    for name in each[0].fields:
+        fields[name] = memoryview(array("f", bytes(4 * len(keys) * records)))
+        for k, part in enumerate(each):
+            fields[name][k::records] = part.fields[name]
+    state: dict[str, list[float]] = {name: [part.state[name] for part in each] for name in each[0].state}
+    rule.load({**state, "min_label": [low] * records, "max_label": [high] * records}, slots_of(rule, keys, fields))
+    return [part.intercept for part in each if part.intercept is not None]
+
+
+def constant_part(intercept: float, has_constant: bool, examples: int) -> Part:
+    """Of a class whose model is an intercept and nothing else."""
+    numbers = (("w", intercept), ("G", 1.0), ("N", 1.0))
+    fields = {name: memoryview(array("f", [x] * has_constant)) for name, x in numbers}
+    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
+    return Part(fields, state, intercept if has_constant else None)
