@@ -22,13 +22,15 @@ class ClassSelection(Selection):
     softmax. has_offsets: whether the stack has an offset for each class.
     """
 
-    folds_made = FOLDS
-
     def __init__(
         self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool
     ) -> None:
         self.classes, self._named, self._has_offsets = classes, named, has_offsets
         super().__init__(loss, LabelScale(), data, validation)
+        if validation is None:
+            # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
+            # offsets are those of the lanes of both.
+            self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
 
     def _scored(self, lanes: Lanes) -> ClassScored:
         scores, count = next(self._scores(lanes, len(self._y)))

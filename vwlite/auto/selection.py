@@ -108,13 +108,12 @@ class Selection:
     these are scored, and all lanes learn all examples.
     """
 
-    folds_made = FOLDS
     classes = 1  # that have scores
 
     def __init__(self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
-        folds = 1 if validation is not None else self.folds_made
+        folds = 1 if validation is not None else FOLDS
         in_file = bytearray(data.summary.examples)
         folds_of(data.summary.contents, in_file, folds)
         self.folds = bytearray(len(in_file))
