@@ -1,6 +1,7 @@
 """`vwlite train --algorithm auto`, which has nothing to tune, beside learners that are tuned.
 
-    make auto SETS=FOLDER      writes the tables and the picture of AUTO.md; ONLY=PART is binary or numbers
+    make auto SETS=FOLDER      writes the tables and the picture of AUTO.md; ONLY=PART is binary,
+                               numbers or classes
 
 Binary: a set without a test file is shuffled with a seed; a quarter, or a third of up to 3,000 rows, is its test part.
 Sets of fewer than 3,000 rows to train are learned in five orders of their rows, and figures are means. Tuned are gd and
@@ -10,6 +11,8 @@ than 3,000 features, their logarithms are scaled to length 1). SGDClassifier has
 
 Numbers: columns of RidgeCV and PoissonRegressor are standardized; alpha of the latter is found by three folds. All sets
 but housing are drawn. Figures are means over five orders of the rows to train.
+
+Classes: rows of mnist to train, and its test file. LogisticRegression is multinomial, with C as above.
 """
 
 import math
@@ -375,15 +378,81 @@ def numbers(source: Path, quick: bool) -> str:
     return "\n\n".join(tables)
 
 
+# --- classes ----------------------------------------------------------------------------------------
+
+CLASSES: dict[str, tuple[int, tuple[int, ...]]] = {  # rows to train, and which labels, if not all: 1 is 0
+    "mnist, 10,000 rows": (10_000, ()),
+    "mnist, 1,000 rows": (1000, ()),
+    "3, 5 and 8 of mnist, 2,500 rows": (2500, (4, 6, 9)),
+}
+
+
+def of_classes(train: list[str], test: list[str], n: int, only: tuple[int, ...], order: int, folder: Path) -> Parts:
+    """The first rows of a drawn order."""
+    kept = [[line for line in lines if not only or int(line.split()[0]) in only] for lines in (train, test)]
+    rows = np.random.default_rng(7).permutation(len(kept[0]))[:n]
+    return Parts(folder, reordered([kept[0][i] for i in rows], order), kept[1])
+
+
+def ours_of_classes(*options: object) -> Learn:
+    """The log loss and the error."""
+
+    def learned(parts: Parts) -> np.ndarray:
+        names, model = ",".join(f"{y:g}" for y in np.unique(parts.y)), parts.folder / "model"
+        vwlite(parts.folder, "train", parts.folder / "train", "--classes", names, *options, "-m", model)
+        found = vwlite(parts.folder, "predict", parts.folder / "test", "-m", model, "-p", parts.folder / "p")
+        return np.array([found["log loss"], found["average loss"]])
+
+    return learned
+
+
+def multinomial(parts: Parts) -> np.ndarray:
+    """The same of LogisticRegression."""
+    (x, z), y = prepared(parts), parts.y
+
+    def losses(c: float, rows: slice | np.ndarray, x_to: sp.csr_matrix, y_to: np.ndarray) -> np.ndarray:
+        model = LogisticRegression(C=c, tol=1e-3, max_iter=300).fit(x[rows], y[rows])
+        p = model.predict_proba(x_to)[np.arange(len(y_to)), np.searchsorted(model.classes_, y_to)]
+        return np.array([-np.log(np.maximum(p, 1e-300)).mean(), (model.predict(x_to) != y_to).mean()])
+
+    fold = np.arange(len(y)) % 3
+    of_strength = {c: sum(losses(c, fold != j, x[fold == j], y[fold == j])[0] for j in range(3)) for c in STRENGTHS}
+    return losses(min(of_strength, key=of_strength.__getitem__), slice(None), z, parts.labels)
+
+
+def classes(source: Path, quick: bool) -> str:
+    learners = {
+        FILES: ours_of_classes(*AUTO), GD: ours_of_classes("--loss", "logistic"), LOGISTIC: multinomial,
+    }  # fmt: skip
+    measures: dict[str, Measure] = {"log loss": lambda found, _: found[0], "error, %": lambda found, _: 100 * found[1]}
+    if quick:
+        train, test = (read(source / f"digits.{part}.libsvm") for part in ("train", "test"))
+    else:
+        train, test = (read(source / f"mnist.{part}.libsvm.gz") for part in ("train", "test"))
+    sets: dict[str, Measured] = {}
+    for name, (n, only) in {"digits": (300, ())}.items() if quick else CLASSES.items():
+        load = partial(of_classes, train, test, n, only)
+        sets[name] = measure(name, learners, measures, 1 if quick else ORDERS, load)
+    tables = []
+    for kind in measures:
+        rows = []
+        for name, found in sets.items():
+            texts = [f"{fmean(of[kind]):.{2 if '%' in kind else 4}f}" for of in found.values()]
+            rows.append([name, *best_in_bold(texts, min(texts, key=float))])
+        tables.append(f"Test {kind}:\n\n{table(['set', *learners], rows, 'lr')}")
+    return "\n\n".join(tables)
+
+
 def main() -> None:
     parser = options_of(__doc__, quick="small data: does it work?", data=True, results="put the tables into this file")
-    parser.add_argument("--only", choices=["binary", "numbers"], help="this part")
+    parser.add_argument("--only", choices=["binary", "numbers", "classes"], help="this part")
     parser.add_argument("--picture", type=Path, default=HERE / "auto.png", help="(default: beside this file)")
     typed = parser.parse_args()
     source, names = (ROOT / "data", ["breast_cancer"]) if typed.quick else (typed.data, list(SETS))
     parts: dict[str, Callable[[], str]] = {
         "binary": lambda: binary(source, names, 2 if typed.quick else ORDERS, typed.picture),
         "numbers": lambda: numbers(source, typed.quick),
+        "classes": lambda: classes(source, typed.quick),
     }
     for name, part in parts.items():
         if typed.only in (None, name):

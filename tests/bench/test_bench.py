@@ -154,6 +154,12 @@ def test_the_quick_comparison_of_numbers_has_its_tables(tmp_path: Path) -> None:
 
 
 @needs_sklearn
+def test_the_quick_comparison_of_classes_has_its_tables(tmp_path: Path) -> None:
+    done = filled(tmp_path, "auto", "--quick", "--only", "classes", name="auto classes")
+    assert [cells[0].strip() for cells in cells_of(done.stdout)] == ["set", "---", "digits"] * 2
+
+
+@needs_sklearn
 def test_what_is_far_behind_the_best_tuned_learner_is_named() -> None:
     auto = load("auto")
 

@@ -175,11 +175,11 @@ def test_sorted_and_repeated_lines(vwlite, data, tmp_path):
     vwlite("train", train, *AUTO, "-m", tmp_path / "m")
     usual = results_on(vwlite, tmp_path / "m", test)["log loss"]
     vwlite("train", write(tmp_path / "sorted.vw", sorted(lines)), *AUTO, "-m", tmp_path / "sorted")
-    assert results_on(vwlite, tmp_path / "sorted", test)["log loss"] < 1.06 * usual
+    assert results_on(vwlite, tmp_path / "sorted", test)["log loss"] < 1.1 * usual
     twice = write(tmp_path / "twice.vw", [line for line in lines for _ in range(2)])
     vwlite("train", twice, *AUTO, "-m", tmp_path / "twice", "--report", tmp_path / "r")
     after = results_on(vwlite, tmp_path / "twice", test)["log loss"]
-    assert after < 1.06 * usual and report_of(tmp_path / "r")["chosen"]["loss"] > 0.85 * after
+    assert after < 1.1 * usual and report_of(tmp_path / "r")["chosen"]["loss"] > 0.85 * after
 
 
 def test_examples_that_the_stack_has_not_seen(vwlite, data, tmp_path, monkeypatch):
