@@ -117,6 +117,8 @@ def test_a_matrix_gives_the_bytes_of_its_text(vwlite, tmp_path):
     assert named.predict_proba(x) == pytest.approx(probabilities[:, [2, 1, 0]], abs=0.02)
     with pytest.raises(ValueError, match="leave passes 1 out"):
         SparseClassifier(algorithm="auto", passes=1).fit(x, y)
+    with pytest.raises(ValueError, match="several classes from all rows at once"):
+        SparseClassifier(algorithm="auto").partial_fit(x, y, classes=[1, 2, 3])
 
 
 def test_probabilities_are_the_softmax_of_the_scores(vwlite, data, tmp_path):

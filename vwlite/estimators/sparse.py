@@ -505,6 +505,9 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             if classes is None and not ("classes" in shaping or "oaa" in shaping):
                 raise ValueError("classes must be passed on the first call to partial_fit.")
             self._more = self._declare(found if classes is None else _unique(np.asarray(classes)), shaping)
+            if self._multiclass and self.algorithm == AUTO.name:
+                raise ValueError("algorithm='auto' learns several classes from all rows at once: use fit, or "
+                                 "partial_fit with algorithm='gd'")  # fmt: skip
         elif classes is not None and self.classes != "auto" and not np.array_equal(_unique(classes), self.classes_):
             raise ValueError("classes differ from those of the first call: " + ", ".join(map(_name, self.classes_)))
         names = self._new_names(y)
