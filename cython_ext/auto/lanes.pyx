@@ -23,7 +23,7 @@ from libc.float cimport FLT_MAX
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from posix.stdlib cimport posix_memalign
 
 from vwlite.core.base.buffers cimport reserve, resize
@@ -479,6 +479,36 @@ cdef class Lanes:
         learned = [self.T[k * self.lanes + lane_of(self, kind, fold)] for fold in range(self.folds)]
         S = self.S[k * self.lanes + lane_of(self, kind, 0)]
         return {"t": self.t, "S": S, "learned": sum(learned) / len(learned)}
+
+    # --- keeping -----------------------------------------------------------------------------
+
+    def state(self):
+        """All that was learned, which `load` restores."""
+        cdef size_t i, size = self.classes * self.record
+        records = bytearray(self.count * size)
+        cdef char* out = records
+        for i in range(self.count):
+            memcpy(out + i * size, record_at(self, i + 1), size)
+        numbers = [(self.S[lane], self.T[lane]) for lane in range(self.classes * self.lanes)]
+        return {"t": self.t, "lanes": numbers, "records": records}
+
+    def load(self, state):
+        """Restore the state of lanes like these; these have learned nothing."""
+        cdef size_t i, lane, size = self.classes * self.record
+        cdef const unsigned char[::1] records = state["records"]
+        cdef const char* given = <const char*>&records[0] if records.shape[0] else NULL
+        cdef uint32_t key
+        cdef char* slot
+        if self.count or <size_t>records.shape[0] % size or len(state["lanes"]) != self.classes * self.lanes:
+            raise ValueError("the state of other lanes")
+        self.t = state["t"]
+        for lane in range(self.classes * self.lanes):
+            self.S[lane], self.T[lane] = state["lanes"][lane]
+        for i in range(<size_t>records.shape[0] // size):
+            key = (<const Record*>(given + i * size)).key
+            if self.places.resolve(&key, 1, &slot) or self.add_record(key, <Slot*>slot):
+                raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
+            memcpy(record_at(self, i + 1), given + i * size, size)
 
 
 cdef inline float finite(double x) noexcept nogil:

@@ -255,6 +255,16 @@ cdef class OnlineStack:
                 self.B[c * COLUMNS + d] -= curvature / (1 + curvature * q) * direction[c] * direction[d]
         return p
 
+    def state(self):
+        """All that was learned, which `load` restores."""
+        return {"u": self.weights, "B": [self.B[c] for c in range(COLUMNS * COLUMNS)]}
+
+    def load(self, state):
+        for c in range(COLUMNS):
+            self.u[c] = state["u"][c]
+        for c in range(COLUMNS * COLUMNS):
+            self.B[c] = state["B"][c]
+
 
 cdef double implicit(Loss loss, double p, double q, double y) noexcept nogil:
     """z with z = p - q loss'(z), by Newton's method within bounds."""

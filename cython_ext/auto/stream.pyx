@@ -95,6 +95,20 @@ cdef class StreamLearner:
         self.examples += 1
         return 0
 
+    def state(self):
+        """All that was learned, which `load` restores."""
+        return {
+            "lanes": self.lanes.state(), "stack": self.stack.state(), "sums": [self.sums[c] for c in range(COLUMNS + 1)],
+            "weight": self.weight, "examples": self.examples,
+        }
+
+    def load(self, state):
+        self.lanes.load(state["lanes"])
+        self.stack.load(state["stack"])
+        for c in range(COLUMNS + 1):
+            self.sums[c] = state["sums"][c]
+        self.weight, self.examples = state["weight"], state["examples"]
+
 
 cdef double least(const double* sums) noexcept nogil:
     cdef size_t c
@@ -178,3 +192,17 @@ cdef class Reservoir:
         for one in self.batches[1:]:
             found.extend(one, 0, 1)
         return found
+
+    def state(self):
+        """What was counted and drawn, which `load` restores with the sample."""
+        return {
+            "random": self.random, "seen": self.seen, "weight": self.weight, "label_sum": self.label_sum,
+            "loss_sum": self.loss_sum, "least": self.least, "most": self.most,
+        }
+
+    def load(self, state, Batch sample not None):
+        """sample: as `batch` gives it."""
+        self.random, self.seen, self.weight = state["random"], state["seen"], state["weight"]
+        self.label_sum, self.loss_sum = state["label_sum"], state["loss_sum"]
+        self.least, self.most = state["least"], state["most"]
+        self.batches = [sample.part(line, line + 1) for line in range(sample.a.lines)]

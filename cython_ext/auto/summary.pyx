@@ -142,6 +142,23 @@ cdef class DataSummary:
         out[0] = mixed(sum)
         return 0
 
+    def take_labels(self, const double[::1] labels not None, const double[::1] importances not None,
+                    const double[::1] initials not None):
+        """Count examples of which nothing else is known; for `dense` and `features`, they do not count."""
+        cdef size_t i, n = labels.shape[0]
+        if not <size_t>importances.shape[0] == <size_t>initials.shape[0] == n:
+            raise ValueError("arrays of different lengths")
+        if (reserve(<void**>&self.label, &self.label_capacity, self.examples + n, sizeof(double))
+                or reserve(<void**>&self.importance, &self.importance_capacity, self.examples + n, sizeof(double))
+                or reserve(<void**>&self.initial, &self.initial_capacity, self.examples + n, sizeof(double))
+                or reserve(<void**>&self.content, &self.content_capacity, self.examples + n, sizeof(uint64_t))):
+            raise MemoryError("no memory for labels")
+        for i in range(n):
+            self.label[self.examples], self.importance[self.examples] = labels[i], importances[i]
+            self.initial[self.examples], self.content[self.examples] = initials[i], 0
+            self.has_initial |= initials[i] != 0
+            self.examples += 1
+
     # --- what is found -----------------------------------------------------------------------
 
     @property

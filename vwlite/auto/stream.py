@@ -95,6 +95,17 @@ class Stream:
         """The loss of a constant score over all examples, which have no initial predictions."""
         return float(self._reservoir.constant_loss(score))
 
+    def state(self) -> dict[str, Any]:
+        """All that was learned, which `load` restores."""
+        learners = {c.name: c.learner.state() for c in self.candidates}
+        return {"candidates": learners, "reservoir": self._reservoir.state(), "sample": packed(self.sample())}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Restore the state of a stream with these candidates, in a new one."""
+        for c in self.candidates:
+            c.learner.load(state["candidates"][c.name])
+        self._reservoir.load(state["reservoir"], unpacked(state["sample"]))
+
     def sample(self) -> Batch:
         """A sample of all examples of the stream."""
         found: Batch = self._reservoir.batch()
@@ -118,3 +129,12 @@ class Stream:
             return c
         losses = scored.losses()
         return self._result_of([*losses, math.inf], c.best.u) if min(losses) < baseline else None
+
+
+def packed(batch: Batch) -> bytes:
+    """A batch as bytes."""
+    return b"".join(batch.dump())
+
+
+def unpacked(data: bytes) -> Batch:
+    return Batch.view(data, 0, len(data))

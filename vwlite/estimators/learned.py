@@ -7,6 +7,7 @@ import io
 import os
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -229,19 +230,13 @@ def _name(learner: Learner, names: list[bytes]) -> None:
         learner.class_names.extend(names)
 
 
-class FittedState:
-    """A model, and the rows learned since its last checkpoint. Pickled as the bytes of its file.
+class Fitted(ABC):
+    """What an estimator has learned."""
 
-    Each `update` is one pass. A checkpoint of the state is made when as many features were learned as the state has.
-    The batches since then are kept (the journal), so that the state before an interrupted pass can be restored.
-    """
+    _kept: Any  # what is restored after an interruption: one attribute, so that a fork never finds half of a change
+    _run: Any  # a run that has learned all of it
 
-    def __init__(self, model: Model) -> None:
-        # The checkpoint and the journal: one attribute, so that a fork never finds half of a change.
-        self._kept: tuple[Model, list[tuple[list[bytes], list[tuple[Batch, Any]]]]] = model, []
-        self._run: Fitting | None = None  # a run that has learned the journal too
-        self._options = TrainOptions(quiet=True)  # of that run
-        self._size = 0  # features of the journal
+    def __init__(self) -> None:
         self._names: NameStore | None = None  # names of features found so far
         self._scorer: Scorer | None = None
         self.lock = threading.Lock()  # held by a thread that predicts or learns
@@ -252,12 +247,61 @@ class FittedState:
         if self.lock.locked():
             self.lock, self._run, self._scorer, self._names = threading.Lock(), None, None, None
 
-    # --- learning ----------------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def settings(self) -> Settings:
+        """The current settings of the model, for reading rows."""
+
+    @abstractmethod
+    def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None: ...
+
+    @abstractmethod
+    def _settled(self) -> Model:
+        """The current model. The caller must hold the lock."""
 
     def update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         """Learn from more rows. After an exception the state is unchanged."""
         with self.lock:
             self._update(rows, o, names)
+
+    def model(self) -> Model:
+        """The current model. ValueError if it is not valid: learning has diverged."""
+        with as_python(), self.lock:
+            return self._settled()
+
+    def scorer(self) -> Scorer:
+        """The scorer. The caller must hold the lock while it is used."""
+        if self._scorer is None:
+            model = self._settled()
+            self._scorer = Scorer(restore(model, model.settings, NAME, learn=False))
+        return self._scorer
+
+
+_ALL: "weakref.WeakSet[Fitted]" = weakref.WeakSet()
+
+
+def _forked() -> None:
+    for learned in list(_ALL):
+        learned.forked()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+class FittedState(Fitted):
+    """A model, and the rows learned since its last checkpoint. Pickled as the bytes of its file.
+
+    Each `update` is one pass. A checkpoint of the state is made when as many features were learned as the state has.
+    The batches since then are kept (the journal), so that the state before an interrupted pass can be restored.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        # The checkpoint and the journal.
+        self._kept: tuple[Model, list[tuple[list[bytes], list[tuple[Batch, Any]]]]] = model, []
+        self._run: Fitting | None = None  # a run that has learned the journal too
+        self._options = TrainOptions(quiet=True)  # of that run
+        self._size = 0  # features of the journal
 
     def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
@@ -310,44 +354,17 @@ class FittedState:
         """The current settings of the model."""
         return self._run.settings if self._run is not None else self._kept[0].settings
 
-    def model(self) -> Model:
-        """The current model. ValueError if it is not valid: learning has diverged."""
-        with as_python(), self.lock:
-            return self._settled()
-
     def _settled(self) -> Model:
         if self._kept[1]:
             run = self._run or self._resumed(self._options)
             self._kept, self._size, self._run = (run.settled(), []), 0, None
         return self._kept[0]
 
-    # --- predicting --------------------------------------------------------------------------
-
-    def scorer(self) -> Scorer:
-        """The scorer. The caller must hold the lock while it is used."""
-        if self._scorer is None:
-            model = self._settled()
-            self._scorer = Scorer(restore(model, model.settings, NAME, learn=False))
-        return self._scorer
-
-    # --- keeping -----------------------------------------------------------------------------
-
     def __getstate__(self) -> dict[str, Any]:
         return {"file": to_bytes(self.model(), NAME)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(from_bytes(state["file"]))  # type: ignore[misc]
-
-
-_ALL: "weakref.WeakSet[FittedState]" = weakref.WeakSet()
-
-
-def _forked() -> None:
-    for learned in list(_ALL):
-        learned.forked()
-
-
-os.register_at_fork(after_in_child=_forked)
 
 
 def from_bytes(data: bytes) -> Model:
@@ -399,7 +416,7 @@ class Scores:
     probabilities: Array | None
 
 
-def score(learned: FittedState, rows: BatchSource, probabilities: bool = False) -> Scores:
+def score(learned: Fitted, rows: BatchSource, probabilities: bool = False) -> Scores:
     """Predict all rows. ValueError for a row whose prediction is not finite."""
     with learned.lock, closing(batches_of(rows)) as batches:
         return scores_of(learned.scorer(), (batch for batch, _ in batches), rows.rows, probabilities)

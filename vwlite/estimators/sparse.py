@@ -35,7 +35,7 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
-from vwlite.estimators.learned import BatchSource, FittedState, Scores, learn, linked, save, score, with_columns_named
+from vwlite.estimators.learned import BatchSource, Fitted, Scores, learn, linked, save, score, with_columns_named
 from vwlite.estimators.options import (
     COLUMNS,
     OF_CLASSIFIER,
@@ -97,7 +97,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     _PARAMETERS: Mapping[str, Spec] = {}  # the parameters that are options
     _ALL: Sequence[Parameter] = ()
     initial: str | None
-    _learned: FittedState
+    _learned: Fitted
     _schema: Schema | None = None  # of the frame in `fit`; None: X was a matrix
     _sparse_coef = False  # whether `coef_` is sparse
 
@@ -221,6 +221,18 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = report.passes
         self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
 
+    def _begin(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
+        """The first call of `partial_fit`."""
+        if o.typed.get("algorithm") != AUTO.name:
+            self._learn(X, label, importance, o, names)
+            return
+        from vwlite.estimators.stream import FittedStream
+
+        with as_python():
+            self._learned = FittedStream(o, self._schema.stored() if self._schema is not None else {})
+        self._sparse_coef = False
+        self._update(X, label, importance, o, names)
+
     def _update(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         o.typed.pop("feature_weights", None)  # they were applied by the first call
         with as_python():
@@ -268,7 +280,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def normalize_(self) -> str:
         """What was done to the values of each row: `coef_` are weights of the normalized row."""
         check_is_fitted(self)
-        return self._learned.settings.normalize
+        return self._learned.model().settings.normalize
 
     def sparsify(self: Self) -> Self:
         """Make `coef_` a sparse matrix (CSR). Returns the estimator."""
@@ -515,7 +527,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         importance = self._class_importance(y, importance)
         o = self._options(self._more)
         if first:
-            self._learn(X, label, importance, _one_pass(o), names)
+            self._begin(X, label, importance, _one_pass(o), names)
         else:
             self._update(X, label, importance, o, names)
 
@@ -607,8 +619,10 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         X, y = self._validated(X, y, first, y_numeric=True)
         o = self._options(self._linked())
         label, importance = self._labels(y, o), self._importance(X, sample_weight)
-        if first:
-            self._learn(X, label, importance, o if restart else _one_pass(o), [])
+        if restart:
+            self._learn(X, label, importance, o, [])
+        elif first:
+            self._begin(X, label, importance, _one_pass(o), [])
         else:
             self._update(X, label, importance, o, [])
 
@@ -661,8 +675,6 @@ def _about_names(fitted: list[str], found: list[str]) -> str:
 
 
 def _one_pass(o: TrainOptions) -> TrainOptions:
-    if o.typed.get("algorithm") == AUTO.name:
-        raise ValueError("algorithm='auto' needs all rows at once: use fit, or partial_fit with algorithm='gd'")
     return replace(o, passes=1, holdout_period=None, early_terminate=None)
 
 

@@ -7,9 +7,10 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import loss_function
@@ -25,6 +26,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import Parsed
+from vwlite.model.header import COUNTERS
 from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
@@ -59,6 +61,9 @@ UNUSED = {
 }
 
 
+AnyRun = TypeVar("AnyRun", bound="AutoTraining")
+
+
 class AutoTraining(Training):
     """The state of one run.
 
@@ -84,6 +89,8 @@ class AutoTraining(Training):
         super().__init__(o, job, stack, source)
         self.hints: list[str] = []  # notes of its own
         self.candidates: list[GridCandidate] = []  # of files
+        self.first_batches: list[Batch] = []  # of a stream, before it is learned
+        self.counts: list[int] = []  # examples that can be learned in each of them
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
 
     def stop(self) -> None:
@@ -281,27 +288,43 @@ class AutoTraining(Training):
 
     def _read_stream(self) -> None:
         """Keep the first examples, then learn one by one; a stream that ends before is learned like a file."""
-        kept: list[Batch] = []
-        counts: list[int] = []
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in self._taken(batches):
-                begin = 0
-                if self.stream is None:
-                    before = self.summary.examples
-                    begin = self.summary.take(parsed.batch, 0, KEPT_EXAMPLES, KEPT_BYTES)
-                    kept.append(parsed.batch.part(0, begin))
-                    counts.append(self.summary.examples - before)
-                    if begin == len(parsed.batch):
-                        continue
-                    self._begin_stream(kept)
-                    kept.clear()
-                self._learn_stream(parsed.batch.part(begin, len(parsed.batch)) if begin else parsed.batch)
+                self.take_of_stream(parsed.batch)
         if self.stream is None and (self.stopped or "passes" in self.options.given):
-            self._begin_stream(kept)
+            self._begin_stream(self.first_batches)
         if self.stream is None:
-            self._learn_in_passes(counts, kept.__getitem__)
+            self._learn_in_passes(self.counts, self.first_batches.__getitem__)
         elif self.summary.examples:
             self._end_stream()
+
+    def take_of_stream(self, batch: Batch) -> None:
+        """Keep a batch of a stream, or learn it."""
+        begin = 0
+        if self.stream is None:
+            before = self.summary.examples
+            begin = self.summary.take(batch, 0, KEPT_EXAMPLES, KEPT_BYTES)
+            self.first_batches.append(batch.part(0, begin))
+            self.counts.append(self.summary.examples - before)
+            if begin == len(batch):
+                return
+            self._begin_stream(self.first_batches)
+            self.first_batches, self.counts = [], []
+        self._learn_stream(batch.part(begin, len(batch)) if begin else batch)
+
+    def so_far(self: AnyRun) -> AnyRun:
+        """A run that has the model of the stream so far; this one goes on as if there were no such run."""
+        run, counted = copy(self), self.learner
+        run.hints, run.options = [], replace(self.options, quiet=True)
+        if run.stream is None:
+            run._begin_stream(self.first_batches)
+        else:
+            before = {name: self.job.before.get(name, 0) + getattr(counted, name) for name in COUNTERS}
+            run.job = self.job._replace(before=before)
+            run.learner = self._given(self.settings, self.weights_as)
+            run.learner.min_label, run.learner.max_label = counted.min_label, counted.max_label
+        run._end_stream()
+        return run
 
     def _begin_stream(self, kept: Iterable[Batch]) -> None:
         """Learn the first examples."""
