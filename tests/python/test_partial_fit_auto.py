@@ -131,6 +131,18 @@ def test_an_interrupted_call_changes_nothing(tmp_path, shorter, monkeypatch, kep
     assert saved(made.partial_fit(x, y), tmp_path / "a") == saved(plain.partial_fit(x, y), tmp_path / "b")
 
 
+@pytest.mark.parametrize("normalize", [None, "l2", "center"])
+def test_after_fit_it_continues_by_gd(vwlite, tmp_path, normalize):
+    x, y = drawn()
+    dump_svmlight_file(x[:600], y[:600], str(tmp_path / "a"))
+    dump_svmlight_file(x[600:], y[600:], str(tmp_path / "b"))
+    option = ("--normalize", normalize) if normalize else ()
+    vwlite("train", tmp_path / "a", "--algorithm", "auto", "--loss", "logistic", *option, "-m", tmp_path / "m")
+    vwlite("train", tmp_path / "b", "-i", tmp_path / "m", "-m", tmp_path / "m")
+    made = estimator("logistic", normalize=normalize).fit(x[:600], y[:600]).partial_fit(x[600:], y[600:])
+    assert saved(made, tmp_path / "n") == (tmp_path / "m").read_bytes()
+
+
 def test_what_it_refuses():
     x, y = drawn(rows=90)
     with pytest.raises(ValueError, match="is for two classes"):

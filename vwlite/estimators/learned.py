@@ -305,6 +305,8 @@ class FittedState(Fitted):
 
     def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
+        if o.typed.get("algorithm") == AUTO.name:  # its model is one of gd, which says what is done to values
+            o = replace(o, typed={name: x for name, x in o.typed.items() if name not in ("algorithm", "normalize")})
         check_run(replace(o, names=None))
         run = self._run
         if run is None or run.options.typed != o.typed:
