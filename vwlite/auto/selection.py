@@ -90,8 +90,8 @@ class GridCandidate:
     ended: bool = False
 
     def restart(self) -> None:
-        """Begin again with the first pass."""
-        self.lanes, self.passes, self.best = self.new_lanes(), [], None
+        """Begin again with the first pass. What is known of passes stays known."""
+        self.lanes = self.new_lanes()
 
 
 class Drawn(NamedTuple):
@@ -167,8 +167,10 @@ class Selection:
                 c.restart()
                 for number in range(1, limit + 1):
                     if not (c.ended or self.stopped):
+                        is_new = number > len(c.passes)
                         self._one_pass(c, number)
-                        after(number, [c])
+                        if is_new and not self.stopped:
+                            after(number, [c])
                 c.lanes = None
             drop(candidates, limit)
         return best_of(candidates)
@@ -185,6 +187,8 @@ class Selection:
                 initial_scale=labels.initial_scale,
             )  # fmt: skip
             at += len(batch)
+        if number <= len(c.passes):
+            return  # it is the same as before
         scored = self._scored(c.lanes)
         result = self._stacked(scored, number)
         c.passes.append(result)
@@ -262,7 +266,9 @@ def drop(candidates: Sequence[GridCandidate], number: int) -> None:
 
 
 def best_of(candidates: Sequence[GridCandidate]) -> GridCandidate | None:
-    """The candidate with the least loss, of equal ones the first; None if none has finished a pass."""
+    """The candidate with the least loss, of equal ones the first; None before each of them has finished a pass."""
+    if not all(c.passes for c in candidates):
+        return None
     return min((c for c in candidates if c.best is not None), key=lambda c: c.best.loss, default=None)  # type: ignore
 
 

@@ -279,7 +279,8 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     checkpoint_every: tuple[int | None, int | None] | None = option(
         None, "--checkpoint-every", group=RUN, type=IntervalType(), needs=("--model",),
-        help="Save the model at intervals: 1000000 (examples) or 60s.",
+        help="Save the model at intervals: 1000000 (examples) or 60s. Of --algorithm auto with files: the best so far, "
+             "after passes.",
     )  # fmt: skip
 
     @property

@@ -16,7 +16,17 @@ from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import loss_function
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import LOSS_NAMES, WeightScale, best_kind, described, gd_settings, load, load_intercept
-from vwlite.auto.selection import COLUMNS, FOLDS, RATES, Drawn, GridCandidate, LabelScale, Selection, most_passes
+from vwlite.auto.selection import (
+    COLUMNS,
+    FOLDS,
+    RATES,
+    Drawn,
+    GridCandidate,
+    LabelScale,
+    Selection,
+    best_of,
+    most_passes,
+)
 from vwlite.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.auto.lanes import Lanes
@@ -25,7 +35,7 @@ from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.errors import DataError, UsageError
-from vwlite.input.parsing import Parsed
+from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.header import COUNTERS
 from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
@@ -57,7 +67,6 @@ _OUT_OF_FOLD = "each example is predicted by learners that have not learned it"
 UNUSED = {
     **dict.fromkeys(("holdout_period", "holdout_off", "early_terminate"), _OUT_OF_FOLD),
     "holdout_to": "use --algorithm gd to write lines that are held out",
-    "checkpoint_every": "its model is that of the best pass",
 }
 
 
@@ -91,6 +100,7 @@ class AutoTraining(Training):
         self.candidates: list[GridCandidate] = []  # of files
         self.first_batches: list[Batch] = []  # of a stream, before it is learned
         self.counts: list[int] = []  # examples that can be learned in each of them
+        self._since_checkpoint = 0  # examples of passes over files
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
 
     def stop(self) -> None:
@@ -185,7 +195,8 @@ class AutoTraining(Training):
         self.live.clear()
 
     def _learn_in_passes(self, counts: list[int], load_batch: Any) -> None:
-        summary = self.summary
+        summary, self._load_batch = self.summary, load_batch
+        self._batches = len(counts)
         self._learn_labels_as()
         if self._is_scarce:
             self._begin_stream(load_batch(number_of_batch) for number_of_batch in range(len(counts)))
@@ -197,11 +208,9 @@ class AutoTraining(Training):
             self.selection.stopped = self.stopped
             self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
             self.best = self._race(self._most_passes())
-            self.passes_used = max(len(c.passes) for c in self.candidates)
-            if not self.passes_used:
+            if self.best is None:
                 return  # a signal came within the first pass
-        if self.best is not None and self.best.best is not None and self.best.best.loss >= self.baseline:
-            self.best = None
+            self._settle()
         learner = self._load_model()
         batches = map(load_batch, range(len(counts)))
         if self.validation is None:
@@ -215,6 +224,12 @@ class AutoTraining(Training):
 
     def _selection(self, data: Drawn) -> Selection:
         return Selection(make_loss(self.settings), self.labels_as, data, self.validation)
+
+    def _settle(self) -> None:
+        """Replace the best candidate by the intercept if that is better."""
+        self.passes_used = max(len(c.passes) for c in self.candidates)
+        if self.best is not None and self.best.best is not None and self.best.best.loss >= self.baseline:
+            self.best = None
 
     @property
     def _folds(self) -> int:
@@ -283,6 +298,42 @@ class AutoTraining(Training):
             losses = (f"{format_number(x * scale):<9}" for x in (last.losses[last.best], last.stacked))
             row = (f"{number_of_pass:<5}", f"{c.name:<7}", f"{COLUMNS[last.best]:<23}", *losses)
             say(f"{' '.join(row)} {self.summary.features:<9} {time.monotonic() - self.started_at:.1f}")
+        self._since_checkpoint += int(self.summary.examples)
+        best = best_of(self.candidates)
+        if best is not None and self._is_checkpoint_due(self._since_checkpoint):
+            self._since_checkpoint = 0
+            run = self._apart()
+            run.best = best
+            run._settle()
+            run._feed_given(run._load_model(), map(self._load_batch, range(self._batches)), array("d", []))
+            self._commit_checkpoint(run)
+
+    # --- checkpoints -------------------------------------------------------------------------
+
+    def _is_checkpoint_due(self, examples: int) -> bool:
+        """Whether so many examples were learned, or so much time has passed, since the last checkpoint."""
+        by_examples = self._every is not None and examples >= self._every
+        return by_examples or (self._seconds is not None and time.monotonic() >= self._checkpoint_time)
+
+    def _apart(self: AnyRun) -> AnyRun:
+        """A run with what is known now, which prints and predicts nothing, and does not change this one."""
+        run = copy(self)
+        run.hints, run._sinks = [], []
+        run.options = replace(self.options, quiet=True, predictions=None, raw_predictions=None)
+        return run
+
+    def _commit_checkpoint(self, run: "AutoTraining") -> None:
+        """Write the model of a run that is apart."""
+        if self.file is not None:
+            run._write_model(interrupted=True)
+            self.file.commit()
+            self.file.new_version()
+        if self._seconds:
+            self._checkpoint_time = time.monotonic() + self._seconds
+
+    def _checkpoint(self) -> None:
+        if self._may_write():
+            self._commit_checkpoint(self.so_far())
 
     # --- a stream ----------------------------------------------------------------------------
 
@@ -314,8 +365,7 @@ class AutoTraining(Training):
 
     def so_far(self: AnyRun) -> AnyRun:
         """A run that has the model of the stream so far; this one goes on as if there were no such run."""
-        run, counted = copy(self), self.learner
-        run.hints, run.options = [], replace(self.options, quiet=True)
+        run, counted = self._apart(), self.learner
         if run.stream is None:
             run._begin_stream(self.first_batches)
         else:
@@ -343,6 +393,21 @@ class AutoTraining(Training):
                 break
 
     def _learn_stream(self, batch: Batch) -> None:
+        """Learn a batch, with the checkpoints in it."""
+        while self._every is not None:
+            end = line_after(batch, self._every - self.learner.examples % self._every)
+            if end is None:
+                break
+            self._learn_part(batch.part(0, end))
+            if self.stopped:
+                return
+            self._checkpoint()
+            batch = batch.part(end, len(batch))
+        self._learn_part(batch)
+        if self._seconds is not None and self._is_checkpoint_due(0):
+            self._checkpoint()
+
+    def _learn_part(self, batch: Batch) -> None:
         assert self.stream is not None
         assert isinstance(self.learner, GivenPredictions)
         self.learner.give(batch, self.stream.learn(batch))
@@ -565,6 +630,17 @@ class AutoTraining(Training):
 
     def _print_title(self) -> None:
         """Nothing: the table has a row for each pass, and its title comes with the first one."""
+
+
+def line_after(batch: Batch, examples: int) -> int | None:
+    """The line after so many examples of a batch; None if it has fewer."""
+    if examples > len(batch):
+        return None
+    for line, kind in enumerate(batch.kind):
+        examples -= kind == EXAMPLE
+        if examples == 0:
+            return line + 1
+    return None
 
 
 def log(x: float) -> float:
