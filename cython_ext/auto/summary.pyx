@@ -35,7 +35,8 @@ cdef struct ColumnCount:
 
 
 cdef class DataSummary:
-    """expander: one whose normalizer is `none`; the summary is of features after crossing.
+    """expander: one whose normalizer is `none`; the summary is of features after crossing. keeps: what is known of each
+    example, its label, importance and initial prediction and a hash of its content; without, it is of columns only.
 
     Examples are counted that can be learned: with a label and an importance above 0.
     """
@@ -54,12 +55,13 @@ cdef class DataSummary:
     cdef double* initial
     cdef uint64_t* content            # a hash of its keys and values
     cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity
+    cdef bint keeps
     cdef readonly size_t examples
     cdef readonly size_t bytes        # that they and the other lines take in memory as batches, about
     cdef readonly bint has_initial    # one of them has an initial prediction
 
-    def __cinit__(self, Expander expander not None):
-        self.expander = expander
+    def __cinit__(self, Expander expander not None, *, bint keeps=True):
+        self.expander, self.keeps = expander, keeps
         self.merger = Normalizer()
         self.columns = Table(sizeof(ColumnCount))
 
@@ -98,12 +100,14 @@ cdef class DataSummary:
         cdef int said = self.expander.expand(a, line, 0, False)
         if said != WHOLE:
             return -1 if said < 0 else TOO_MANY
-        if (reserve(<void**>&self.label, &self.label_capacity, n + 1, sizeof(double))
+        if (reserve(<void**>&self.slots, &self.slot_capacity, self.expander.buffers[0].size, sizeof(char*))
+                or self.columns.resolve(self.expander.buffers[0].keys, self.expander.buffers[0].size, self.slots)):
+            return -1
+        if self.keeps and (
+                reserve(<void**>&self.label, &self.label_capacity, n + 1, sizeof(double))
                 or reserve(<void**>&self.importance, &self.importance_capacity, n + 1, sizeof(double))
                 or reserve(<void**>&self.initial, &self.initial_capacity, n + 1, sizeof(double))
                 or reserve(<void**>&self.content, &self.content_capacity, n + 1, sizeof(uint64_t))
-                or reserve(<void**>&self.slots, &self.slot_capacity, self.expander.buffers[0].size, sizeof(char*))
-                or self.columns.resolve(self.expander.buffers[0].keys, self.expander.buffers[0].size, self.slots)
                 or self.hash_of(a, line, &self.content[n])):
             return -1
         values = self.expander.buffers[0].values
@@ -117,7 +121,8 @@ cdef class DataSummary:
             column.differs |= values[i] != column.first
             column.count += 1
             column.sum += values[i]
-        self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
+        if self.keeps:
+            self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
         return 0
@@ -161,21 +166,25 @@ cdef class DataSummary:
 
     # --- what is found -----------------------------------------------------------------------
 
+    cdef size_t known(self):
+        """Examples whose labels are kept."""
+        return self.examples if self.keeps else 0
+
     @property
     def labels(self):
-        return view_of(self, self.label, self.examples, 8, "d")
+        return view_of(self, self.label, self.known(), 8, "d")
 
     @property
     def importances(self):
-        return view_of(self, self.importance, self.examples, 8, "d")
+        return view_of(self, self.importance, self.known(), 8, "d")
 
     @property
     def initials(self):
-        return view_of(self, self.initial, self.examples, 8, "d")
+        return view_of(self, self.initial, self.known(), 8, "d")
 
     @property
     def contents(self):
-        return view_of(self, self.content, self.examples, 8, "Q")
+        return view_of(self, self.content, self.known(), 8, "Q")
 
     @property
     def features(self):
@@ -186,14 +195,14 @@ cdef class DataSummary:
         """The mean and the standard deviation of labels minus initial predictions, weighted by importance."""
         cdef size_t i
         cdef double total = 0, sum = 0, square = 0, mean, first
-        if self.examples == 0:
+        if self.known() == 0:
             return 0.0, 0.0
         first = self.label[0] - self.initial[0]     # so that the mean of equal labels is exact
-        for i in range(self.examples):
+        for i in range(self.known()):
             total += self.importance[i]
             sum += self.importance[i] * (self.label[i] - self.initial[i] - first)
         mean = first + sum / total
-        for i in range(self.examples):
+        for i in range(self.known()):
             first = self.label[i] - self.initial[i] - mean
             square += self.importance[i] * first * first
         return mean, sqrt(square / total)
@@ -203,7 +212,7 @@ cdef class DataSummary:
         exposure. Without initial predictions, the mean of the labels."""
         cdef size_t i
         cdef double sum = 0, exposure = 0
-        for i in range(self.examples):
+        for i in range(self.known()):
             sum += self.importance[i] * self.label[i]
             exposure += self.importance[i] * exp(min(self.initial[i], LARGEST_EXPONENT))
         return sum / exposure if exposure > 0 else 0.0
@@ -213,7 +222,7 @@ cdef class DataSummary:
         initial predictions, which are added to the score, are divided by `initial_scale`."""
         cdef size_t i
         cdef double total = 0, sum = 0, slope = 0, dloss, p
-        for i in range(self.examples):
+        for i in range(self.known()):
             total += self.importance[i]
             p = min(score + self.initial[i] / initial_scale, loss.largest_p)
             sum += self.importance[i] * loss.evaluate(p, (self.label[i] - mean) / scale, &dloss)

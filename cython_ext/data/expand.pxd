@@ -56,7 +56,7 @@ cdef class Expander:
     cdef Features buffers[2]  # so that one example can be expanded while another is learned
     cdef Features* f          # the one that is being filled
     cdef uint32_t mask
-    cdef Normalizer normalizer    # or None
+    cdef readonly Normalizer normalizer    # or None
     cdef readonly bint unchanged  # a line's features are as they are in the batch, so that their numbers will do
     cdef bint constant, filters, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves

@@ -60,6 +60,10 @@ cdef class Normalizer:
     def __init__(self, str name="none", dense=()):
         self.name = name
         self.kind = <Normalization><int>NORMALIZATIONS.index(name)
+        self.center(dense)
+
+    def center(self, dense):
+        """Set the columns of `center`, in place of those before."""
         memset(self.place, 0, sizeof(self.place))
         if len(dense) > MOST_DENSE:
             raise ValueError(f"at most {MOST_DENSE} columns can be centered")

@@ -11,7 +11,7 @@ from crafted_models import put_together, split_into_parts
 from slow_normalize import normalized
 
 import vwlite.core.data.expand as expand
-from vwlite import SparseClassifier, SparseRegressor, load_model
+from vwlite import SparseClassifier, load_model
 from vwlite.hashing import feature_hash
 from vwlite.model import read_model
 
@@ -289,18 +289,10 @@ def test_shards_of_a_problem_have_the_optimum_of_the_whole(vwlite, at):
 # --- what does not work --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["train", "solve"])
-def test_center_needs_another_algorithm(vwlite, at, command):
-    said = vwlite(command, "raw", "--normalize", "center", *(["--l1", "1"] if command == "solve" else []), code=2).err
-    assert said.startswith("--normalize center needs --algorithm auto")
-
-
 def test_an_unknown_one_names_those_that_there_are(vwlite, at):
     assert "'l3' is not one of 'none', 'l2', 'log', 'center'" in vwlite("train", "raw", "--normalize", "l3", code=2).err
     with pytest.raises(ValueError, match="normalize: 'l3' is not one of"):
         SparseClassifier(normalize="l3").fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(ValueError, match="center needs"):
-        SparseRegressor(normalize="center").fit([[1.0], [2.0]], [0, 1])
 
 
 @pytest.mark.parametrize("command", ["train", "predict", "solve", "certify"])

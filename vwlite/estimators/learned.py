@@ -39,6 +39,7 @@ from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.auto import AutoTraining
 from vwlite.runs.auto_classes import AutoClassTraining
+from vwlite.runs.centered import CenteredTraining
 from vwlite.runs.common import Run
 from vwlite.runs.memory import TOO_LONG
 from vwlite.runs.source import Source
@@ -175,6 +176,10 @@ class Fitting(InMemory):
     """A run with one algorithm."""
 
 
+class CenteredFitting(InMemory, CenteredTraining):
+    """A run of `--normalize center`."""
+
+
 class AutoFitting(InMemory, AutoTraining):
     """A run of `--algorithm auto`."""
 
@@ -213,8 +218,11 @@ def learn(
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     with ExitStack() as stack:
-        auto = AutoFitting if settings.oaa is None else AutoClassFitting
-        kind = auto if settings.algorithm == AUTO.name else Fitting
+        kind: type[InMemory] = Fitting
+        if settings.algorithm == AUTO.name:
+            kind = AutoFitting if settings.oaa is None else AutoClassFitting
+        elif settings.normalize == "center":
+            kind = CenteredFitting
         run = kind(o, job, stack, RowSource(rows, columns, finder))
         run.passes(stack)
         return FittedState(run.result()), Report(run.results(), run.pass_number)
@@ -305,8 +313,12 @@ class FittedState(Fitted):
 
     def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
         o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
-        if o.typed.get("algorithm") == AUTO.name:  # its model is one of gd, which says what is done to values
-            o = replace(o, typed={name: x for name, x in o.typed.items() if name not in ("algorithm", "normalize")})
+        known: tuple[str, ...] = ()  # what the model of `fit` says
+        if o.typed.get("algorithm") == AUTO.name:
+            known = ("algorithm", "normalize")
+        elif o.typed.get("normalize") == "center":
+            known = ("normalize",)
+        o = replace(o, typed={name: x for name, x in o.typed.items() if name not in known})
         check_run(replace(o, names=None))
         run = self._run
         if run is None or run.options.typed != o.typed:

@@ -224,6 +224,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _begin(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         """The first call of `partial_fit`."""
         if o.typed.get("algorithm") != AUTO.name:
+            if o.typed.get("normalize") == "center":
+                raise ValueError("normalize='center' needs the means of all rows first: use fit, or algorithm='auto'")
             self._learn(X, label, importance, o, names)
             return
         from vwlite.estimators.stream import FittedStream

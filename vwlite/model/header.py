@@ -70,6 +70,8 @@ def check_header(header: dict[str, Any]) -> None:
     if header["format"] < 1:
         raise ValueError(f"unknown format {header['format']}")
     settings = _checked_options(header["options"])
+    if settings.normalize == "center":
+        raise ValueError("its option is --normalize center, which is of learning, not of models")
     if header["format"] < oldest_format(header["options"]):
         name = "normalize" if settings.normalize != "none" else "softmax_probabilities"
         raise ValueError(f"its format is {header['format']}, which has no option {name}")

@@ -125,7 +125,10 @@ def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Le
     """A learner that continues a model. options: those of Learner."""
     if model.weights_only:
         if options.get("learn", True):
-            raise DataError(f"{path}: saved with --save-weights-only: it predicts, but cannot be continued")
+            why = "saved with --save-weights-only"
+            if "columns" in model.chosen:
+                why += f", or learned by {model.algorithm} with --normalize center, which then has no state"
+            raise DataError(f"{path}: {why}: it predicts, but cannot be continued")
         return _predictor(model, settings, path, options)
     # The state has more weights than the model, or its intercept with fewer digits.
     if (settings.nonzeros or model.chosen) and not options.get("learn", True):

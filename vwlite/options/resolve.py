@@ -214,9 +214,6 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
     if "labels" in typed and settings.label_domain == "nonnegative":
         raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
-    if settings.normalize == "center" and settings.algorithm != AUTO.name:
-        raise UsageError("--normalize center needs --algorithm auto, which finds the means first: use --normalize l2 "
-                         "or log")  # fmt: skip
     if settings.normalize == "center" and not settings.constant:
         raise UsageError("--normalize center and --no-constant cannot be used together: the means go into the "
                          "intercept")  # fmt: skip

@@ -78,7 +78,7 @@ class Settings:
     normalize: str = option(
         "none", "--normalize", group=FEATURES, type=Choice(["none", "l2", "log", "center"]),
         help="Scale or center the values of each example. l2: to length 1; log: sign(x) log(1 + |x|), then l2; center: "
-             "minus the means of their columns.",
+             "minus the means of their columns, found by a first reading of DATA.",
     )  # fmt: skip
     learning_rate: float = option(
         0.5, "-l", "--learning-rate", group=LEARN, vw=("--learning_rate",), type=POSITIVE,

@@ -277,6 +277,9 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     if name == "auto":
         name = best_solver(settings.loss, softmax=settings.softmax)
     row = SOLVERS[name]
+    if settings.normalize == "center" and row.penalizes_constant:
+        raise UsageError(f"--normalize center and --solver {name} cannot be used together: it has a penalty of the "
+                         "intercept, which would be that of centered values")  # fmt: skip
     _check_solver(row, settings, strength)
     _check_solving(o, row)
     if row.simplex:

@@ -30,6 +30,8 @@ class ShardSums:
 def check_problem(settings: Settings, what: str) -> None:
     """UsageError for a problem that is not solved in rounds. what: whose it is."""
     refused = [option_name(name) for name in NOT_IN_ROUNDS if getattr(settings, name)]
+    if settings.normalize == "center":
+        refused.append("--normalize center")
     if settings.loss not in ROUNDS["spg"].losses:
         refused.append(f"--loss {settings.loss}")
     if refused:

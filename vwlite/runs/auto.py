@@ -41,6 +41,7 @@ from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say
+from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.memory import available_memory, lanes_need
 from vwlite.runs.notes import Notes, about_labels, about_names, about_options, together
 from vwlite.runs.progress import format_number
@@ -55,10 +56,6 @@ FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
 LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
-NOT_DENSE = (
-    f"--normalize center is for features that half of the examples have, and for at most {MOST_CENTERED} of them: use "
-    "another one, or leave the option out"
-)
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"

@@ -6,16 +6,18 @@ import tempfile
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import mul
+from typing import Any
 
 from vwlite import __version__
 from vwlite.algorithms.build import make_expander
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.checksum import Checksum, checksum
+from vwlite.core.data.batch import Batch
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.rows import Rows
@@ -24,17 +26,16 @@ from vwlite.core.solve.weights import aligned, nonzero_records, norms_beside
 from vwlite.errors import DataError, WriteError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
+from vwlite.model.centered import Dense
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
 from vwlite.runs.common import BadLines
+from vwlite.runs.means import center, summary_of_columns
 from vwlite.runs.memory import least_of_batch
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import DataNames, Source
-
-if TYPE_CHECKING:
-    pass
 
 PIECE = 1 << 20  # bytes of an array that are summed at once
 ENTRY = 8  # bytes of a feature of an example, in rows and in columns
@@ -115,6 +116,7 @@ class Examples:
         self._expander = make_expander(replace(settings, constant=False))
         self.rows = Rows(self._expander, most=0 if self._memory is None else max(self._memory // 4 // ENTRY, 1))
         self.constant_key: int | None = make_expander(settings).constant_key
+        self.dense: Dense = ()  # the columns that are centered
         self.stopped = False
         self.bad = BadLines(options, stack)
         self.lines = 0
@@ -161,24 +163,16 @@ class Examples:
 
     def read(self) -> None:
         """Read all of DATA, unless it is stopped. DataError if no example can be used."""
-        live = LiveLine(quiet=self.options.quiet)
+        self._source.keeps_batches |= self.settings.normalize == "center"
         self._source.open()
         try:
-            with self._source.batches(lambda: self.stopped) as batches:
-                for parsed in batches:
-                    if self.feature_names is not None:
-                        self.feature_names.take(parsed.names)
-                    self._namespaces.look(parsed.batch)
-                    with temporary_files():
-                        self.rows.add(parsed.batch)
-                    self.lines += len(parsed.batch)
-                    if parsed.bad:
-                        live.clear()
-                    self.bad.take(parsed.bad)
-                    live.update(len(self.rows), parsed.done, parsed.total)
-                    if self.stopped:
-                        break
-                live.clear()
+            if self.settings.normalize == "center":
+                summary = summary_of_columns(self.settings)
+                self._read_each(summary.take)
+                if not self.stopped:
+                    self.dense = center(summary, self._expander, self.constant_key)
+            if not self.stopped:
+                self._read_each(self.rows.add)
             if self.stopped:
                 return
             with temporary_files():
@@ -192,6 +186,34 @@ class Examples:
             self._limit(self._memory)
         if "feature_weights" in self.options.typed:
             self.shares = self._read_shares(self.options.typed["feature_weights"])
+
+    def _read_each(self, take: Callable[[Batch], object]) -> None:
+        """Read all of DATA once."""
+        self.lines, live = 0, LiveLine(quiet=self.options.quiet)
+        with self._source.batches(lambda: self.stopped) as batches:
+            for parsed in batches:
+                if self.feature_names is not None:
+                    self.feature_names.take(parsed.names)
+                self._namespaces.look(parsed.batch)
+                with temporary_files():
+                    take(parsed.batch)
+                self.lines += len(parsed.batch)
+                if parsed.bad:
+                    live.clear()
+                self.bad.take(parsed.bad)
+                live.update(len(self.rows) or self.lines, parsed.done, parsed.total)
+                if self.stopped:
+                    break
+            live.clear()
+
+    def folded(self, numbers: list[Numbers]) -> list[Numbers]:
+        """Weights for values as they are, of those for centered values."""
+        keys, means = array("I", [key for key, _, _ in self.dense]), [mean for _, mean, _ in self.dense]
+        found = []
+        for weights, intercept in numbers:
+            terms = map(mul, aligned(keys, self.rows.keys, weights), means)
+            found.append((weights, intercept - math.fsum(terms)))
+        return found
 
     def _nothing(self) -> str:
         bad, unlabelled = self.bad.count, self.rows.unlabelled

@@ -427,7 +427,8 @@ class Solving:
     def _model(self, interrupted: bool) -> Model:
         examples, names = self.examples, self.examples.class_names
         model = solved_model(
-            self.settings, examples.rows.keys, self.weights, examples.constant_key,
+            replace(self.settings, normalize="none") if examples.dense else self.settings, examples.rows.keys,
+            examples.folded(self.weights), examples.constant_key,
             counters=examples.counters, interrupted=interrupted, columns=examples.columns,
             classes=names.first(len(names)) if names is not None and self.settings.classes == "auto" else [],
             solved={

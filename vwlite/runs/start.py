@@ -35,6 +35,11 @@ def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
     if job.resolved.settings.algorithm != AUTO.name:
         if o.validate is not None:
             raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
+        if job.resolved.settings.normalize == "center":
+            from vwlite.runs.centered import CenteredTraining
+
+            CenteredTraining.check(o)
+            return CenteredTraining
         return Training
     from vwlite.runs.auto import AutoTraining
 

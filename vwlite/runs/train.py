@@ -115,8 +115,12 @@ class Training(Run):
 
     def passes(self, stack: ExitStack) -> None:
         """All passes, or as many as it takes."""
-        o = self.options
         self.source.open()
+        self.learn(stack)
+
+    def learn(self, stack: ExitStack) -> None:
+        """The passes over what is open."""
+        o = self.options
         without_gain = 0
         for self.pass_number in range(1, o.passes + 1):
             if self.pass_number > 1:  # not after the last one: a continued model starts from its rate
