@@ -17,7 +17,7 @@ from fuzz.case import Case, Command
 from fuzz.check_case import check_case
 from fuzz.damage import changed_bytes, damaged_cache, damaged_model
 from vwlite.algorithms.losses import LOSSES
-from vwlite.algorithms.table import ALGORITHMS
+from vwlite.algorithms.table import ALGORITHMS, CHOICES
 from vwlite.commands.certify import command as certify
 from vwlite.commands.predict import command as predict
 from vwlite.commands.solve import command as solve
@@ -141,10 +141,13 @@ def value(rng: Random, rare: float) -> str:
     return rng.choice(RARE_VALUES) if rng.random() < rare else rng.choice([*PLAIN_VALUES, f"{rng.gauss(0, 1):.3g}"])
 
 
-def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", rare: float = 0, bad: float = 0) -> bytes:
+def data(
+    rng: Random, labels: list[str], count: int, *, format: str = "vw", rare: float = 0, bad: float = 0,
+    dense: bool = False,
+) -> bytes:  # fmt: skip
     """Lines with these labels. rare: the share of extreme numbers; below 0: few features of
-    few values, so that sums are equal now and then. bad: how many lines are any text at all. The first line is always
-    one that can be learned."""
+    few values, so that sums are equal now and then. bad: how many lines are any text at all. dense: most lines have the
+    same two features, too. The first line is always one that can be learned."""
     found = []
     spaces_of, most = (["a"], 2) if rare < 0 else (["a", "b", "c", "ab", "f"], 30)
     for i in range(count):
@@ -171,6 +174,8 @@ def data(rng: Random, labels: list[str], count: int, *, format: str = "vw", rare
             names = [rng.choice("xyzw") + rng.choice(["", str(rng.randrange(most))]) for _ in range(rng.randrange(7))]
             features = [n + (f":{value(rng, rare)}" if rng.random() < 0.6 else "") for n in names]
             spaces.append(f"|{space} {' '.join(features)}")
+        if dense and rng.random() < 0.9:
+            spaces.append(f"|d p:{100 + rng.randrange(9)} q:{value(rng, rare)}")
         line = f"{head} {tag}{' '.join(spaces)}".lstrip()
         found.append(line if i == 0 or rng.random() > 0.03 else rng.choice(["", " ", "|", f"{head} |"]))
     end = rng.choice(["\n", "\n", "\n", "\r\n"])
@@ -232,9 +237,11 @@ def option(rng: Random, parameter: click.Option, rare: float) -> Command:
     return [spelling, text]
 
 
-def setup(rng: Random, *, rare: float = 0, without: tuple[str, ...] = ()) -> Setup:
-    """An algorithm, a loss, labels and options that go together, but none of `without`; now and then one not."""
-    a = ALGORITHMS[rng.choice(list(ALGORITHMS))]
+def setup(rng: Random, *, rare: float = 0, in_parts: bool = False) -> Setup:
+    """An algorithm, a loss, labels and options that go together; now and then one not. in_parts: only those for which
+    learning in parts is learning at once."""
+    without = ("round_at_end", "normalize") if in_parts else ()  # which is done at the end of each part; means
+    a = CHOICES[rng.choice(list(ALGORITHMS if in_parts else [*CHOICES, "auto"]))]
     loss = rng.choice(a.losses)
     options = ["--algorithm", a.name, "--loss", loss]
     labels = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}[
@@ -243,7 +250,7 @@ def setup(rng: Random, *, rare: float = 0, without: tuple[str, ...] = ()) -> Set
     if rare and LOSSES[loss].labels != "binary" and rng.random() < rare:
         labels = [*labels, "1e300", "1e-300", "1e30"]
     found = Setup(options, labels)
-    classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative"
+    classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative" and a.has_classes
     for each in (name for name in a.options if name not in without):
         if each == "feature_weights":
             if rng.random() < 0.2:
@@ -258,9 +265,10 @@ def setup(rng: Random, *, rare: float = 0, without: tuple[str, ...] = ()) -> Set
         if rng.random() < 0.3:
             options += option(rng, PARAMETERS[each], rare)
     crossing = ("quadratic", "cubic", "interactions") if a.name == "adagrad-full" else ()  # which takes their cube
-    for each in (name for name in FEATURES if name not in crossing):
+    for each in (name for name in FEATURES if name not in crossing + without):
         if rng.random() < 0.1:
             options += option(rng, PARAMETERS[each], rare)
+    options += some(rng, 0.1, "--normalize l2", "--normalize log" if in_parts else "--normalize center")
     if classes:
         found.labels = ["1", "2", "3"]
         match rng.randrange(4):
@@ -314,13 +322,18 @@ def commands(rng: Random) -> Case:
     if "adagrad-full" in s.options:
         count = min(count, 20)
     packed = rng.choice([gzip.compress, bz2.compress, lzma.compress]) if rng.random() < 0.1 else None
-    files = {n: data(rng, s.labels, count, format=format, rare=rare * 0.2, bad=bad) for n in ("data", "test")} | s.more
+    how: dict[str, Any] = {"format": format, "rare": rare * 0.2, "bad": bad, "dense": "center" in s.options}
+    files = {n: data(rng, s.labels, count, **how) for n in ("data", "test")} | s.more
     if packed is not None:
         files["data"] = packed(files["data"])
         if rng.random() < 0.5:
             files["data"] = changed_bytes(rng, files["data"])
     run = ["train", *s.options, "data", "-m", "model"]
-    run += some(rng, 0.3, "--passes 3", "--passes 4 --holdout-off", "--passes 5 --holdout-period 2 --early-terminate 1")
+    if "auto" in s.options[:2]:
+        run += some(rng, 0.5, "--passes 1", "--passes 2", "--validate test", "--validate test --passes 3")
+    else:
+        run += some(rng, 0.3, "--passes 3", "--passes 4 --holdout-off",
+                    "--passes 5 --holdout-period 2 --early-terminate 1", "--validate test")  # fmt: skip
     run += some(rng, 0.3, "-c", "--cache-file cache", "-c -k")
     run += some(rng, 0.2, "--report report", "--save-weights-only", "--checkpoint-every 7", "--quiet", "-p -",
                 "-r raw -p p", "--link logistic", "--threads 1", "--threads 3", "--names", "--names=2")  # fmt: skip
@@ -342,7 +355,7 @@ def commands(rng: Random) -> Case:
 def continued(rng: Random) -> Case:
     """Learning in parts gives the model and the predictions of learning at once."""
     rare = rng.choice([0.0, 0.1, -1.0])
-    s = setup(rng, rare=max(rare, 0), without=("round_at_end",))  # which is done at the end of each part
+    s = setup(rng, rare=max(rare, 0), in_parts=True)
     most = 6 if "adagrad-full" in s.options else 100
     parts = [data(rng, s.labels, rng.choice([1, 3, most]), rare=rare * 0.2) for _ in range(rng.choice([2, 2, 3]))]
     files = {f"part{i}": part for i, part in enumerate(parts)}
@@ -359,10 +372,10 @@ def equal(rng: Random) -> Case:
     rare = rng.choice([0.0, 0.1])
     s = setup(rng, rare=rare)
     count = 6 if "adagrad-full" in s.options else rng.choice([3, 40, 300])  # whose steps take the cube of the features
-    content = data(rng, s.labels, count, rare=rare * 0.2, bad=rng.choice([0, 0, 0.05]))
+    content = data(rng, s.labels, count, rare=rare * 0.2, bad=rng.choice([0, 0, 0.05]), dense="center" in s.options)
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["train", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "-p", "-"]
-    run += some(rng, 0.5, "--passes 2", "--passes 4 --holdout-off", "--passes 3 --holdout-period 3")
+    run += some(rng, 0.5, "--passes 1", "--passes 2", "--passes 4 --holdout-off", "--passes 3 --holdout-period 3")
     return Case("equal", files, ways_of_reading(rng, run, {"model": "stale.model", "-": "stale"}), ["model"])
 
 
@@ -494,8 +507,11 @@ def solving(rng: Random) -> Case:
     bad = rng.choice([0.0, 0.0, 0.1])
     if rng.random() < 0.1:
         s.labels = rng.choice([s.labels[:1], ["1", "-1", "red", "1e300"]])
-    files = {n: data(rng, s.labels, rng.choice([1, 5, 40, 200]), rare=rare * 0.2, bad=bad) for n in ("data", "test")}
-    files |= s.more
+    dense = "center" in s.options
+    files = {
+        n: data(rng, s.labels, rng.choice([1, 5, 40, 200]), rare=rare * 0.2, bad=bad, dense=dense)
+        for n in ("data", "test")
+    } | s.more
     run = ["solve", *s.options, "data", "-m", "model%d" if "--l1-path" in s.options else "model", "--report", "report"]
     run += ["--max-seconds", rng.choice(["0.3"] * 6 + ["0"]), *some(rng, 0.2, "--max-passes 3")]
     run += some(rng, 0.3, "--tolerance 0", "--tolerance 1", "--tolerance 1e-9", "--seed 7")
@@ -526,7 +542,7 @@ def equal_solving(rng: Random) -> Case:
     s = problem(rng, 0)
     s.options = ["--l1-of-max" if word == "--l1-path" else word for word in s.options]
     s.options = [word.partition(":")[0] for word in s.options]
-    content = data(rng, s.labels, rng.choice([3, 40, 300]), bad=rng.choice([0, 0, 0.05]))
+    content = data(rng, s.labels, rng.choice([3, 40, 300]), bad=rng.choice([0, 0, 0.05]), dense="center" in s.options)
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["solve", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "--max-passes", "30"]
     groups = [*ways_of_reading(rng, run, {"model": "stale"}), [[*run, "data", "--memory", "40M"]]]
