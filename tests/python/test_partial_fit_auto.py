@@ -145,7 +145,7 @@ def test_after_fit_it_continues_by_gd(vwlite, tmp_path, normalize):
 
 def test_what_it_refuses():
     x, y = drawn(rows=90)
-    with pytest.raises(ValueError, match="is for two classes"):
+    with pytest.raises(ValueError, match="learns several classes from all rows at once"):
         estimator("logistic").partial_fit(x, np.arange(90) % 3, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="the weight of every row is 0"):
         estimator("logistic", class_weight={-1: 0, 1: 0}).partial_fit(x, y, classes=[-1, 1])
