@@ -4,7 +4,7 @@
 set -eu
 rounds=$1 model=$2; shift 2
 run=${RUN:-parallel --halt now,fail=1}  # RUN='xargs -P 4 -I{} sh -c' does without GNU parallel
-begin=${OPTIONS:---loss logistic} start= state=mean
+begin=${OPTIONS:---algorithm gd --loss logistic} start= state=mean
 for round in $(seq "$rounds"); do
     if [ "$round" = "$rounds" ]; then state=sum; fi
     printf '%s\n' "$@" | $run "vwlite train {} $begin --holdout-to {}.held -m {}.model --quiet"

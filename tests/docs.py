@@ -22,7 +22,7 @@ RESULTS = HERE / "bench/RESULTS.md"
 ALGORITHMS_TEXT = ROOT / "vwlite/help/algorithms.txt"
 FIRST_RUN = (
     "vwlite train data/code.train.csv --label is_cython --labels 0,1 --text code --drop id "
-    "--loss logistic --passes 5 -m code.model",
+    "--algorithm gd --loss logistic --passes 5 -m code.model",
     "vwlite predict -m code.model data/code.test.csv -p predictions.txt",
 )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from auto import AUTO, prepared, split
-from harness import ROOT, VWLITE, Run, made, options_of, run, show, table, verdict, work_folder
+from harness import GD, ROOT, VWLITE, Run, made, options_of, run, show, table, verdict, work_folder
 from sklearn.linear_model import LogisticRegressionCV
 
 from vwlite.algorithms.build import make_expander, make_learner, make_loss
@@ -67,18 +67,18 @@ def speed(source: Path, name: str, rounds: int) -> str:
         model, cache = parts.folder / "model", parts.folder / "cache"
         text = parts.folder / "train"
         command = partial(run, VWLITE, "train", text, "--loss", "logistic", "--quiet", "-m", model)
-        command("--cache-file", cache)
+        command(*GD, "--cache-file", cache)
         found, memory = within_a_process(cache, 3 * rounds)
-        kinds = {"gd": ["--holdout-off"], "auto": [*AUTO, "--normalize", "none"]}
+        kinds = {"gd": [*GD, "--holdout-off"], "auto": [*AUTO, "--normalize", "none"]}
         works = {
             f"{kind} {n}": partial(command, "--cache-file", cache, *options, "--passes", n)
             for kind, options in kinds.items()
             for n in (2, 3)
         }
-        works |= {"gd text": command, "files": partial(command, *AUTO)}
+        works |= {"gd text": partial(command, *GD), "files": partial(command, *AUTO)}
         works["stream"] = partial(command, *AUTO, "--passes", 1)
         works["one stream"] = partial(command, *AUTO, "--passes", 1, "--normalize", "none")
-        works["long gd"] = partial(command, *LONGER * [text])
+        works["long gd"] = partial(command, *GD, *LONGER * [text])
         works["long stream"] = partial(command, *LONGER * [text], *AUTO, "--passes", 1)
         found |= in_turns(works, rounds)
         for kind in kinds:

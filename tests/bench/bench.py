@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from harness import HERE, ROOT, VW, VWLITE, generate, installed, made, options_of, report_of, run, say, show, table
+from harness import GD, HERE, ROOT, VW, VWLITE, generate, installed, made, options_of, report_of, run, say, show, table
 from harness import verdict as yes_or_no
 
 PYTHON = sys.executable
@@ -175,7 +175,7 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
         Work(
             "train `gd` logistic from text, documents",
             {
-                OURS: ours(*train, "-m", "news.model"),
+                OURS: ours(*train, *GD, "-m", "news.model"),
                 VW_NAME: vw("-d", news, *logistic, "-f", "news.vw.model"),
                 PARSE: floor("parse", news),
                 READ: floor("read", news),
@@ -185,7 +185,7 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
         Work(
             "train `gd` logistic from text, clicks, one `-q`",
             {
-                OURS: ours("train", *crossed, "-m", "clicks.model"),
+                OURS: ours("train", *crossed, *GD, "-m", "clicks.model"),
                 VW_NAME: vw("-d", *crossed, "-f", "clicks.vw.model"),
                 VW_24: vw("-d", *crossed, "-b", "24", "-f", "clicks24.vw.model"),
                 PARSE: floor("parse", clicks),
@@ -194,12 +194,18 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
         ),
         Work(
             "train with `--names`, documents",
-            {OURS: ours(*train, "--names", "-m", "named.model"), WITHOUT: ours(*train, "-m", "news.model")},
+            {
+                OURS: ours(*train, *GD, "--names", "-m", "named.model"),
+                WITHOUT: ours(*train, *GD, "-m", "news.model"),
+            },
             [Goal(WITHOUT, 1.25)],
         ),
         Work(
             "train with `--names`, clicks, one `-q`",
-            {OURS: ours("train", *crossed, "--names", "-m", "named.model"), WITHOUT: ours("train", *crossed)},
+            {
+                OURS: ours("train", *crossed, *GD, "--names", "-m", "named.model"),
+                WITHOUT: ours("train", *crossed, *GD),
+            },
             [Goal(WITHOUT, 1.25)],
         ),
         Work(
@@ -229,7 +235,7 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
         ),
         Work(
             "a pass over the cache, `gd` logistic, documents",
-            {OURS: our_pass(), VW_NAME: vw_pass},
+            {OURS: our_pass(*GD), VW_NAME: vw_pass},
             [Goal(VW_NAME, 1 / 3)],
         ),
         Work(
@@ -265,7 +271,8 @@ def works_of_fw_synthetic(text: str) -> Iterator[Work]:
     options = ["--loss_function", "logistic", "-b", "25", "-q", "AB"]
 
     def ours(*arguments: str) -> list[str]:
-        return [VWLITE, "train", text, *options, "-p", "fw.predictions", "-m", "fw.model", "--quiet", *arguments]
+        files = ["-p", "fw.predictions", "-m", "fw.model"]
+        return [VWLITE, "train", text, *GD, *options, *files, "--quiet", *arguments]
 
     def vw(*arguments: str) -> list[str]:
         files = ["-p", "fw.vw.predictions", "-f", "fw.vw.model"]
@@ -299,7 +306,7 @@ def works_of_the_portable_build(program: Path, news: str) -> Iterator[Work]:
         return
 
     def both(*arguments: str) -> dict[str, Command]:
-        shared = ["train", news, "--loss", "logistic", *arguments, "--quiet"]
+        shared = ["train", news, *GD, "--loss", "logistic", *arguments, "--quiet"]
         return {PORTABLE: [str(program), *shared], OURS: [VWLITE, *shared]}
 
     def work(name: str, rivals: dict[str, Command | tuple[Command, Command]]) -> Work:
@@ -314,7 +321,8 @@ def works_of_the_portable_build(program: Path, news: str) -> Iterator[Work]:
 
 def cache_rows(clicks: str) -> Iterator[Row]:
     """How large a cache is beside its text."""
-    run(VWLITE, "train", clicks, "--loss", "logistic", "--cache-file", "clicks.cache", "--kill-cache", "--quiet")
+    command = [VWLITE, "train", clicks, *GD, "--loss", "logistic", "--quiet"]
+    run(*command, "--cache-file", "clicks.cache", "--kill-cache")
     ratio = Path("clicks.cache").stat().st_size / Path(clicks).stat().st_size
     size = f"{Path('clicks.cache').stat().st_size / 1e6:.0f} MB"
     yield "cache of clicks over their text", size, "", "", f"{ratio:.2f}", "0.80", verdict(ratio, 0.8)
@@ -322,7 +330,7 @@ def cache_rows(clicks: str) -> Iterator[Row]:
 
 def one_thread_rows(news: str, rounds: int) -> Iterator[Row]:
     """Text a second that one thread learns from."""
-    command = [VWLITE, "train", news, "--loss", "logistic", "--threads", "1", "--quiet"]
+    command = [VWLITE, "train", news, *GD, "--loss", "logistic", "--threads", "1", "--quiet"]
     one = Work("one thread, documents", {OURS: command})
     seconds = median(race(one, rounds)[OURS])
     speed = Path(news).stat().st_size / seconds / 1e9
@@ -342,7 +350,7 @@ def works_of_both(clicks: str) -> list[Work]:
     train = ["--loss_function", "logistic", "-b", "24"]
     passes = ["--passes", "3", "-k", "--cache_file"]
     return [
-        work("train from text", [*train, "-f", "both.vw.model"], TRAIN, [*train, "-m", "both.model"]),
+        work("train from text", [*train, "-f", "both.vw.model"], TRAIN, [*train, *GD, "-m", "both.model"]),
         work(
             "predict from text", ["-t", "-i", "both.vw.model", "-p", "/dev/null"],
             PREDICT, ["-m", "both.model", "-p", "/dev/null"],
@@ -353,11 +361,11 @@ def works_of_both(clicks: str) -> list[Work]:
         ),
         work(
             "3 passes with a cache and holdout", [*train, *passes, "both.vw.cache", "-f", "both.vw.model"],
-            TRAIN, [*train, *passes, "both.cache", "-m", "both.model"],
+            TRAIN, [*train, *GD, *passes, "both.cache", "-m", "both.model"],
         ),
         work(
             "train `--oaa 10` from a fifth of the text", [*train, "--oaa", "10", "-f", "oaa.vw.model"],
-            TRAIN, [*train, "--oaa", "10", "-m", "oaa.model"], with_classes(clicks),
+            TRAIN, [*train, *GD, "--oaa", "10", "-m", "oaa.model"], with_classes(clicks),
         ),
     ]  # fmt: skip
 
@@ -425,7 +433,7 @@ def start_rows(rounds: int) -> Iterator[Row]:
     """How long the shortest commands take."""
     Path("one.vw").write_text("1 | a b:2\n")
     version_only = {OURS: [VWLITE, "--version"]}
-    one_line = {OURS: [VWLITE, "train", "one.vw", "--quiet"]}
+    one_line = {OURS: [VWLITE, "train", "one.vw", *GD, "--quiet"]}
     if HAS_VW:
         version_only[VW_NAME] = [*VW, "--version"]
         one_line[VW_NAME] = [*VW, "-d", "one.vw", "--quiet"]
@@ -443,7 +451,7 @@ def table_rows(count: int, rounds: int) -> Iterator[Row]:
     if not Path(f"{stem}.csv").exists():
         say(f"making {stem}.csv")
         write_table(stem, count)
-    learn = ["--loss", "logistic", "--labels", "0,1", "-b", "20", "--quiet"]
+    learn = [*GD, "--loss", "logistic", "--labels", "0,1", "-b", "20", "--quiet"]
     with open(f"{stem}.vw", "wb") as text:
         subprocess.run([VWLITE, "convert", f"{stem}.csv", "--label", "clicked", "--quiet"], stdout=text, check=True)
     rivals: dict[str, Command | tuple[Command, Command]] = {
@@ -490,8 +498,8 @@ def write_table(stem: str, count: int) -> None:
 def memory_rows(clicks: str) -> Iterator[Row]:
     """The peak while the table grows, with an interaction that brings a new feature with every other line."""
     for cross in ("af", "ck"):
-        command = [VWLITE, "train", clicks, "--loss", "logistic", "-q", cross, "--quiet", "--report", "report.json"]
-        peak = run(*command).peak
+        command = [VWLITE, "train", clicks, *GD, "--loss", "logistic", "-q", cross, "--quiet"]
+        peak = run(*command, "--report", "report.json").peak
         features = report_of(Path("report.json"))["features in the table"]
         limit = 64e6 + 100 * features
         yield (
@@ -507,7 +515,7 @@ def losses(news: str, clicks: str) -> Iterator[str]:
     tasks = [("documents", [news], []), ("clicks, `-q af`", [clicks], ["-q", "af"])]
     for name, data, arguments in tasks:
         common = [*arguments, "--loss_function", "logistic"]
-        run(VWLITE, "train", *data, *common, "--quiet", "--report", "report.json")
+        run(VWLITE, "train", *data, *GD, *common, "--quiet", "--report", "report.json")
         ours = report_of(Path("report.json"))["average loss"]
         text = f"{name}: vwlite {ours:.5f}"
         for bits in (["18", "24"] if HAS_VW else []):

@@ -26,6 +26,7 @@ ROOT = HERE.parents[1]
 SETS = ROOT / ".bench/sets"  # where the public data sets are, unless --data names another folder
 VWLITE = str(Path(sys.executable).with_name("vwlite"))
 VW = [sys.executable, "-m", "vowpalwabbit"]
+GD = ["--algorithm", "gd"]  # Vowpal Wabbit's default update
 
 
 def say(text: str) -> None:
