@@ -125,7 +125,8 @@ def fits(folder: Path) -> Iterator[tuple[str, bytes]]:
         model = SparseClassifier(algorithm=algorithm, passes=2).fit(X, y)
         for what in (model.predict_proba(X), model.predict_log_proba(X), model.coef_):
             yield f"fit {algorithm}", np.ascontiguousarray(what).tobytes()
-    yield "fit regressor", np.ascontiguousarray(SparseRegressor(loss="squared").fit(X, X[:, 0] * 3).coef_).tobytes()
+    numbers = SparseRegressor(algorithm="gd", loss="squared").fit(X, X[:, 0] * 3)
+    yield "fit regressor", np.ascontiguousarray(numbers.coef_).tobytes()
 
 
 @contextmanager

@@ -5,14 +5,14 @@ import pty
 import zipfile
 
 import pytest
-from running import PATIENT, shell, standard_input, start
+from running import GD, PATIENT, shell, standard_input, start
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch, vwlite):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cancer.train.vw").write_text("1 |a x\n-1 |a y\n")
-    vwlite("train", "cancer.train.vw", "-m", "m", "-c", "--quiet")
+    vwlite("train", *GD, "cancer.train.vw", "-m", "m", "-c", "--quiet")
     vwlite("export", "m", "--to", "vw", "-o", "vw.model")
     with zipfile.ZipFile("table.xlsx", "w") as book:
         book.writestr("[Content_Types].xml", "<Types/>")
@@ -71,8 +71,8 @@ def test_what_is_not_data(vwlite, command, typed, code, said):
 def test_a_model_on_standard_input(vwlite, folder):
     expected = f"<stdin>:1:1: {model('FILE')}"
     with standard_input(folder / "m"):
-        assert vwlite("train", "--quiet", code=65).err == expected
-    assert shell("cat m | vwlite train --quiet").err == expected
+        assert vwlite("train", *GD, "--quiet", code=65).err == expected
+    assert shell("cat m | vwlite train --algorithm gd --quiet").err == expected
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ def test_what_is_not_a_model(vwlite, command, typed, code, said):
 
 
 def test_a_url_is_not_a_place_for_a_model(vwlite):
-    assert vwlite("train", "cancer.train.vw", "-m", "s3://b/m", "--quiet", code=73).err == (
+    assert vwlite("train", *GD, "cancer.train.vw", "-m", "s3://b/m", "--quiet", code=73).err == (
         "s3://b/m: cannot be created: it is a URL; write a file, and copy it there\n"
     )
 
 
-@pytest.mark.parametrize("command", ["train", "predict -m m", "train -"])
+@pytest.mark.parametrize("command", ["train --algorithm gd", "predict -m m", "train - --algorithm gd"])
 def test_a_terminal_is_announced(command):
     """Standard input is a terminal: the run says that it waits for lines, and how to end them."""
     master, slave = pty.openpty()
@@ -115,16 +115,17 @@ def test_a_terminal_is_announced(command):
 
 def test_input_that_is_not_a_terminal_is_not_announced(vwlite, folder):
     with standard_input(folder / "cancer.train.vw"):
-        assert "terminal" not in vwlite("train").err
-    assert "terminal" not in shell("vwlite train < /dev/null; echo '1 |a x' | vwlite train").err
+        assert "terminal" not in vwlite("train", *GD).err
+    train = "vwlite train --algorithm gd"
+    assert "terminal" not in shell(f"{train} < /dev/null; echo '1 |a x' | {train}").err
 
 
 def test_a_column_that_is_invalid(vwlite, folder):
     (folder / "t.csv").write_text("label,a,b\n1,2,3\n")
-    assert vwlite("train", "t.csv", "--label", "lable", "--quiet", code=65).err == (
+    assert vwlite("train", *GD, "t.csv", "--label", "lable", "--quiet", code=65).err == (
         "t.csv:1:1: --label lable: no such column (did you mean label?); the columns are label, a, b\n"
     )
-    assert vwlite("train", "cancer.train.vw", "--label", "y", "--quiet", code=65).err == (
+    assert vwlite("train", *GD, "cancer.train.vw", "--label", "y", "--quiet", code=65).err == (
         "cancer.train.vw:1:1: --label y: the file is VW text, which has no columns: leave the option out\n"
     )
 
@@ -143,5 +144,5 @@ def test_an_export_to_standard_output(vwlite, folder):
 
 
 def test_models_of_different_labels(vwlite):
-    vwlite("train", "cancer.train.vw", "-m", "m2", "--labels", "-1,1", "--quiet")
+    vwlite("train", *GD, "cancer.train.vw", "-m", "m2", "--labels", "-1,1", "--quiet")
     assert "m2: trained with --labels -1,1, but m with none: only" in vwlite("merge", "m", "m2", "-o", "x", code=65).err

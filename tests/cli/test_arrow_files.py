@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import finish, start
+from running import GD, finish, start
 
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
@@ -75,9 +75,9 @@ def files(at):
 @pytest.mark.parametrize("extra", [[], ["-q", "c,t", "--ngram", "2"], ["--passes", "2"], ["--hash", "all"]])
 def test_files_of_arrow_give_the_model_of_csv(vwlite, files, threads, extra):
     run = [*TYPED, *extra, "--threads", threads, "--quiet"]
-    vwlite("train", "a.csv", *run, "-m", "csv.model", "-p", "csv.txt")
+    vwlite("train", *GD, "a.csv", *run, "-m", "csv.model", "-p", "csv.txt")
     for name in ("a.parquet", "a.arrow"):
-        vwlite("train", name, *run, "-m", "m", "-p", "p")
+        vwlite("train", *GD, name, *run, "-m", "m", "-p", "p")
         assert Path("p").read_text() == Path("csv.txt").read_text()
         assert Path("m").read_bytes() == Path("csv.model").read_bytes()
     out = vwlite("predict", "-m", "csv.model", "a.csv").out
@@ -130,8 +130,8 @@ def test_numbered_features_give_the_model_of_csv(vwlite, at, extra):
     Path("a.csv").write_text(as_csv(table))
     pq.write_table(table, "a.parquet", row_group_size=5000)
     run = ["--label", "y", "--importance", "w", "--quiet", *LOGISTIC, *extra]
-    vwlite("train", "a.csv", *run, "-m", "csv.model", "-p", "csv.txt")
-    vwlite("train", "a.parquet", *run, "-m", "m", "-p", "p")
+    vwlite("train", *GD, "a.csv", *run, "-m", "csv.model", "-p", "csv.txt")
+    vwlite("train", *GD, "a.parquet", *run, "-m", "m", "-p", "p")
     assert Path("m").read_bytes() == Path("csv.model").read_bytes()
     assert Path("p").read_bytes() == Path("csv.txt").read_bytes()
 
@@ -173,8 +173,8 @@ def test_labels_and_importances_of_any_type(vwlite, at):
         plain = table.set_column(0, "y", pa.array(list(map(str, texts))))
         Path("a.csv").write_text(as_csv(plain))
         run = ["--label", "y", "--importance", "w", "--quiet", *options]
-        vwlite("train", "a.csv", *run, "-m", "csv.model")
-        vwlite("train", "a.parquet", *run, "-m", "m")
+        vwlite("train", *GD, "a.csv", *run, "-m", "csv.model")
+        vwlite("train", *GD, "a.parquet", *run, "-m", "m")
         assert Path("m").read_bytes() == Path("csv.model").read_bytes(), name
 
 
@@ -183,32 +183,32 @@ def test_what_is_not_needed_is_not_imported(files):
     Path("pandas.py").write_text("raise SystemExit('pandas was imported')\n")
     code = "import sys, vwlite.cli as c; sys.path.insert(0, '.'); sys.exit(c.main(sys.argv[1:]))"
     for name in ("a.parquet", "a.arrow"):
-        run = [sys.executable, "-P", "-c", code, "train", name, *TYPED, "--quiet"]
+        run = [sys.executable, "-P", "-c", code, "train", *GD, name, *TYPED, "--quiet"]
         done = subprocess.run(run, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_stream_of_arrow_comes_from_a_pipe(vwlite, files):
-    vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
-    done = finish(start("train", "--format", "arrow", *TYPED, "-m", "m", "--quiet"), Path("a.stream").read_bytes())
+    vwlite("train", *GD, "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    done = finish(start("train", *GD, "--format", "arrow", *TYPED, "-m", "m", "--quiet"), Path("a.stream").read_bytes())
     assert done.code == 0, done
     assert Path("m").read_bytes() == Path("csv.model").read_bytes()
-    vwlite("train", "--format", "arrow", "a.stream", *TYPED, "-m", "m", "--quiet")
+    vwlite("train", *GD, "--format", "arrow", "a.stream", *TYPED, "-m", "m", "--quiet")
     assert Path("m").read_bytes() == Path("csv.model").read_bytes()
 
 
 def test_convert_check_and_caches_know_them(vwlite, files):
     run = [*TYPED[:-4], "--ngram", "2"]
     Path("a.vw").write_text(vwlite("convert", "a.parquet", *run).out)
-    vwlite("train", "a.vw", *LOGISTIC, "-m", "vw.model", "--quiet")
-    vwlite("train", "a.parquet", *run, *LOGISTIC, "-m", "m", "--quiet")
+    vwlite("train", *GD, "a.vw", *LOGISTIC, "-m", "vw.model", "--quiet")
+    vwlite("train", *GD, "a.parquet", *run, *LOGISTIC, "-m", "m", "--quiet")
     assert {k: list(v) for k, v in read_model("m").arrays().items()} == {
         k: list(v) for k, v in read_model("vw.model").arrays().items()
     }
     assert "data, 9001 lines, every line valid" in vwlite("check", "a.parquet", *TYPED).out
-    vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    vwlite("train", *GD, "a.csv", *TYPED, "-m", "csv.model", "--quiet")
     for _ in range(2):
-        vwlite("train", "a.parquet", *TYPED, "-m", "m", "--quiet", "--cache-file", "c")
+        vwlite("train", *GD, "a.parquet", *TYPED, "-m", "m", "--quiet", "--cache-file", "c")
         assert Path("m").read_bytes() == Path("csv.model").read_bytes()
 
 
@@ -218,13 +218,13 @@ def test_labels_can_be_classes(vwlite, at):
     pq.write_table(table, "a.parquet")
     Path("a.csv").write_text(as_csv(table))
     for name in ("parquet", "csv"):
-        vwlite("train", f"a.{name}", "--label", "y", "--oaa", 3, "--classes", "auto", "-m", f"{name}.model")
+        vwlite("train", *GD, f"a.{name}", "--label", "y", "--oaa", 3, "--classes", "auto", "-m", f"{name}.model")
     assert Path("parquet.model").read_bytes() == Path("csv.model").read_bytes()
 
 
 def test_files_and_text_together(vwlite, files):
-    vwlite("train", "a.csv", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
-    vwlite("train", "a.csv", "a.parquet", *TYPED, "-m", "m", "--quiet")
+    vwlite("train", *GD, "a.csv", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    vwlite("train", *GD, "a.csv", "a.parquet", *TYPED, "-m", "m", "--quiet")
     assert Path("m").read_bytes() == Path("csv.model").read_bytes()
 
 
@@ -236,28 +236,28 @@ def test_what_is_refused(vwlite, files):
     data = Path("a.parquet").read_bytes()
     Path("cut.parquet").write_bytes(data[: len(data) // 2])
     whole = "1:1: not a complete file of"
-    assert last(vwlite, "train", "cut.parquet", "--label", "y").startswith(f"cut.parquet:{whole} Parquet: ")
+    assert last(vwlite, "train", *GD, "cut.parquet", "--label", "y").startswith(f"cut.parquet:{whole} Parquet: ")
     Path("bad.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
-    assert last(vwlite, "train", "bad.parquet", "--label", "y").startswith(f"bad.parquet:{whole} Parquet: ")
+    assert last(vwlite, "train", *GD, "bad.parquet", "--label", "y").startswith(f"bad.parquet:{whole} Parquet: ")
     data = Path("a.arrow").read_bytes()
     Path("cut.arrow").write_bytes(data[: len(data) // 2])
-    assert last(vwlite, "train", "cut.arrow", "--label", "y").startswith(f"cut.arrow:{whole} Arrow: ")
-    assert "cannot come from a pipe" in finish(start("train", "--format", "parquet", "--label", "y"), b"PAR1").err
+    assert last(vwlite, "train", *GD, "cut.arrow", "--label", "y").startswith(f"cut.arrow:{whole} Arrow: ")
+    assert "cannot come from a pipe" in finish(start("train", *GD, "--format", "parquet", "--label", "y"), b"PAR1").err
     pq.write_table(pa.table({"y": [1], "l": [[{"a": 1}]]}), "l.parquet")
-    assert last(vwlite, "train", "l.parquet", "--label", "y") == (
+    assert last(vwlite, "train", *GD, "l.parquet", "--label", "y") == (
         "l.parquet:1:1: column 'l' is a list, of which no feature comes: make it a number or a word, or leave it out "
         "with --drop"
     )
-    vwlite("train", "l.parquet", "--label", "y", "--drop", "l")
-    assert "which column is the label? train with --label NAME: y, l" in last(vwlite, "train", "l.parquet")
+    vwlite("train", *GD, "l.parquet", "--label", "y", "--drop", "l")
+    assert "which column is the label? train with --label NAME: y, l" in last(vwlite, "train", *GD, "l.parquet")
     said = "l.parquet:1:1: --label z: no such column; the columns are y, l"
-    assert last(vwlite, "train", "l.parquet", "--label", "z") == said
+    assert last(vwlite, "train", *GD, "l.parquet", "--label", "z") == said
 
 
 def test_bad_rows_say_their_row_and_column(vwlite, at):
     table = {"y": [1.0, -1, 7, 1, 1], "a": [1.0, float("inf"), 2, 1e99, 3], "w": [1.0, 1, 1, 1, -2]}
     pq.write_table(pa.table(table), "a.parquet")
-    run = ["train", "a.parquet", "--label", "y", "--importance", "w", "--loss", "logistic"]
+    run = ["train", *GD, "a.parquet", "--label", "y", "--importance", "w", "--loss", "logistic"]
     first = "a.parquet:2:2: column a: 'inf' is not a number; use null for missing values"
     assert last(vwlite, *run) == first
     found = vwlite(*run, "--on-error", "skip", "-m", "m").err
@@ -286,17 +286,17 @@ def test_times_are_those_of_their_text(vwlite, at):
         text = [x and x.isoformat() for x in (dates if name.startswith("date") else stamps).to_pylist()]
         Path("a.csv").write_text(as_csv(pa.table({"y": [1, -1] * 3, "at": text})))
         run = ["--label", "y", "--time", "at"]
-        vwlite("train", "a.csv", *run, "-m", "csv.model")
+        vwlite("train", *GD, "a.csv", *run, "-m", "csv.model")
         expected = vwlite("convert", "a.csv", *run).out
         for file in ("a.parquet", "a.arrow"):
-            vwlite("train", file, *run, "-m", "m")
+            vwlite("train", *GD, file, *run, "-m", "m")
             assert Path("m").read_bytes() == Path("csv.model").read_bytes(), name
             assert vwlite("convert", file, *run).out == expected, name
         assert vwlite("predict", "a.parquet", "-m", "m").out == vwlite("predict", "a.csv", "-m", "m").out
 
 
 def test_bad_times_say_their_row_and_column(vwlite, at):
-    run = ["train", "a.parquet", "--label", "y", "--time", "at"]
+    run = ["train", *GD, "a.parquet", "--label", "y", "--time", "at"]
     columns = {
         "'x'": pa.array(["2026-01-31", "x", ""]), "'2024.0'": pa.array([1e9, 2024.0, None]),
         "'253402300800000'": pa.array([0, 253402300800000, 1], pa.timestamp("ms")),
@@ -308,7 +308,7 @@ def test_bad_times_say_their_row_and_column(vwlite, at):
         assert last(vwlite, *run) == said + "seconds since 1970"
         found = vwlite(*run, "--on-error", "skip").err
         assert said in found and "number of examples = 2\n" in found
-        assert len(vwlite("convert", "a.parquet", *run[2:], "--on-error", "skip").out.splitlines()) == 2
+        assert len(vwlite("convert", "a.parquet", *run[4:], "--on-error", "skip").out.splitlines()) == 2
     pq.write_table(pa.table({"y": [1], "at": [True]}), "a.parquet")
     assert last(vwlite, *run) == "a.parquet:1:1: column 'at' is true or false, so it cannot be a time"
     pq.write_table(pa.table({"y": [1], "at": pa.array([1], pa.timestamp("s"))}), "a.parquet")
@@ -327,16 +327,16 @@ def test_nan_is_missing_as_in_csv(vwlite, at):
     run = ["--label", "y", "--importance", "w"]
     for missing in ([], ["--missing", "nan,-999,-999.0"]):
         for name in ("csv", "parquet"):
-            vwlite("train", f"a.{name}", *run, *missing, "-m", f"{name}.model")
+            vwlite("train", *GD, f"a.{name}", *run, *missing, "-m", f"{name}.model")
         assert Path("csv.model").read_bytes() == Path("parquet.model").read_bytes()
         text = vwlite("convert", "a.parquet", *run, *missing).out
         assert text.replace(".0", "") == vwlite("convert", "a.csv", *run, *missing).out.replace(".0", "")
         assert text.splitlines()[1].startswith("|c c=NA") and ("-999" in text) == (not missing)
     first = "a.parquet:2:1: column y: label 'nan' is not a finite number"
-    assert last(vwlite, "train", "a.parquet", *run, "--missing", "") == first
+    assert last(vwlite, "train", *GD, "a.parquet", *run, "--missing", "") == first
     said = "a.parquet:2:1: column ndouble: 'nan' is not a number; use null for missing values"
     typed = ["--label", "i", "--drop", "y,w,nfloat,nhalffloat", "--missing", ""]
-    assert last(vwlite, "train", "a.parquet", *typed) == said
+    assert last(vwlite, "train", *GD, "a.parquet", *typed) == said
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -355,7 +355,7 @@ def test_bad_rows_have_their_place_as_those_of_csv(vwlite, at, threads):
     skip, found = ["--on-error", "skip", "--threads", threads], {}
     roles = ["--label", "y", "--numeric", "n", "--importance", "w", "--tag", "id"]
     for name in ("a.csv", "a.parquet"):
-        train = ["train", name, *roles, "--loss", "logistic", "--passes", 2, *skip, "-m", "m", "--names"]
+        train = ["train", *GD, name, *roles, "--loss", "logistic", "--passes", 2, *skip, "-m", "m", "--names"]
         said = vwlite(*train, "--cache-file", f"{name}.cache", "-p", "trained").err
         data = Path("m").read_bytes()
         again = vwlite(*(word for word in train if word != "--names"), "--cache-file", f"{name}.cache", "-p", "-").out
@@ -393,11 +393,11 @@ def test_labels_and_importances_are_numbers_or_words(vwlite, at, kind):
     }[kind]  # fmt: skip
     pq.write_table(pa.table({"y": column, "x": [1, 2]}), "y.parquet")
     if kind in ("list", "struct", "map"):
-        said = last(vwlite, "train", "y.parquet", "--label", "y")
+        said = last(vwlite, "train", *GD, "y.parquet", "--label", "y")
         assert said.startswith("y.parquet:1:1: column y: a label is a number or a word, not a value of the Arrow")
     pq.write_table(pa.table({"y": [1, 2], "w": column}), "w.parquet")
-    for command in ("train", "convert"):
-        said = last(vwlite, command, "w.parquet", "--label", "y", "--importance", "w")
+    for command in (("train", *GD), ("convert",)):
+        said = last(vwlite, *command, "w.parquet", "--label", "y", "--importance", "w")
         assert said.startswith("w.parquet:1:2: column w: an importance is a number, not a value of the Arrow type ")
         assert said.endswith(": convert it, or leave --importance out")
 
@@ -412,10 +412,10 @@ def test_booleans_and_words_can_be_labels_and_importances(vwlite, at):
         other = "bool" if weight == "w" else "w"
         run = ["a.parquet", "--label", "y", "--importance", weight, "--drop", other, "--on-error", "skip"]
         Path("a.vw").write_text((converted := vwlite("convert", *run)).out)
-        trained = vwlite("train", *run, "-m", "a")
+        trained = vwlite("train", *GD, *run, "-m", "a")
         for err in (converted.err, trained.err):
             assert [line for line in err.splitlines() if "(skipped)" in line] == wrong
-        vwlite("train", "a.vw", "-m", "b")
+        vwlite("train", *GD, "a.vw", "-m", "b")
         assert list(read_model("a").weights) == list(read_model("b").weights)
     assert Path("a.vw").read_text().startswith("1 1 |x x:1.5\n0 |x x:1.5\n1 0 |x x:1.5\n0 1 |")
 
@@ -427,7 +427,7 @@ def test_without_pyarrow_there_is_a_sentence(vwlite, files, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(arrow, "import_module", missing)
-    assert last(vwlite, "train", "a.parquet", "--label", "y") == (
+    assert last(vwlite, "train", *GD, "a.parquet", "--label", "y") == (
         "a.parquet:1:1: a file of parquet: pip install 'vwlite[arrow]', or write it as CSV"
     )
 
@@ -507,7 +507,7 @@ def test_damaged_files_end_with_a_sentence(vwlite, at):
             file = f"{i}.{name}"
             Path(file).write_bytes(changed)
             form = ["--format", "arrow"] if name.endswith("stream") else []
-            commands.append(["train", file, *form, *roles, "--loss", "logistic", "--labels", "0,1", "-m", "m"])
+            commands.append(["train", file, *form, *roles, *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m"])
             commands.append(["convert", file, *form, "--label", "y"])
     Path("commands.json").write_text(json.dumps(commands))
     done = subprocess.run([sys.executable, "-P", "-c", COMMANDS], capture_output=True, text=True)
@@ -563,9 +563,9 @@ def test_checksums_of_pages_are_looked_at(vwlite, at):
     pq.write_table(table, "a.parquet", compression="none", write_page_checksum=True, use_dictionary=False)
     data = Path("a.parquet").read_bytes()
     place = data.index(struct.pack("<d", 12345.678))
-    vwlite("train", "a.parquet", "--label", "y")
+    vwlite("train", *GD, "a.parquet", "--label", "y")
     Path("a.parquet").write_bytes(data[:place] + b"\x01" + data[place + 1 :])
-    said = last(vwlite, "train", "a.parquet", "--label", "y")
+    said = last(vwlite, "train", *GD, "a.parquet", "--label", "y")
     assert said.startswith("a.parquet:1:1: not a complete file of Parquet: ") and "CRC" in said
 
 
@@ -601,11 +601,11 @@ def test_what_is_not_a_text_is_found_where_it_is_compressed(vwlite, files, name,
     data = Path(name).read_bytes()
     Path("a.gz").write_bytes(gzip.compress(data))
     expected = f"1:1: {kind} in a compressed file or from standard input: decompress it, and give the name of the file"
-    vwlite("train", "a.csv", *TYPED, "-m", "csv.model", "--quiet")
-    assert last(vwlite, "train", "a.gz", *TYPED) == f"a.gz:{expected}"
+    vwlite("train", *GD, "a.csv", *TYPED, "-m", "csv.model", "--quiet")
+    assert last(vwlite, "train", *GD, "a.gz", *TYPED) == f"a.gz:{expected}"
     assert last(vwlite, "predict", "a.gz", "-m", "csv.model") == f"a.gz:{expected}"
     assert last(vwlite, "convert", "a.gz", *TYPED[:2]) == f"a.gz:{expected}"
-    done = finish(start("train", "--label", "y"), data)
+    done = finish(start("train", *GD, "--label", "y"), data)
     assert (done.code, done.err.splitlines()[-1]) == (65, f"<stdin>:{expected}")
 
 

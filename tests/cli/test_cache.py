@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 from crafted_caches import arrays_of, crafted, put_together, split_into_parts, written_out
-from running import PATIENT, PROGRAM, finish, leftovers, start
+from running import GD, PATIENT, PROGRAM, finish, leftovers, start
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
@@ -181,7 +181,7 @@ def data(tmp_path):
 
 def test_model_is_the_same_with_and_without_a_cache(vwlite, tmp_path, data):
     def model(*options):
-        result = vwlite("train", data, "--passes", "3", "-m", tmp_path / "model", "-q", "ab", *options)
+        result = vwlite("train", *GD, data, "--passes", "3", "-m", tmp_path / "model", "-q", "ab", *options)
         assert "is not used" not in result.err
         return (tmp_path / "model").read_bytes()
 
@@ -200,9 +200,9 @@ def test_model_is_the_same_with_and_without_a_cache(vwlite, tmp_path, data):
 
 
 def test_one_pass_over_a_cache(vwlite, tmp_path, data):
-    vwlite("train", data, "-m", tmp_path / "text")
+    vwlite("train", *GD, data, "-m", tmp_path / "text")
     for name in ("built", "used"):
-        vwlite("train", data, "-c", "-m", tmp_path / name)
+        vwlite("train", *GD, data, "-c", "-m", tmp_path / name)
         assert (tmp_path / name).read_bytes() == (tmp_path / "text").read_bytes()
 
 
@@ -216,7 +216,7 @@ def test_one_pass_over_a_cache(vwlite, tmp_path, data):
     ],
 )
 def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
-    command = ("train", data, "--cache-file", tmp_path / "cache", "--passes", 2, "-m", tmp_path / "model")
+    command = ("train", *GD, data, "--cache-file", tmp_path / "cache", "--passes", 2, "-m", tmp_path / "model")
     vwlite(*command)
     cache, model = (tmp_path / "cache").read_bytes(), (tmp_path / "model").read_bytes()
     (tmp_path / "cache").write_bytes(damage(cache))
@@ -232,7 +232,7 @@ def test_unusable_cache_is_built_again(vwlite, tmp_path, data, damage, reason):
 def test_a_file_that_is_not_a_cache_is_not_replaced(vwlite, tmp_path, data, content, more):
     """Of --cache-file with a wrong name."""
     (tmp_path / "notes.txt").write_bytes(content)
-    command = ("train", data, "--cache-file", tmp_path / "notes.txt", "-m", tmp_path / "model", *more)
+    command = ("train", *GD, data, "--cache-file", tmp_path / "notes.txt", "-m", tmp_path / "model", *more)
     if content == b"v":  # as a cache begins
         vwlite(*command)
         assert (tmp_path / "notes.txt").stat().st_size > 100
@@ -247,7 +247,7 @@ def test_a_file_that_is_not_a_cache_is_not_replaced(vwlite, tmp_path, data, cont
 
 
 def test_changed_data_and_options_in_a_run(vwlite, tmp_path, data):
-    command = ("train", data, "-c", "-m", tmp_path / "model")
+    command = ("train", *GD, data, "-c", "-m", tmp_path / "model")
     vwlite(*command)
     assert (
         "is not used: it was made with another label domain;"
@@ -257,33 +257,33 @@ def test_changed_data_and_options_in_a_run(vwlite, tmp_path, data):
         f.write(b"1 |a new\n")
     assert "is not used:" in vwlite(*command).err
     cached = (tmp_path / "model").read_bytes()
-    vwlite("train", data, "-m", tmp_path / "model")
+    vwlite("train", *GD, data, "-m", tmp_path / "model")
     assert (tmp_path / "model").read_bytes() == cached
 
 
 def test_bits_and_interactions_leave_the_cache_valid(vwlite, tmp_path, data):
     """They are what the learner does with the features."""
-    vwlite("train", data, "-c", "-m", tmp_path / "model")
-    result = vwlite("train", data, "-c", "-m", tmp_path / "model", "-b", 18, "-q", "ab", "--ignore", "b")
+    vwlite("train", *GD, data, "-c", "-m", tmp_path / "model")
+    result = vwlite("train", *GD, data, "-c", "-m", tmp_path / "model", "-b", 18, "-q", "ab", "--ignore", "b")
     assert "is not used" not in result.err
 
 
 def test_bad_line_leaves_no_cache(vwlite, tmp_path, data):
     with data.open("ab") as f:
         f.write(b"1 |a x:y\n")
-    vwlite("train", data, "-c", "--passes", 2, code=65)
+    vwlite("train", *GD, data, "-c", "--passes", 2, code=65)
     assert leftovers(tmp_path, ["data.vw"]) == []
 
 
 def test_a_pipe_has_no_cache_of_its_own(vwlite, tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    assert "--cache" in vwlite("train", tmp_path / "fifo", "-c", code=2).err
+    assert "--cache" in vwlite("train", *GD, tmp_path / "fifo", "-c", code=2).err
 
 
 def test_an_edit_that_keeps_size_and_time_is_seen(vwlite, tmp_path, data):
     """One that no sample of the content has in it."""
     data.write_bytes(b"1 |a x:0.25 y\n-1 |a z:0.75\n" * 40_000)
-    command = ("train", data, "-c", "--passes", 2, "--quiet", "-m", tmp_path / "model")
+    command = ("train", *GD, data, "-c", "--passes", 2, "--quiet", "-m", tmp_path / "model")
     vwlite(*command)
     before, info = (tmp_path / "model").read_bytes(), os.stat(data)
     with data.open("r+b") as f:
@@ -298,7 +298,7 @@ def test_data_that_shrinks_is_not_data(tmp_path):
     """It is cut while the program waits for somebody to read predictions."""
     data = tmp_path / "data.vw"
     data.write_bytes(TEXT * 20_000)
-    process = start("train", data, "-c", "-p", "-", "-m", tmp_path / "model", "--quiet")
+    process = start("train", *GD, data, "-c", "-p", "-", "-m", tmp_path / "model", "--quiet")
     assert process.stdout.read(1)
     os.truncate(data, os.path.getsize(data) - 10_000)
     result = finish(process)
@@ -311,10 +311,10 @@ def test_several_files(vwlite, tmp_path):
     for i in range(3):
         (tmp_path / f"{i}").write_bytes(TEXT[i * 300 : i * 300 + 300].split(b"\n", 1)[1].rsplit(b"\n", 1)[0])
     files = [tmp_path / f"{i}" for i in range(3)]
-    vwlite("train", *files, "--passes", 2, "-m", tmp_path / "model")
+    vwlite("train", *GD, *files, "--passes", 2, "-m", tmp_path / "model")
     expected = (tmp_path / "model").read_bytes()
     for _ in range(2):
-        vwlite("train", *files, "--passes", 2, "-c", "-m", tmp_path / "model")
+        vwlite("train", *GD, *files, "--passes", 2, "-c", "-m", tmp_path / "model")
         assert (tmp_path / "model").read_bytes() == expected
 
 
@@ -329,8 +329,9 @@ main(sys.argv[1:])
 """
     folder = tmp_path / "temporary"
     folder.mkdir()
+    command = ["train", *GD, str(data), "--passes", "2", "--quiet", "-m", str(tmp_path / "model")]
     done = subprocess.run(
-        [*PROGRAM[:1], "-c", code, "train", str(data), "--passes", "2", "--quiet", "-m", str(tmp_path / "model")],
+        [*PROGRAM[:1], "-c", code, *command],
         capture_output=True,
         env={**os.environ, "TMPDIR": str(folder)},
         timeout=PATIENT,
@@ -349,7 +350,9 @@ def test_bad_lines_are_reported_when_the_cache_leaves_them_out(vwlite, tmp_path)
     data.write_bytes(b"1 | a\nbad\n-1 | b\nworse\n")
 
     def run(*options, code=0):
-        result = vwlite("train", data, "-c", "--on-error", "skip", "--quiet", "--report", report, *options, code=code)
+        result = vwlite(
+            "train", *GD, data, "-c", "--on-error", "skip", "--quiet", "--report", report, *options, code=code
+        )
         return result.err
 
     def skipped():
@@ -371,7 +374,7 @@ def test_without_bad_lines_the_rejects_are_empty_from_a_cache_too(vwlite, tmp_pa
     data.write_bytes(b"1 | a\n")
     for _ in range(2):
         rejects.write_bytes(b"of an earlier run\n")
-        result = vwlite("train", data, "-c", "--on-error", "skip", "--quiet", "--rejects", rejects)
+        result = vwlite("train", *GD, data, "-c", "--on-error", "skip", "--quiet", "--rejects", rejects)
         assert (result.code, result.err) == (0, "")
         assert rejects.read_bytes() == b""
 
@@ -379,7 +382,7 @@ def test_without_bad_lines_the_rejects_are_empty_from_a_cache_too(vwlite, tmp_pa
 def test_a_stream_that_ends_early_is_not_a_rejected_line(vwlite, tmp_path):
     data, rejects = tmp_path / "data.vw.gz", tmp_path / "rejects"
     data.write_bytes(gzip.compress(b"1 | a\nbad\n1 | b\n")[:-1])
-    assert vwlite("train", data, "--on-error", "skip", "--rejects", rejects).code == 0
+    assert vwlite("train", *GD, data, "--on-error", "skip", "--rejects", rejects).code == 0
     assert rejects.read_bytes() == b"bad\n"
 
 
@@ -418,10 +421,10 @@ def test_a_cache_that_changes_while_it_is_in_use_is_an_error(tmp_path, vwlite, t
     """It is changed while the program waits for somebody to read predictions."""
     data, cache = tmp_path / "data.vw", tmp_path / "cache"
     data.write_bytes(TEXT * 20_000)
-    vwlite("train", data, "--cache-file", cache, "--quiet")
+    vwlite("train", *GD, data, "--cache-file", cache, "--quiet")
     (tmp_path / "model").write_bytes(b"old")
     process = start(
-        "train", data, "--cache-file", cache, "-p", "-", "-m", tmp_path / "model", "--quiet", "--threads", threads
+        "train", *GD, data, "--cache-file", cache, "-p", "-", "-m", tmp_path / "model", "--quiet", "--threads", threads
     )
     assert process.stdout.read(1)
     change(cache, os.path.getsize(cache))
@@ -457,7 +460,7 @@ def well_made(vwlite, tmp_path):
         files.append(tmp_path / f"{i}.vw")
         files[-1].write_bytes(TEXT * (i + 1))
     (tmp_path / "0.vw").write_bytes(b"".join(b"1 'u%d |z n%d\n\n" % (i, i) for i in range(20)))  # not numbered
-    command = ("train", *files, "--cache-file", tmp_path / "cache", "--quiet", "-m", tmp_path / "model")
+    command = ("train", *GD, *files, "--cache-file", tmp_path / "cache", "--quiet", "-m", tmp_path / "model")
     vwlite(*command)
     return command, (tmp_path / "cache").read_bytes(), (tmp_path / "model").read_bytes()
 
@@ -542,7 +545,7 @@ def test_unusual_caches_are_built_again(vwlite, tmp_path, well_made, change, why
     ],
 )
 def test_numbers_that_no_text_gives_are_refused(vwlite, tmp_path, data, array, value, options, why):
-    command = ("train", data, "-c", "--quiet", "-m", tmp_path / "model", *options)
+    command = ("train", *GD, data, "-c", "--quiet", "-m", tmp_path / "model", *options)
     vwlite(*command)
     cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
     parts = split_into_parts(cache.read_bytes())
@@ -559,7 +562,7 @@ def test_numbers_that_no_text_gives_are_refused(vwlite, tmp_path, data, array, v
     "names", [["0"], ["0", "1", "2"], ["0", "0"], ["1", "0"], ["0", "a b"], ["0", ""], ["0", "\udcff|"]]
 )
 def test_names_of_classes_that_are_not_those_of_the_data(vwlite, tmp_path, data, names):
-    command = ("train", data, "-c", "--quiet", "-m", tmp_path / "model", "--oaa", 2, "--classes", "auto")
+    command = ("train", *GD, data, "-c", "--quiet", "-m", tmp_path / "model", "--oaa", 2, "--classes", "auto")
     vwlite(*command)
     cache, model = (tmp_path / "data.vw.vwlite-cache"), (tmp_path / "model").read_bytes()
     parts = split_into_parts(cache.read_bytes())
@@ -574,7 +577,7 @@ def test_names_of_classes_that_are_not_those_of_the_data(vwlite, tmp_path, data,
 
 def test_a_cache_that_is_not_a_file(vwlite, tmp_path, data):
     os.mkfifo(tmp_path / "fifo")
-    assert "not a regular file" in vwlite("train", data, "--cache-file", tmp_path / "fifo", code=73).err
+    assert "not a regular file" in vwlite("train", *GD, data, "--cache-file", tmp_path / "fifo", code=73).err
 
 
 @pytest.mark.parametrize("algorithm", ["gd", "truncated-gradient --l1 1e-3", "ftrl --l1 1"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crafted_models import put_together, split_into_parts
-from running import shell
+from running import GD, shell
 from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
 
@@ -354,7 +354,7 @@ def test_what_cannot_be_certified_gives_the_reason(vwlite, at, options, code, wo
                        ("one", "1 |a x\n3 |a y\n")):  # fmt: skip
         Path(name).write_text(text)
     logistic = ["--loss", "logistic", "--quiet"]
-    vwlite("train", "ok", *logistic, "-m", "g")
+    vwlite("train", *GD, "ok", *logistic, "-m", "g")
     makes = {
         "f": ["train", "ok", *logistic, "--algorithm", "ftrl"],
         "th": ["train", "ok", *logistic, "--algorithm", "truncated-gradient", "--l1", 1, "--threshold", 1],

@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 from models import content
+from running import GD, with_gd
 from slow_rules import softmax
 
 from vwlite.model import read_model
@@ -31,9 +32,10 @@ def test_labels_that_are_not_classes(vwlite, tmp_path, options, line, message):
     file = tmp_path / "data.vw"
     file.write_text(f"1 |f a\n2 |f b\n \t{line}\n1 |f c\n")
     model = tmp_path / "model"
-    assert vwlite("train", file, *options.split(), "-m", model, "--quiet", code=65).err == f"{file}:3:3: {message}\n"
+    done = vwlite("train", *GD, file, *options.split(), "-m", model, "--quiet", code=65)
+    assert done.err == f"{file}:3:3: {message}\n"
     assert not model.exists()
-    vwlite("train", file, *options.split(), "-m", model, "--quiet", "--on-error", "skip")
+    vwlite("train", *GD, file, *options.split(), "-m", model, "--quiet", "--on-error", "skip")
     done = vwlite("predict", "-m", model, file, "--report", tmp_path / "report")  # no fault there: as good as no label
     assert len(done.out.splitlines()) == 4
     assert json.loads((tmp_path / "report").read_text())["results"]["unlabelled examples"] == 1
@@ -58,7 +60,7 @@ def test_check_counts_the_classes_of_all_files_together(vwlite, tmp_path):
     assert vwlite("check", one, two, *options, 3).out.count("every line valid") == 2
     message = f"{two}:2:1: label 'blue' is a new class, but --oaa 2 allows only red, green\n"
     assert message in vwlite("check", one, two, *options, 2, code=1).out
-    assert vwlite("train", one, two, *options, 2, "--quiet", code=65).err == message
+    assert vwlite("train", *GD, one, two, *options, 2, "--quiet", code=65).err == message
     vwlite("check", two, *options, 2)
 
 
@@ -82,8 +84,8 @@ def data_of_words(tmp_path):
 
 
 METHODS = {
-    "gd": ["--oaa", "4"],
-    "logistic": ["--oaa", "4", "--loss", "logistic"],
+    "gd": [*GD, "--oaa", "4"],
+    "logistic": [*GD, "--oaa", "4", "--loss", "logistic"],
     "l1-ball": ["--oaa", "4", "--algorithm", "l1-ball", "--radius", "3", "--loss", "logistic"],
     "softmax": ["--oaa", "4", "--softmax", "--radius", "3"],
     "simplex": ["--oaa", "4", "--algorithm", "simplex", "--radius", "20", "--features", "1000"],
@@ -223,19 +225,19 @@ def test_a_cache_keeps_the_names_and_is_not_for_another_order(vwlite, tmp_path, 
     other.write_text(text_of(3, 100, names=("blue", "red")))
     model, plain = tmp_path / "model", tmp_path / "plain"
     options = ["--oaa", "3", "--classes", "auto", "--quiet"]
-    vwlite("train", data, *options, "-c", "-m", model)
-    vwlite("train", other, *options, "-m", model)
+    vwlite("train", *GD, data, *options, "-c", "-m", model)
+    vwlite("train", *GD, other, *options, "-m", model)
     vwlite("train", data, "-i", model, "-m", plain, "--quiet")
     done = vwlite("train", data, "-i", model, "-c", "-m", model, "--quiet")
     assert "it was made with another order of classes; it is rebuilt" in done.err
     assert content(model) == content(plain)
-    done = vwlite("train", data, "--oaa", "4", "--classes", "auto", "-c", "-m", model, "--quiet")
+    done = vwlite("train", *GD, data, "--oaa", "4", "--classes", "auto", "-c", "-m", model, "--quiet")
     assert "it was made with another number of classes" in done.err
 
 
 def test_several_passes_hold_out_and_show_classes(vwlite, tmp_path, data):
     report = tmp_path / "report"
-    done = vwlite("train", data, "--oaa", "3", "--classes", "auto", "--passes", "3", "--report", report)
+    done = vwlite("train", *GD, data, "--oaa", "3", "--classes", "auto", "--passes", "3", "--report", report)
     results = json.loads(report.read_text())["results"]
     assert results["holdout accuracy"] > 0.8
     assert np.sum(results["holdout confusion matrix"]["rows"]) > 30
@@ -244,7 +246,7 @@ def test_several_passes_hold_out_and_show_classes(vwlite, tmp_path, data):
 
 def test_names_that_the_model_knows_are_the_only_ones_to_predict(vwlite, tmp_path, data):
     model = tmp_path / "model"
-    vwlite("train", data, "--oaa", "9", "--classes", "auto", "--loss", "logistic", "-m", model, "--quiet")
+    vwlite("train", *GD, data, "--oaa", "9", "--classes", "auto", "--loss", "logistic", "-m", model, "--quiet")
     file = tmp_path / "test.vw"
     file.write_text("violet |f red1 red2 red3\nred |f red1 red2\n")
     done = vwlite("predict", "-m", model, file)
@@ -256,7 +258,7 @@ def test_names_that_the_model_knows_are_the_only_ones_to_predict(vwlite, tmp_pat
 
 def test_a_model_that_has_seen_no_class_predicts_none(vwlite, tmp_path):
     (tmp_path / "data.vw").write_text(" |f a\n")
-    vwlite("train", tmp_path / "data.vw", "--oaa", "2", "--classes", "auto", "-m", tmp_path / "model", "--quiet",
+    vwlite("train", *GD, tmp_path / "data.vw", "--oaa", "2", "--classes", "auto", "-m", tmp_path / "model", "--quiet",
            "--loss", "logistic", "--allow-empty")  # fmt: skip
     assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw").out == "?\n"
     assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw", "--probabilities").out == "\n"
@@ -265,7 +267,7 @@ def test_a_model_that_has_seen_no_class_predicts_none(vwlite, tmp_path):
 def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
     file = tmp_path / "data.vw"
     file.write_bytes(b"\x1b[31m |f a\n\xff |f b\n\x1b[31m |f a\n")
-    done = vwlite("train", file, "--oaa", "3", "--classes", "auto", "-m", tmp_path / "model")
+    done = vwlite("train", *GD, file, "--oaa", "3", "--classes", "auto", "-m", tmp_path / "model")
     assert "\x1b" not in done.err and "\\x1b[31m" in done.err
     assert "\x1b" not in vwlite("weights", tmp_path / "model").out
     assert "\x1b" not in vwlite("info", tmp_path / "model").out
@@ -305,13 +307,13 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
 def test_options_that_contradict_each_other(vwlite, tmp_path, options, said):
     """Before any data is read: the file is not there."""
     (tmp_path / "data").write_text("bad\n")
-    done = vwlite("train", tmp_path / "data", *options.split(), code=2)
+    done = vwlite("train", tmp_path / "data", *with_gd(options.split()), code=2)
     assert done.err.rstrip("\n").endswith(said)
 
 
 def test_options_of_classes_belong_to_the_model(vwlite, tmp_path, data):
     model = tmp_path / "model"
-    vwlite("train", data, "--oaa", "3", "--classes", "auto", "-m", model, "--quiet")
+    vwlite("train", *GD, data, "--oaa", "3", "--classes", "auto", "-m", model, "--quiet")
     done = vwlite("train", data, "-i", model, "--oaa", "4", code=2)
     assert "--oaa 4 contradicts the model" in done.err
     done = vwlite("predict", "-m", model, data, "--probabilities", code=2)
@@ -322,5 +324,5 @@ def test_options_of_classes_belong_to_the_model(vwlite, tmp_path, data):
     assert "use --probabilities" in vwlite("predict", "-m", model, data, "--link", "logistic", code=2).err
     two = tmp_path / "two.vw"
     two.write_text("1 |f a\n-1 |f b\n")
-    vwlite("train", two, "-m", model, "--quiet")
+    vwlite("train", *GD, two, "-m", model, "--quiet")
     assert "has none: use --link logistic" in vwlite("predict", "-m", model, two, "--probabilities", code=2).err

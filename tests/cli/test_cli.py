@@ -14,7 +14,7 @@ import click
 import numpy as np
 import pytest
 from docs import help_of
-from running import shell
+from running import GD, shell, with_gd
 
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSSES
@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def model(vwlite):
-    vwlite("train", "d.vw", "--loss", "logistic", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d.vw", "--loss", "logistic", "-m", "m", "--quiet")
     return "m"
 
 
@@ -101,7 +101,7 @@ def test_the_common_rate_of_adagrad_does_not_fall_unless_asked():
     assert resolve(meant(algorithm="adagrad"), None).settings.power_t == 0
     assert resolve(meant(algorithm="adagrad", power_t=0.5), None).settings.power_t == 0.5
     assert resolve(meant(algorithm="sgd"), None).settings.power_t == 0.5
-    assert resolve(TrainOptions(), None).settings == Settings()
+    assert resolve(meant(algorithm="gd"), None).settings == Settings()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], *([c, "-h"] for c in COMMANDS)])
@@ -355,7 +355,7 @@ MEANINGLESS = {
 def test_combinations_without_meaning_are_refused_in_a_sentence(vwlite, folder, model, arguments):
     (folder / "link").symlink_to("x")
     before = {name: (folder / name).read_bytes() for name in ("d.vw", "m")}
-    done = vwlite("train", "d.vw", *shlex.split(arguments), code=2)
+    done = vwlite("train", "d.vw", *with_gd(shlex.split(arguments)), code=2)
     assert done.err == MEANINGLESS[arguments] + "\n"
     assert done.out == ""
     assert before == {name: (folder / name).read_bytes() for name in before}
@@ -407,19 +407,19 @@ def test_an_output_of_predict_may_not_be_its_model(vwlite, folder, model):
 @pytest.mark.parametrize(
     ("code", "arguments", "message"),
     [
-        (0, "train d.vw --quiet", ""),
+        (0, "train d.vw --algorithm gd --quiet", ""),
         (1, "check bad.vw", ""),
         (2, "train --l1 d.vw", "Usage: vwlite train"),
-        (65, "train bad.vw --quiet", "bad.vw:2:8: feature value 'abc' is not a number\n"),
+        (65, "train bad.vw --algorithm gd --quiet", "bad.vw:2:8: feature value 'abc' is not a number\n"),
         (65, "info d.vw", "d.vw: not a model of vwlite: it is text; `vwlite train -m FILE` writes one\n"),
         (65, "predict -m d.vw d.vw", "d.vw: not a model of vwlite: it is text; `vwlite train -m FILE` writes one\n"),
         (66, "train nosuch", "nosuch: No such file or directory\n"),
         (66, "train -c nosuch", "nosuch: No such file or directory\n"),
         (66, "train -i nosuch d.vw", "nosuch: No such file or directory\n"),
         (66, "weights .", ".: Is a directory\n"),
-        (73, "train d.vw --quiet -m nosuch/m", "nosuch/m: cannot be created: there is no folder "),
-        (73, "train d.vw --quiet -m .", ".: cannot be written: it is a folder\n"),
-        (75, "train d.vw --quiet -m held", "held: another job is writing it; "),
+        (73, "train d.vw --algorithm gd --quiet -m nosuch/m", "nosuch/m: cannot be created: there is no folder "),
+        (73, "train d.vw --algorithm gd --quiet -m .", ".: cannot be written: it is a folder\n"),
+        (75, "train d.vw --algorithm gd --quiet -m held", "held: another job is writing it; "),
     ],
 )
 def test_exit_codes_and_what_is_said(vwlite, folder, code, arguments, message):
@@ -471,14 +471,14 @@ def test_results_that_cannot_be_written_are_an_error(model, command):
 def test_a_closed_standard_output_is_an_error_if_there_is_something_to_say(model):
     done = shell("vwlite weights m >&-")
     assert (done.code, done.err) == (74, "standard output: cannot be written: Bad file descriptor\n")
-    assert shell("vwlite train d.vw -m n --quiet >&- && vwlite check n").code == 0
+    assert shell("vwlite train d.vw --algorithm gd -m n --quiet >&- && vwlite check n").code == 0
 
 
 @pytest.mark.parametrize("where", ["2>&-", "2>/dev/full", "2> >(true)"])
 def test_words_without_a_reader_do_not_stop_the_work(where):
     if "full" in where and not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full here")
-    done = shell(f"vwlite train d.vw -m n -P 1 {where} && vwlite check n")
+    done = shell(f"vwlite train d.vw --algorithm gd -m n -P 1 {where} && vwlite check n")
     assert (done.code, done.out) == (0, "n: a model, whole: gd, 6 nonzero weights\n")
 
 
@@ -532,7 +532,7 @@ def test_weights_of_features_by_name(vwlite, model):
 
 
 def test_check_says_what_each_file_is(vwlite, folder, model):
-    vwlite("train", "d.vw", "-c", "--quiet")
+    vwlite("train", *GD, "d.vw", "-c", "--quiet")
     done = vwlite("check", "m", "d.vw", "d.vw.vwlite-cache")
     assert done.out.splitlines() == [
         "m: a model, whole: gd, 6 nonzero weights",
@@ -579,7 +579,7 @@ def test_check_takes_the_labels_that_train_takes(vwlite, tmp_path, options, bad)
     done = vwlite("check", data, *options.split(), code=1 if bad else 0)
     places = [line.split(":")[1] for line in done.out.splitlines()[:-1]]
     assert places == [str(line) for line in bad]
-    trained = vwlite("train", data, *options.split(), "--quiet", code=None)
+    trained = vwlite("train", *GD, data, *options.split(), "--quiet", code=None)
     assert trained.code == (65 if bad else 0)
     assert trained.err.splitlines()[:1] == done.out.splitlines()[:1] if bad else not trained.err
 
@@ -587,7 +587,7 @@ def test_check_takes_the_labels_that_train_takes(vwlite, tmp_path, options, bad)
 def test_check_refuses_options_of_labels_that_contradict_each_other(vwlite, folder):
     for options in ("--labels 0,1 --loss poisson", "--classes auto", "--oaa 3 --labels 0,1", "--oaa 3 --classes a,b"):
         said = vwlite("check", "d.vw", *options.split(), code=2).err
-        assert said == vwlite("train", "d.vw", *options.split(), code=2).err != ""
+        assert said == vwlite("train", *GD, "d.vw", *options.split(), code=2).err != ""
 
 
 @pytest.mark.parametrize("command", ["vwlite check - <d.vw", "cat d.vw | vwlite check -", "vwlite check <(cat d.vw)"])

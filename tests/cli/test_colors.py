@@ -7,7 +7,7 @@ import select
 from contextlib import suppress
 
 import pytest
-from running import PATIENT, start
+from running import GD, PATIENT, start
 
 RED, YELLOW, END, ERASE = "\x1b[1;31m", "\x1b[1;33m", "\x1b[0m", "\r\x1b[K"
 
@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch, vwlite):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "d.vw").write_text("1 |a x\n-1 |a y\n")
     (tmp_path / "bad.vw").write_text("1 |a x\n1 |a x:abc\n")
-    vwlite("train", "d.vw", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d.vw", "-m", "m", "--quiet")
     return tmp_path
 
 
@@ -45,10 +45,10 @@ def drained(master):
 @pytest.mark.parametrize(
     ("typed", "color", "kind", "said"),
     [
-        ("train bad.vw --quiet", RED, "Error", "bad.vw:2:8: feature value 'abc' is not a number\n"),
+        ("train bad.vw --algorithm gd --quiet", RED, "Error", "bad.vw:2:8: feature value 'abc' is not a number\n"),
         ("train --lr 1", RED, "Error", "No such option '--lr'"),
-        ("train d.vw", YELLOW, "note", "every label is -1 or 1"),
-        ("train /dev/null --quiet", YELLOW, "warning", "no example was learned"),
+        ("train d.vw --algorithm gd", YELLOW, "note", "every label is -1 or 1"),
+        ("train /dev/null --algorithm gd --quiet", YELLOW, "warning", "no example was learned"),
     ],
 )
 def test_what_is_highlighted(vwlite, typed, color, kind, said):
@@ -61,17 +61,17 @@ def test_what_is_highlighted(vwlite, typed, color, kind, said):
     assert plain in found and "\x1b" not in found
     piped = vwlite(*words, code=None).err
     assert said in piped and "\x1b" not in piped
-    assert typed != "train bad.vw --quiet" or piped == said
+    assert typed != "train bad.vw --algorithm gd --quiet" or piped == said
 
 
 def test_only_the_word_is_bold():
-    found = on_terminal("train", "d.vw")
+    found = on_terminal("train", *GD, "d.vw")
     assert found.count("\x1b[1") == found.count("note:") == 1
 
 
 def test_results_and_reports_are_plain():
     on_terminal("predict", "d.vw", "-m", "m", "-p", "p", "--report", "r")
-    on_terminal("train", "d.vw", "--report", "t")
+    on_terminal("train", *GD, "d.vw", "--report", "t")
     for name in "prt":
         assert "\x1b" not in open(name).read()
     assert json.loads(open("t").read())["notes"][0].startswith("every label is")

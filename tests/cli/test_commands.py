@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from crafted_models import put_together, split_into_parts
 from models import content
-from running import PATIENT, finish, in_child, leftovers, shell, standard_input, start, start_child, wait_child
+from running import GD, PATIENT, finish, in_child, leftovers, shell, standard_input, start, start_child, wait_child
 from streams import CONSTANT
 
 from vwlite.algorithms.table import ALGORITHMS
@@ -158,9 +158,9 @@ def test_the_format_is_found_out_however_the_data_arrives(vwlite, blocks_of, dat
     write("first", b"1 |a x\n")
     write("data", data)
     for files in (["data"], ["first", "data"], ["data", "first"]):
-        vwlite("train", *files, "-m", "expected", "--quiet", "--allow-empty")
+        vwlite("train", *GD, *files, "-m", "expected", "--quiet", "--allow-empty")
         blocks_of(1)
-        vwlite("train", *files, "-m", "model", "--quiet", "--allow-empty")
+        vwlite("train", *GD, *files, "-m", "model", "--quiet", "--allow-empty")
         assert Path("model").read_bytes() == Path("expected").read_bytes()
         blocks_of(1 << 20)
 
@@ -193,7 +193,8 @@ def test_the_first_bad_line_ends_the_run_and_nothing_has_changed(
     write("model", OLD)
     write("report", b"old report")
     before = sorted(os.listdir())
-    command = f"train -m model --report report -p predictions -r raw --passes 2 --quiet --threads {threads}".split()
+    outputs = ("-m", "model", "--report", "report", "-p", "predictions", "-r", "raw")
+    command = ("train", *GD, *outputs, "--passes", 2, "--quiet", "--threads", threads)
     with standard_input(Path("input")):
         done = vwlite(*command, *files, code=65)
     assert (done.out, done.err) == ("", f"{place}:8: {SAID}\n")
@@ -205,7 +206,7 @@ def test_the_first_bad_line_ends_the_run_and_nothing_has_changed(
 def test_a_model_that_is_continued_is_untouched_by_a_bad_line(vwlite, folder):
     write("good", GOOD * 5)
     write("bad", GOOD * 5 + BAD)
-    vwlite("train", "good", "-m", "model", "--quiet")
+    vwlite("train", *GD, "good", "-m", "model", "--quiet")
     before = Path("model").read_bytes()
     assert vwlite("train", "bad", "-i", "model", "-m", "model", "--quiet", code=65).err == f"bad:11:8: {SAID}\n"
     assert Path("model").read_bytes() == before
@@ -216,7 +217,7 @@ def test_a_model_that_is_continued_is_untouched_by_a_bad_line(vwlite, folder):
 def test_later_passes_are_about_the_data_of_the_first_one(vwlite, folder, monkeypatch, cache):
     """Though the file has become another one meanwhile; the next run sees that."""
     write("data", text(1, 100))
-    vwlite("train", "data", "--passes", 3, "-m", "expected", "--quiet")
+    vwlite("train", *GD, "data", "--passes", 3, "-m", "expected", "--quiet")
     one_pass = training.Training._one_pass
 
     def changing(self, *arguments):
@@ -225,9 +226,9 @@ def test_later_passes_are_about_the_data_of_the_first_one(vwlite, folder, monkey
         return found
 
     monkeypatch.setattr(training.Training, "_one_pass", changing)
-    vwlite("train", "data", "--passes", 3, "-m", "model", "--quiet", *cache)
+    vwlite("train", *GD, "data", "--passes", 3, "-m", "model", "--quiet", *cache)
     assert Path("model").read_bytes() == Path("expected").read_bytes()
-    done = vwlite("train", "data", "--passes", 3, "-m", "model", "--quiet", *cache, code=65)
+    done = vwlite("train", *GD, "data", "--passes", 3, "-m", "model", "--quiet", *cache, code=65)
     assert done.err.splitlines()[-1].startswith("data:1:1: ")
     assert Path("model").read_bytes() == Path("expected").read_bytes()
 
@@ -243,8 +244,8 @@ def test_a_cache_of_data_that_changes_while_it_is_read_is_not_used_again(vwlite,
 
     with monkeypatch.context() as patch:
         patch.setattr(source, "parsed_batches", changing)
-        vwlite("train", "data", "-c", "-m", "model", "--quiet")
-    assert "data has changed since it was made; it is rebuilt" in vwlite("train", "data", "-c", "--quiet").err
+        vwlite("train", *GD, "data", "-c", "-m", "model", "--quiet")
+    assert "data has changed since it was made; it is rebuilt" in vwlite("train", *GD, "data", "-c", "--quiet").err
 
 
 REFUSED = [  # with the column where it is
@@ -278,10 +279,10 @@ def test_bad_lines_are_skipped_counted_shown_and_kept(vwlite, blocks_of, size, t
     mixed, at = spoiled(lines, random.Random(5))
     write("good", b"\n".join(lines))
     write("mixed", b"\n".join(mixed))
-    vwlite("train", "good", "--loss", "logistic", "-m", "expected", "--quiet")
+    vwlite("train", *GD, "good", "--loss", "logistic", "-m", "expected", "--quiet")
     blocks_of(size)
     command = ("--on-error", "skip", "--quiet", "--threads", threads, "--rejects", "rejects")
-    done = vwlite("train", "mixed", *command, "--loss", "logistic", "-m", "model")
+    done = vwlite("train", *GD, "mixed", *command, "--loss", "logistic", "-m", "model")
     assert Path("model").read_bytes() == Path("expected").read_bytes()
     assert Path("rejects").read_bytes() == b"".join(line + b"\n" for line, _ in REFUSED)
     said = done.err.splitlines()
@@ -302,14 +303,14 @@ def test_bad_lines_of_several_files_are_kept_in_order(vwlite, blocks_of):
     blocks_of(40)
     with standard_input(Path(write("input", b"in 1\n" + GOOD))):
         sources = [write("one", GOOD + b"one 3\n"), "-", write("two", gzip.compress(b"two 1\n" + GOOD + b"two 4"))]
-        done = vwlite("train", *sources, "--format", "vw", "--on-error", "skip", "--rejects", "r", "--quiet")
+        done = vwlite("train", *GD, *sources, "--format", "vw", "--on-error", "skip", "--rejects", "r", "--quiet")
     assert [row.split()[0] for row in done.err.splitlines()[:4]] == ["one:3:1:", "<stdin>:1:1:", "two:1:1:", "two:4:1:"]
     assert Path("r").read_bytes() == b"one 3\nin 1\ntwo 1\ntwo 4\n"
 
 
-@pytest.mark.parametrize("command", ["train -m model", "predict -i trained"])
+@pytest.mark.parametrize("command", ["train --algorithm gd -m model", "predict -i trained"])
 def test_more_bad_lines_than_allowed_end_the_run(vwlite, folder, command):
-    vwlite("train", write("good", GOOD), "-m", "trained", "--quiet")
+    vwlite("train", *GD, write("good", GOOD), "-m", "trained", "--quiet")
     write("data", GOOD + BAD + GOOD + BAD + GOOD + BAD + GOOD)
     write("model", OLD)
     before = sorted(os.listdir())
@@ -327,7 +328,7 @@ def test_more_bad_lines_than_allowed_end_the_run(vwlite, folder, command):
 
 @pytest.mark.parametrize(("size", "threads"), [(1 << 20, 2), (16, 1), (16, 3)])
 def test_predictions_before_a_bad_line_are_given(vwlite, folder, blocks_of, size, threads):
-    vwlite("train", write("good", GOOD), "-m", "model", "--quiet")
+    vwlite("train", *GD, write("good", GOOD), "-m", "model", "--quiet")
     expected = vwlite("predict", "-m", "model", "good", "--quiet").out
     write("data", GOOD * 7 + BAD + GOOD)
     blocks_of(size)
@@ -339,7 +340,7 @@ def test_predictions_before_a_bad_line_are_given(vwlite, folder, blocks_of, size
 
 def test_text_of_a_bad_line_cannot_command_the_terminal(vwlite):
     write("data", b"1 |a x:\x1b]0;title\x07\n1 |a \x1b[2J\x9b:z\n\x1b[31m\n")
-    done = vwlite("train", "data", "--format", "vw", "--on-error", "skip", "--quiet")
+    done = vwlite("train", *GD, "data", "--format", "vw", "--on-error", "skip", "--quiet")
     assert done.err.isascii() and done.err.replace("\n", "").isprintable()
     assert done.err.count("(skipped)") == 3
 
@@ -354,23 +355,27 @@ def model(vwlite):
     """A model; beside it data, and more of it."""
     write("data", text(1, 100))
     write("much", text(2, 1000))
-    vwlite("train", "data", "-m", "model", "--quiet")
+    vwlite("train", *GD, "data", "-m", "model", "--quiet")
     return "model"
 
 
 @pytest.mark.parametrize(
     ("code", "script", "said"),
     [
-        (0, "vwlite train data -m m --quiet && vwlite check m >/dev/null", ""),
+        (0, "vwlite train data --algorithm gd -m m --quiet && vwlite check m >/dev/null", ""),
         (1, "vwlite check data model broken >/dev/null", ""),
-        (2, "vwlite train data --radius 3", "--radius has no effect with --algorithm gd: it is an option of l1-ball"),
+        (
+            2,
+            "vwlite train data --algorithm gd --radius 3",
+            "--radius has no effect with --algorithm gd: it is an option of l1-ball",
+        ),
         (2, "vwlite train data --passes", "Error: Option '--passes' needs a value: number of passes over the data\n"),
         (2, "vwlite", "Usage: vwlite"),
-        (65, "vwlite train data broken --quiet", f"broken:11:8: {SAID}\n"),
-        (65, "cat data broken | vwlite train - --quiet", f"<stdin>:111:8: {SAID}\n"),
+        (65, "vwlite train data broken --algorithm gd --quiet", f"broken:11:8: {SAID}\n"),
+        (65, "cat data broken | vwlite train - --algorithm gd --quiet", f"<stdin>:111:8: {SAID}\n"),
         (65, "head -c 1000 model >cut; vwlite weights cut", "cut: not a complete model: "),
-        (65, "gzip -c data | head -c 500 >cut; vwlite train cut --quiet", "cut:"),
-        (66, "vwlite train data nosuch --quiet", "nosuch: No such file or directory\n"),
+        (65, "gzip -c data | head -c 500 >cut; vwlite train cut --algorithm gd --quiet", "cut:"),
+        (66, "vwlite train data nosuch --algorithm gd --quiet", "nosuch: No such file or directory\n"),
         (66, "vwlite predict -m nosuch data --quiet", "nosuch: No such file or directory\n"),
         (66, "vwlite predict -m model --quiet <&-", "<stdin>: Bad file descriptor\n"),
         (66, "vwlite info .", ".: Is a directory\n"),
@@ -392,7 +397,7 @@ def test_too_little_memory_is_said_and_leaves_no_model(folder, capfd):
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + (48 << 20)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        return run(["train", "data", "-m", "model", "-q", "aa", "--quiet"])
+        return run(["train", *GD, "data", "-m", "model", "-q", "aa", "--quiet"])
 
     assert in_child(attempt) == 70
     said = "out of memory: data:1 makes 4,504,501 features .* do not fit; .*\n"
@@ -418,7 +423,7 @@ def test_outputs_that_cannot_be_created_are_found_before_anything_is_learned(mod
     os.mkdir("folder")
     seen = sorted(os.listdir())
     command = f"--quiet --on-error skip {option} {name} " + ("-r -" if option == "-p" else "-p -")
-    commands = [f"train {command}"]
+    commands = [f"train --algorithm gd {command}"]
     if option in ("-p", "-r", "--report", "--rejects"):
         commands.append(f"predict -i model {command}")
     for words in commands:
@@ -444,7 +449,7 @@ def test_a_folder_without_permission(option, monkeypatch):
         def attempt():
             if os.geteuid() == 0:  # who may do everything
                 os.setuid(65534)
-            return run(["train", "data", "--quiet", "--on-error", "skip", option, "closed/x"])
+            return run(["train", *GD, "data", "--quiet", "--on-error", "skip", option, "closed/x"])
 
         assert in_child(attempt) == 73
         assert os.listdir("closed") == []
@@ -457,21 +462,21 @@ def test_a_folder_without_permission(option, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("train much -m old", "old"),
-        ("train much -p old", "old"),
-        ("train much -r old", "old"),
-        ("train much --cache-file old", "old"),
-        ("train much --passes 2 --cache-file old -m new", "old"),
-        ("train broken --on-error skip --rejects old", "old"),
+        ("train much --algorithm gd -m old", "old"),
+        ("train much --algorithm gd -p old", "old"),
+        ("train much --algorithm gd -r old", "old"),
+        ("train much --algorithm gd --cache-file old", "old"),
+        ("train much --algorithm gd --passes 2 --cache-file old -m new", "old"),
+        ("train broken --algorithm gd --on-error skip --rejects old", "old"),
         ("train much -m old --checkpoint-every 500", "old"),
         ("train data --report old --quantile-tau 0.5 --loss quantile", "old"),
         ("predict -i model much -p old", "old"),
         ("predict -i model much -r old", "old"),
-        pytest.param("train much -m /dev/full", "/dev/full", marks=FULL),
-        pytest.param("train much -p /dev/full", "/dev/full", marks=FULL),
-        pytest.param("train much -r /dev/full", "/dev/full", marks=FULL),
-        pytest.param("train much --report /dev/full", "/dev/full", marks=FULL),
-        pytest.param("train broken --on-error skip --rejects /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much --algorithm gd -m /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much --algorithm gd -p /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much --algorithm gd -r /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train much --algorithm gd --report /dev/full", "/dev/full", marks=FULL),
+        pytest.param("train broken --algorithm gd --on-error skip --rejects /dev/full", "/dev/full", marks=FULL),
         pytest.param("predict -i model much -p /dev/full", "/dev/full", marks=FULL),
         pytest.param("predict -i model much --report /dev/full", "/dev/full", marks=FULL),
     ],
@@ -491,14 +496,14 @@ def test_a_full_disk_is_an_error_and_the_old_file_stays(model, folder, command, 
 
 @FULL
 def test_a_report_that_cannot_be_written_does_not_cost_the_model(vwlite, model):
-    assert shell("vwlite train data -m new --report /dev/full --quiet").code == 74
+    assert shell("vwlite train data --algorithm gd -m new --report /dev/full --quiet").code == 74
     assert Path("new").read_bytes() == Path(model).read_bytes()
 
 
 @pytest.mark.parametrize("option", [option for option in OUTPUTS if option != "--cache-file"])
 def test_a_second_job_with_the_same_output_is_turned_away(vwlite, model, option):
     """The first one is in the middle of its work; the second changes nothing about it."""
-    command = ["train", "--quiet", "--on-error", "skip", option]
+    command = ["train", *GD, "--quiet", "--on-error", "skip", option]
     first = start(*command, "output")
     end = time.monotonic() + PATIENT
     while not os.path.exists(".output.lock"):
@@ -519,7 +524,7 @@ def test_a_second_job_with_the_same_output_is_turned_away(vwlite, model, option)
 
 def test_a_second_job_with_the_same_cache_is_turned_away(model):
     with AtomicFile("cache"):
-        done = finish(start("train", "data", "--cache-file", "cache", "--quiet"))
+        done = finish(start("train", *GD, "data", "--cache-file", "cache", "--quiet"))
     assert done.code == 75
     assert done.err.startswith("cache: another job is writing it; ")
 
@@ -530,7 +535,7 @@ def test_a_second_job_with_the_same_cache_is_turned_away(model):
         "vwlite predict -m model huge | head -1 >/dev/null",
         "vwlite predict -m model huge -p /dev/stdout | head -1 >/dev/null",
         "{ yes '1 |a x' || true; } | vwlite predict -m model | head -1 >/dev/null",
-        "vwlite train huge --quiet -p - | head -1 >/dev/null",
+        "vwlite train huge --algorithm gd --quiet -p - | head -1 >/dev/null",
         "vwlite weights big --all | head -1 >/dev/null",
         "mkfifo pipe; head -1 pipe >/dev/null & vwlite predict -m model huge -p pipe && wait",
     ],
@@ -538,7 +543,7 @@ def test_a_second_job_with_the_same_cache_is_turned_away(model):
 def test_a_reader_that_has_had_enough_ends_the_run_quietly(vwlite, model, script):
     write("huge", text(1, 2000) * 5)
     write("numbers", b"".join(b"1 %d:1\n" % i for i in range(1, 9999)))
-    vwlite("train", "numbers", "-m", "big", "--quiet")
+    vwlite("train", *GD, "numbers", "-m", "big", "--quiet")
     done = shell(script)
     assert (done.code, done.err) == (0, "")
 
@@ -546,11 +551,11 @@ def test_a_reader_that_has_had_enough_ends_the_run_quietly(vwlite, model, script
 @pytest.mark.parametrize(
     ("out", "command"),
     [
-        ("-", "train -m"),
-        ("/dev/stdout", "train -m"),
-        ("pipe", "train -m"),
-        ("-", "train -r"),
-        ("-", "train --cache-file"),
+        ("-", "train --algorithm gd -m"),
+        ("/dev/stdout", "train --algorithm gd -m"),
+        ("pipe", "train --algorithm gd -m"),
+        ("-", "train --algorithm gd -r"),
+        ("-", "train --algorithm gd --cache-file"),
         ("-", "predict -i model -r"),
         ("pipe", "predict -i model -r"),
     ],
@@ -605,8 +610,8 @@ def test_the_best_pass_survives_the_checkpoints_of_worse_ones(vwlite, folder, ev
 
 def test_a_model_of_several_passes_can_go_into_a_pipe(vwlite):
     write("data", text(1, 300))
-    vwlite("train", "data", "--passes", 3, "-m", "expected", "--quiet")
-    assert shell("vwlite train data --passes 3 --quiet -m >(cat >model); wait $!").code == 0
+    vwlite("train", *GD, "data", "--passes", 3, "-m", "expected", "--quiet")
+    assert shell("vwlite train data --algorithm gd --passes 3 --quiet -m >(cat >model); wait $!").code == 0
     assert Path("model").read_bytes() == Path("expected").read_bytes()
 
 
@@ -679,7 +684,7 @@ def wait_for_versions(name, count, child):
 def test_killed_at_any_moment_there_is_a_whole_model_and_nothing_in_the_way(vwlite, folder):
     write("first", text(1, 100))
     write("data", text(2, 4000))
-    vwlite("train", "first", "-m", "old", "--quiet")
+    vwlite("train", *GD, "first", "-m", "old", "--quiet")
     old = Path("old").read_bytes()
     before = read_model("old").counters["examples"]
     command = ["train", "data", "-i", "model", "-m", "model", "-c", "--passes", "2", "--quiet"]
@@ -784,7 +789,7 @@ def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
     """It was forgotten with the run that trained."""
     loss = "poisson" if link == "poisson" else "logistic"
     Path("data").write_text("1 |a b c:2\n" * 20 + "-1 |a d:0.5\n".replace("-1", "2" if loss == "poisson" else "-1") * 9)
-    plain = ("train", "data", "--loss", loss, "-p", "-")
+    plain = ("train", *GD, "data", "--loss", loss, "-p", "-")
     scores = np.array([float(p) for p in vwlite(*plain, "-m", "plain").out.split()])
     done = vwlite(*plain, "-m", "model", "--link", link)
     np.testing.assert_allclose([float(p) for p in done.out.split()], LINKED[link](scores), rtol=1e-5, atol=1e-6)
@@ -816,8 +821,8 @@ def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
 def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, right):
     Path("data").write_text("1 |a b\n")
     said = f"--link {link} cannot be applied to the scores of --loss {loss}, only of --loss {right}"
-    assert said in vwlite("train", "data", "--loss", loss, "--link", link, "-m", "model", code=2).err
-    vwlite("train", "data", "--loss", loss, "-m", "model", "--quiet")
+    assert said in vwlite("train", *GD, "data", "--loss", loss, "--link", link, "-m", "model", code=2).err
+    vwlite("train", *GD, "data", "--loss", loss, "-m", "model", "--quiet")
     assert said in vwlite("predict", "-m", "model", "data", "--link", link, code=2).err
     assert said in vwlite("train", "data", "-i", "model", "--link", link, "-m", "model", code=2).err
     vwlite("predict", "-m", "model", "data", "--link", "identity")
@@ -825,7 +830,7 @@ def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, r
 
 def test_a_model_from_before_links_were_kept_has_none(vwlite):
     Path("data").write_text("1 |a b\n")
-    vwlite("train", "data", "--loss", "logistic", "-m", "model", "--quiet")
+    vwlite("train", *GD, "data", "--loss", "logistic", "-m", "model", "--quiet")
     new = vwlite("predict", "-m", "model", "data").out
     parts = split_into_parts(Path("model").read_bytes())
     assert parts.header["options"].pop("link") == "identity"
@@ -911,7 +916,8 @@ def test_no_line_of_data_writes_a_file_or_changes_an_option(vwlite, folder):
     write("evil.libsvm", b"1 1:2 # -m evil --passes 3\n# save_evil\n-1 2:1 #$(touch evil)\n")
     write("harmless.vw", b"\n".join(b"1 |a x" for _ in EVIL))
     before = os.listdir()
-    command = ("train", "-m", "model", "-p", "predictions", "--report", "report", "--passes", 2, "--loss", "logistic")
+    outputs = ("-m", "model", "-p", "predictions", "--report", "report")
+    command = ("train", *GD, *outputs, "--passes", 2, "--loss", "logistic")
     seen = []
     for name in ("evil.vw", "evil.libsvm", "harmless.vw"):
         vwlite(*command, name)
@@ -942,7 +948,7 @@ def test_an_input_without_examples_does_not_replace_a_model(vwlite, folder, kind
     data, why = EMPTY_INPUTS[kind]
     Path("data").write_bytes(data)
     Path("good").write_bytes(b"1 |a x\n-1 |a y\n")
-    vwlite("train", "good", "-m", "m")
+    vwlite("train", *GD, "good", "-m", "m")
     old, inputs = Path("m").read_bytes(), ("data", "--on-error", "skip", "--checkpoint-every", 1, *options)
     refused = vwlite("train", *inputs, "-m", "m", "-p", "p", "--report", "r", code=65)
     assert f"no example was learned: {why}; m is unchanged (--allow-empty" in refused.err
@@ -952,7 +958,7 @@ def test_an_input_without_examples_does_not_replace_a_model(vwlite, folder, kind
     labelled = 2 * ("-i" in options) + (kind == "importance 0") * (2 if "--passes" in options else 1)
     if "--save-weights-only" not in options:
         assert read_model("m").counters["examples"] - read_model("m").counters["unlabelled"] == labelled
-    warned = vwlite("train", "data", "--on-error", "skip", "--quiet")
+    warned = vwlite("train", *GD, "data", "--on-error", "skip", "--quiet")
     assert f"warning: no example was learned: {why}\n" in warned.err
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import finish, in_child, start
+from running import GD, finish, in_child, start
 
 from vwlite.model import read_model
 
@@ -412,7 +412,7 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     rng = np.random.default_rng(3)
     rows = [f"{rng.normal():.3f},{'x' if i < 30 else i % 7},{i % 3 > 1:d}" for i in range(3000)]
     Path("t.csv").write_text("size,kind,y\n" + "\n".join(rows) + "\n")
-    options = ("--label", "y", "--labels", "0,1", "--loss", "logistic", "--quiet", "--report", "r")
+    options = (*GD, "--label", "y", "--labels", "0,1", "--loss", "logistic", "--quiet", "--report", "r")
     at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K", "--holdout-period", 10)
     vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 2)
     report = json.loads(Path("r").read_text())
@@ -432,7 +432,7 @@ def test_blocks_of_a_table_without_a_header(vwlite, cluster, shards):
     """With times and words for missing numbers; the model knows them all."""
     rows = [f"{i % 2},2026-01-{i % 28 + 1:02d} {i % 24:02d}:00:00,{'?' if i % 5 else i % 7}" for i in range(2000)]
     Path("t.csv").write_text("\n".join(rows) + "\n")
-    options = ("--no-header", "--label", "c1", "--time", "c2", "--missing", "?,NA", "--labels", "0,1")
+    options = (*GD, "--no-header", "--label", "c1", "--time", "c2", "--missing", "?,NA", "--labels", "0,1")
     at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K")
     vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 1, "--report", "r", "--holdout-period", 10)
     first = json.loads(Path("r").read_text())["rounds"][0]

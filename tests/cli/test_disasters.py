@@ -58,12 +58,14 @@ class Job:
 
 
 JOBS = {
-    "train": Job(f"train {ONE} -m model", ("model",)),
+    "train": Job(f"train {ONE} --algorithm gd -m model", ("model",)),
     "continue": Job(f"train {ONE} -i model -m model --loss logistic", ("model",), several=("model",)),
-    "passes": Job(f"train {ONE} --passes 3 --cache-file cache -m model", ("model", "cache"), several=("cache",)),
-    "held out": Job(f"train {ONE} -m model --holdout-to held", ("model", "held")),
+    "passes": Job(
+        f"train {ONE} --algorithm gd --passes 3 --cache-file cache -m model", ("model", "cache"), several=("cache",)
+    ),
+    "held out": Job(f"train {ONE} --algorithm gd -m model --holdout-to held", ("model", "held")),
     "outputs": Job(
-        "train bad.vw --on-error skip --rejects rejects -m model -p p -r r --report report",
+        "train bad.vw --algorithm gd --on-error skip --rejects rejects -m model -p p -r r --report report",
         ("model", "p", "r", "rejects", "report"), several=("report",),
     ),
     "checkpoints": Job(
@@ -86,7 +88,7 @@ JOBS = {
     "export table": Job("export good --to tsv -o model", ("model",)),
     "export program": Job("export good --to python -o model", ("model",)),
     "import": Job("import table -m model", ("model",)),
-    "train names": Job(f"train {ONE} --names -q xx -m model", ("model",)),
+    "train names": Job(f"train {ONE} --algorithm gd --names -q xx -m model", ("model",)),
     "names": Job(f"names good {ONE} -o model --threads 1", ("model",)),
     "vw": Job(f"vw -d {ONE} -f model --readable_model readable", ("model", "readable")),
     "vw passes": Job(
@@ -142,8 +144,8 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Known]:
     data = {ONE: lines("one", 300), OTHER: lines("other", 200), "bad.vw": lines("bad", 300, bad=True)}
     (place / "good").mkdir()
     (place / "good" / OTHER).write_bytes(data[OTHER])
-    assert attempt(place / "good", f"train {OTHER} -m good --loss logistic").code == 0
-    assert attempt(place / "good", f"train {OTHER} {OTHER} -m better --loss logistic").code == 0
+    assert attempt(place / "good", f"train {OTHER} --algorithm gd -m good --loss logistic").code == 0
+    assert attempt(place / "good", f"train {OTHER} {OTHER} --algorithm gd -m better --loss logistic").code == 0
     assert attempt(place / "good", "export good --to tsv -o table").code == 0
     (place / "good" / ONE).write_bytes(data[ONE])
     made = ("good", "better", "table")

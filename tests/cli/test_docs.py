@@ -65,8 +65,8 @@ printf '1 |a b:2 c\n-1 |a c:3 d\n1 |e f b\n-1 |e d\n%.0s' $(seq 30) > day1.vw
 cp day1.vw held.vw
 cat day1.vw held.vw > day2.vw
 printf 'clicked,id,device,price\n1,a,phone,3.5\n0,b,desktop,2\n1,c,phone,4\n0,d,tablet,1.5\n' > clicks.csv
-vwlite train day1.vw --quiet -m shard1.model
-vwlite train day2.vw --quiet -m shard2.model
+vwlite train day1.vw --algorithm gd --quiet -m shard1.model
+vwlite train day2.vw --algorithm gd --quiet -m shard2.model
 vwlite vw -d day1.vw --loss_function logistic --quiet -f vw.model
 vwlite export vw.model --to tsv -o model-of-vw.tsv
 """

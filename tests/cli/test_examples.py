@@ -11,6 +11,7 @@ import types
 from pathlib import Path
 
 import pytest
+from running import GD
 
 from vwlite.model import read_model
 
@@ -93,14 +94,14 @@ def test_a_partition_of_spark_is_a_shard(at, vwlite, monkeypatch):
     monkeypatch.setenv("PATH", f"{at / 'bin'}{os.pathsep}{os.environ['PATH']}")
     exec(block("Spark", "import"), {})
     for k in range(4):
-        vwlite("train", f"part{k}.vw", "--loss", "logistic", "--quiet", "-m", "plain")
+        vwlite("train", *GD, f"part{k}.vw", "--loss", "logistic", "--quiet", "-m", "plain")
         assert Path(f"shard{k}.model").read_bytes() == Path("plain").read_bytes()
     vwlite("merge", *(f"shard{k}.model" for k in range(4)), "-o", "M1", "--quiet")
 
 
 def test_a_task_of_an_array_learns_its_shard(at, vwlite):
     """The command of the topic, as SLURM would start it for each number."""
-    vwlite("train", "part0.vw", "--loss", "logistic", "--quiet", "-m", "M1")
+    vwlite("train", *GD, "part0.vw", "--loss", "logistic", "--quiet", "-m", "M1")
     Path("shards.txt").write_text("".join(f"part{k}.vw\n" for k in range(4)))
     Path("held.vw").write_text("".join(SOURCES.read_text().splitlines(keepends=True)[:200]))
     submit = at / "bin" / "sbatch"

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import leftovers, shell
+from running import GD, leftovers, shell, with_gd
 from sets import SETS
 
 from vwlite.core.data.batch import Batch
@@ -236,7 +236,7 @@ def assert_same(found, expected, largest_difference=NEAR):
 
 def trained(vwlite, folder, options, text):
     (folder / "data").write_text(text)
-    vwlite("train", "data", "-m", "model", "--quiet", *options.split())
+    vwlite("train", "data", "-m", "model", "--quiet", *with_gd(options.split()))
     (folder / "test").write_text(text)
 
 
@@ -290,7 +290,7 @@ def test_exports_predict_what_the_model_does_on_real_data(vwlite, tmp_path, monk
         opened = gzip.open(place, "rb") if source.endswith("gz") else open(place, "rb")
         with opened as text:
             Path(file).write_bytes(b"".join(line for _, line in zip(range(1500), text, strict=False)))
-    vwlite("train", "data", "-m", "model", "--quiet", *options.split())
+    vwlite("train", "data", "-m", "model", "--quiet", *with_gd(options.split()))
     vwlite("predict", "-m", "model", "test", "-p", "expected", "--quiet")
     assert_same(WAYS[way](vwlite)(tmp_path, "test"), Path("expected").read_text().splitlines())
 
@@ -304,7 +304,7 @@ TINY = "1 |user anna:2 berta |page home\n-1 |user carl |page shop:0.5\n" * 3
 def tiny(tmp_path, monkeypatch, vwlite):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").write_text(TINY)
-    vwlite("train", "data", "--loss", "logistic", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--loss", "logistic", "--names", "-m", "m", "--quiet")
     vwlite("export", "m", "--to", "tsv", "-o", "tsv")
     vwlite("export", "m", "--to", "json", "-o", "json")
     return tmp_path
@@ -315,7 +315,7 @@ def tiny(tmp_path, monkeypatch, vwlite):
 def test_tables_come_back_as_the_weights_alone(vwlite, tiny, kind, more):
     """As --save-weights-only would have left them, but for weights that are zero."""
     Path("data").write_text(TINY.replace("-1 ", "2 ") if "oaa" in more else TINY)
-    command = ["train", "data", "--quiet", "--names", *more.split()]
+    command = ["train", "data", "--quiet", "--names", *with_gd(more.split())]
     vwlite(*command, "-m", "m")
     vwlite(*command, "-m", "alone", *([] if "only" in more else ["--save-weights-only"]))
     vwlite("export", "m", "--to", kind, "-o", "table")
@@ -481,13 +481,13 @@ def test_a_table_takes_the_memory_of_its_bytes(vwlite, tiny, monkeypatch):
 
 
 def test_what_cannot_be_exported_says_why(vwlite, tiny):
-    vwlite("train", "data", "--interactions", ":::", "-m", "w", "--quiet")
+    vwlite("train", *GD, "data", "--interactions", ":::", "-m", "w", "--quiet")
     assert "too many wildcards to expand: use --to python" in vwlite(
         "export", "w", "--to", "c", "-o", "o", code=65
     ).err
     assert "cannot be exported to sql" in vwlite("export", "w", "--to", "sql", "-o", "o", code=65).err
     Path("nothing").write_text("|a b\n")
-    vwlite("train", "nothing", "--oaa", "2", "--classes", "auto", "--allow-empty", "-m", "e", "--quiet")
+    vwlite("train", *GD, "nothing", "--oaa", "2", "--classes", "auto", "--allow-empty", "-m", "e", "--quiet")
     for kind in ("c", "python", "tsv"):
         assert "has not seen a class yet" in vwlite("export", "e", "--to", kind, "-o", "o", code=65).err
 
@@ -570,7 +570,7 @@ def test_models_of_tables_predict_the_vw_text_of_their_rows(vwlite, tiny):
     """And come back with their columns."""
     rows = ["user,ad,price,y", "anna,shoes,1.5,1", 'carl,"big, red",2,-1', "dora,,1e3,-1", "anna,a|b:c,0.5,1", ""]
     Path("t.csv").write_text("\n".join(rows))
-    vwlite("train", "t.csv", "--label", "y", "-q", "user,ad", "-m", "model", "--names", "--quiet")
+    vwlite("train", *GD, "t.csv", "--label", "y", "-q", "user,ad", "-m", "model", "--names", "--quiet")
     Path("t.vw").write_text(vwlite("convert", "t.csv", "--label", "y").out)
     vwlite("predict", "-m", "model", "t.csv", "-p", "expected", "--quiet")
     expected = Path("expected").read_text().splitlines()
@@ -634,7 +634,8 @@ def test_sql_of_a_table_predicts_its_rows(vwlite, tmp_path, monkeypatch, databas
     if "poisson" in options:
         rows = [[*row[:-1], 0 if row[-1] < 0 else 3] for row in rows]
     Path("t.csv").write_text(as_csv(rows), newline="")
-    vwlite("train", "t.csv", "--label", "y", "--drop", "row", *options.split(), "--names", "-m", "m", "--quiet")
+    columns = ("--label", "y", "--drop", "row", "--names")
+    vwlite("train", "t.csv", *columns, *with_gd(options.split()), "-m", "m", "--quiet")
     rows += [["new 1", "unseen", None, "never", 2.5, None, None], ["new 2", *[None] * 6]]
     rows += [["new 3", "", " ", "\t", *[None] * 3]]
     Path("new.csv").write_text(as_csv(rows), newline="")
@@ -652,8 +653,8 @@ def test_sql_of_a_table_with_classes(vwlite, tmp_path, monkeypatch, database):
     monkeypatch.chdir(tmp_path)
     rows = [[*row[:-1], WORDS.index(row[1]) % 3 + 1 if row[1] in WORDS else 2] for row in rows_of_table(200)]
     Path("t.csv").write_text(as_csv(rows), newline="")
-    vwlite("train", "t.csv", "--label", "y", "--drop", "row", "--oaa", 3, "--loss", "logistic", "--names", "-m", "m",
-           "--quiet")  # fmt: skip
+    vwlite("train", *GD, "t.csv", "--label", "y", "--drop", "row", "--oaa", 3, "--loss", "logistic", "--names",
+           "-m", "m", "--quiet")  # fmt: skip
     vwlite("export", "m", "--to", "sql", "--table", '"my ""clicks"""', "--id", "row", "-o", "m.sql")
     base = database(rows, Path("m.sql").read_bytes().decode())
     found = dict(base.execute("SELECT example, prediction FROM vwlite_predictions").fetchall())
@@ -669,7 +670,7 @@ def test_sql_of_a_table_with_classes(vwlite, tmp_path, monkeypatch, database):
 def test_a_table_may_be_in_a_schema(vwlite, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("y,a\n1,b\n-1,c\n")
-    vwlite("train", "t.csv", "--label", "y", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "t.csv", "--label", "y", "--names", "-m", "m", "--quiet")
     vwlite("export", "m", "--to", "sql", "--table", "main.clicks", "--id", "id", "-o", "m.sql")
     base = sqlite3.connect(":memory:")
     base.executescript("CREATE TABLE main.clicks (id, a); INSERT INTO clicks VALUES (7, 'b');")
@@ -697,7 +698,7 @@ def test_a_table_may_be_in_a_schema(vwlite, tmp_path, monkeypatch):
 def test_what_sql_of_a_table_cannot_do_is_refused(vwlite, tmp_path, monkeypatch, options, typed, code, why):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("y,a,b\n1,b,2\n-1,c,1\n")
-    vwlite("train", "t.csv", "--label", "y", *options.split(), "-m", "m", "--quiet")
+    vwlite("train", "t.csv", "--label", "y", *with_gd(options.split()), "-m", "m", "--quiet")
     assert why in vwlite("export", "m", *typed.split(), "-o", "m.sql", code=code).err
     assert not Path("m.sql").exists()
 
@@ -709,5 +710,5 @@ def test_what_sql_of_a_table_cannot_do_is_refused(vwlite, tmp_path, monkeypatch,
 def test_sql_of_a_table_needs_a_model_of_one(vwlite, tmp_path, monkeypatch, data, options, why):
     monkeypatch.chdir(tmp_path)
     Path("d").write_text(data)
-    vwlite("train", "d", *options.split(), "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", *options.split(), "--names", "-m", "m", "--quiet")
     assert why in vwlite("export", "m", "--to", "sql", "--table", "t", "--id", "i", "-o", "m.sql", code=65).err

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from running import PROGRAM
+from running import GD, PROGRAM, with_gd
 
 pytestmark = pytest.mark.third
 UNIT = 1 if sys.platform == "darwin" else 1024  # of the system's answer, in bytes
@@ -40,7 +40,7 @@ def wide(tmp_path_factory):
 def test_crossing_a_wide_line_takes_no_memory_for_each_pair(tmp_path, wide, options):
     """Of the weights there are at most 2^18; `predict` makes none."""
     model = tmp_path / "m"
-    assert peak("train", wide, "-q", "::", "-b", "18", "-m", model, "--quiet", *options.split()) < 200 * MB
+    assert peak("train", wide, "-q", "::", "-b", "18", "-m", model, "--quiet", *with_gd(options.split())) < 200 * MB
     assert peak("predict", wide, "-m", model, "-p", tmp_path / "p", "--quiet") < 200 * MB
     assert (tmp_path / "p").read_bytes().count(b"\n") == 1
 
@@ -48,7 +48,7 @@ def test_crossing_a_wide_line_takes_no_memory_for_each_pair(tmp_path, wide, opti
 def test_predicting_a_wide_line_makes_no_weights(tmp_path, wide):
     """Also of the 2^32 that there may be."""
     (tmp_path / "d").write_bytes(b"1 |a f1 f2\n")
-    assert peak("train", tmp_path / "d", "-q", "::", "-m", tmp_path / "m", "--quiet") < 200 * MB
+    assert peak("train", *GD, tmp_path / "d", "-q", "::", "-m", tmp_path / "m", "--quiet") < 200 * MB
     assert peak("predict", wide, "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet") < 200 * MB
 
 
@@ -62,6 +62,6 @@ def test_ten_million_empty_lines(tmp_path, vwlite, command):
     """A few blocks of them at a time, whose lines are counted and nothing more."""
     (tmp_path / "one").write_bytes(b"1 |a x\n")
     (tmp_path / "empty").write_bytes(b"\n" * 10_000_000)
-    vwlite("train", tmp_path / "one", "-m", tmp_path / "m", "--quiet")
-    options = {"train": ["-d", tmp_path / "one"], "predict": ["-m", tmp_path / "m"], "vw": []}[command]
+    vwlite("train", *GD, tmp_path / "one", "-m", tmp_path / "m", "--quiet")
+    options = {"train": [*GD, "-d", tmp_path / "one"], "predict": ["-m", tmp_path / "m"], "vw": []}[command]
     assert peak(command, tmp_path / "empty", *options, "--quiet") < 300 * MB

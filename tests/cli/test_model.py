@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from running import GD
 
 from vwlite.errors import DataError, NoInputError
 from vwlite.model.file import FORMAT, Model, write_model
@@ -445,7 +446,7 @@ def test_importing_it_does_not_import_numpy():
 def test_the_version_of_python_does_not_change_the_bytes(vwlite, tmp_path, monkeypatch):
     """zipfile before Python 3.11.4: version 2.0, and no sign in a header that its sizes have 64 bits."""
     (tmp_path / "d").write_text("1 |a b\n-1 |a c\n")
-    vwlite("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, tmp_path / "d", "-m", tmp_path / "m", "--quiet")
     of_now = zipfile.ZipInfo.FileHeader
 
     def older(info, zip64=None):
@@ -454,5 +455,5 @@ def test_the_version_of_python_does_not_change_the_bytes(vwlite, tmp_path, monke
         return bytes(header)
 
     monkeypatch.setattr(zipfile.ZipInfo, "FileHeader", older)
-    vwlite("train", tmp_path / "d", "-m", tmp_path / "older", "--quiet")
+    vwlite("train", *GD, tmp_path / "d", "-m", tmp_path / "older", "--quiet")
     assert (tmp_path / "older").read_bytes() == (tmp_path / "m").read_bytes()

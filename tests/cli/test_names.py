@@ -10,7 +10,7 @@ import crafted_models
 import numpy as np
 import pytest
 from crafted_models import put_together, split_into_parts
-from running import leftovers, shell, standard_input
+from running import GD, leftovers, shell, standard_input, with_gd
 from test_feature_names import slow_names
 
 from vwlite.input import reader
@@ -52,7 +52,7 @@ def without_names(data):
 @pytest.mark.parametrize("way", WAYS)
 def test_names_are_kept_of_nonzero_weights_and_nothing_else_changes(vwlite, at, way):
     (at / "data").write_text(text_of(way))
-    command = ["train", "data", "--quiet", *WAYS[way].split()]
+    command = ["train", "data", "--quiet", *with_gd(WAYS[way].split())]
     vwlite(*command, "-m", "without")
     vwlite(*command, "--names", "-m", "with")
     plain, named = read_model("without"), read_model("with")
@@ -71,7 +71,7 @@ def test_names_are_kept_of_nonzero_weights_and_nothing_else_changes(vwlite, at, 
 def test_any_threads_and_blocks_keep_the_same_names(vwlite, at, monkeypatch, options, most):
     text = "".join(f"{2 * (i % 2) - 1} |a w{i % 37} v{i}:0.5 |b x{i % 11}\n" for i in range(300))
     (at / "data").write_text(text)
-    command = ["train", "--names" + most, "-q", "ab", "--loss", "logistic", "--quiet"]
+    command = ["train", *GD, "--names" + most, "-q", "ab", "--loss", "logistic", "--quiet"]
     vwlite(*command, "data", "-m", "first")
     for size in (64, 1000, 4096):
         monkeypatch.setattr(reader, "BLOCK_SIZE", size)
@@ -89,41 +89,41 @@ def test_any_threads_and_blocks_keep_the_same_names(vwlite, at, monkeypatch, opt
 
 
 def test_that_there_is_no_space_for_more_is_said(vwlite):
-    err = vwlite("train", "data", "--names=2", "-q", "up", "-m", "m").err
+    err = vwlite("train", *GD, "data", "--names=2", "-q", "up", "-m", "m").err
     assert "note: only the first 2 names of features and of crosses are kept: --names=N" in err
-    assert "room" not in vwlite("train", "data", "--names=200", "-q", "up", "-m", "m").err
-    vwlite("train", "data", "--names=2", "-m", "m", "--report", "r")
+    assert "room" not in vwlite("train", *GD, "data", "--names=200", "-q", "up", "-m", "m").err
+    vwlite("train", *GD, "data", "--names=2", "-m", "m", "--report", "r")
     report = json.loads(Path("r").read_text())
     assert report["options"]["names"] == 2 and report["results"]["names of features found"] == 2
 
 
 @pytest.mark.parametrize("n", ["0", "-1", "", "x", "1.5"])
 def test_there_is_no_number_below_one(vwlite, n):
-    assert "--names" in vwlite("train", "data", f"--names={n}", "-m", "m", code=2).err
+    assert "--names" in vwlite("train", *GD, "data", f"--names={n}", "-m", "m", code=2).err
     assert not Path("m").exists()
 
 
 def test_names_alone_take_no_value(vwlite):
     """What follows is a file of data."""
-    vwlite("train", "--names", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "--names", "data", "-m", "m", "--quiet")
     assert len(read_model("m").names)
-    assert "--names needs --model" in vwlite("train", "--names", "data", code=2).err
+    assert "--names needs --model" in vwlite("train", *GD, "--names", "data", code=2).err
 
 
 def test_continued_runs_keep_and_extend_names(vwlite, at):
     (at / "more").write_text("1 |user dora |page home\n")
-    vwlite("train", "data", "--names", "-m", "a", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "a", "--quiet")
     vwlite("train", "more", "-i", "a", "-m", "b", "--quiet")
     before, after = ({name for _, name in read_model(path).names} for path in "ab")
     assert after == before | {b"user^dora"}
-    vwlite("train", "data", "-m", "c", "--quiet")
+    vwlite("train", *GD, "data", "-m", "c", "--quiet")
     vwlite("train", "more", "-i", "c", "-m", "d", "--quiet", "--names")
     assert {name for _, name in read_model("d").names} == {b"user^dora", b"page^home"}
     assert list(read_model("c").names) == []
 
 
 def test_two_names_of_one_index_are_both_kept(vwlite, at):
-    vwlite("train", "data", "-b", "1", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-b", "1", "--names", "-m", "m", "--quiet")
     names = read_model("m").names
     assert len(names) == 5 and set(names.keys) <= {0, 1}
     lines = [line.split("\t") for line in vwlite("weights", "m").out.splitlines()]
@@ -133,7 +133,7 @@ def test_two_names_of_one_index_are_both_kept(vwlite, at):
 
 
 def test_info_says_how_much_has_a_name(vwlite, at):
-    vwlite("train", "data", "--names=3", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names=3", "-m", "m", "--quiet")
     facts = json.loads(vwlite("info", "m", "--json").out)
     model = read_model("m")
     weights = dict(zip(model.keys, model.weights, strict=True))
@@ -141,13 +141,13 @@ def test_info_says_how_much_has_a_name(vwlite, at):
     assert (facts["names"], facts["named features"], facts["format"]) == (3, 3, 2)
     assert facts["named share of l1 norm"] == pytest.approx(named / facts["l1 norm"], abs=1e-6)
     assert "named share of l1 norm     0." in vwlite("info", "m").out
-    vwlite("train", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet")
     assert "named" not in vwlite("info", "m").out
 
 
 def test_unusual_names_are_kept_and_shown(vwlite, at):
     (at / "odd").write_bytes(b"1 |a n\x00l \x1b[31m \xff\xfe 1\x0b2 \\t :1\n-1 |\xe2\x80\xae x\r\n")
-    vwlite("train", "odd", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "odd", "--names", "-m", "m", "--quiet")
     names = [name for _, name in read_model("m").names]
     assert set(names) == {b"a^n\x00l", b"a^\x1b[31m", b"a^\xff\xfe", b"a^1\x0b2", b"a^\\t", b"a^0", b"\xe2\x80\xae^x"}
     shown = {line.split("\t")[2] for line in vwlite("weights", "m").out.splitlines()}
@@ -163,19 +163,19 @@ def test_unusual_names_are_kept_and_shown(vwlite, at):
 
 
 def test_a_cache_has_no_names_and_is_built_again(vwlite):
-    vwlite("train", "data", "-c", "-m", "m", "--quiet")
-    err = vwlite("train", "data", "-c", "--names", "-m", "n").err
+    vwlite("train", *GD, "data", "-c", "-m", "m", "--quiet")
+    err = vwlite("train", *GD, "data", "-c", "--names", "-m", "n").err
     assert "is not used: names of features are only in the text; it is rebuilt" in err
     assert len(read_model("n").names)
     before = Path("data.vwlite-cache").read_bytes()
-    vwlite("train", "data", "-c", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-c", "-m", "m", "--quiet")
     assert Path("data.vwlite-cache").read_bytes() == before
 
 
 def test_bad_lines_have_no_names(vwlite, at):
     (at / "bad").write_text("1 |a good\n1 |a bad x:y\nx\n1 |a fine\n")
-    assert "bad:2:" in vwlite("train", "bad", "--names", "-m", "m", code=65).err
-    vwlite("train", "bad", "--names", "-m", "m", "--on-error", "skip", "--quiet")
+    assert "bad:2:" in vwlite("train", *GD, "bad", "--names", "-m", "m", code=65).err
+    vwlite("train", *GD, "bad", "--names", "-m", "m", "--on-error", "skip", "--quiet")
     assert {name for _, name in read_model("m").names} == {b"a^good", b"a^fine"}
     assert "bad:2:" in vwlite("names", "m", "bad", code=65).err
     done = vwlite("names", "m", "bad", "--on-error", "skip", "--rejects", "r").err
@@ -248,7 +248,7 @@ def test_names_of_tables_are_those_of_their_vw_text(vwlite, at, monkeypatch, nam
     skip = ["--on-error", "skip"]
     crossing = [w for w in options.split() if w not in roles]
     Path("t.vw").write_text(vwlite("convert", name, "--label", "y", *roles, *skip).out)
-    train = ["train", "--loss", "logistic", "--names", "--quiet", *crossing, *skip]
+    train = ["train", *GD, "--loss", "logistic", "--names", "--quiet", *crossing, *skip]
     vwlite(*train, name, "--label", "y", *roles, "-m", "table")
     vwlite(*train, "t.vw", "-m", "text")
     assert list(read_model("table").names) == list(read_model("text").names) != []
@@ -257,7 +257,7 @@ def test_names_of_tables_are_those_of_their_vw_text(vwlite, at, monkeypatch, nam
         monkeypatch.setattr(reader, "BLOCK_SIZE", size)
         vwlite(*train, name, "--label", "y", *roles, "-m", "again", "--threads", "3")
         assert list(read_model("again").names) == list(read_model("text").names)
-    vwlite("train", "--loss", "logistic", "--quiet", *crossing, *skip, name, "--label", "y", *roles, "-m", "m")
+    vwlite("train", *GD, "--loss", "logistic", "--quiet", *crossing, *skip, name, "--label", "y", *roles, "-m", "m")
     vwlite("names", "m", name, *skip, "--quiet")
     assert Path("m").read_bytes() == Path("table").read_bytes()
 
@@ -277,12 +277,12 @@ def test_names_of_files_of_columns_are_those_of_their_vw_text(vwlite, at, kind):
         pytest.importorskip("pyarrow.feather").write_feather(table, "t.arrow", compression="uncompressed")
     file, roles = f"t.{kind}", ["--label", "y", "--categorical", "n"]
     Path("t.vw").write_text(vwlite("convert", file, *roles).out)
-    train = ["train", "--names", "--loss", "logistic", "-q", "user,n", "--quiet", "--on-error", "skip"]
+    train = ["train", *GD, "--names", "--loss", "logistic", "-q", "user,n", "--quiet", "--on-error", "skip"]
     vwlite(*train, file, *roles, "-m", "table")
     vwlite(*train, "t.vw", "-m", "text")
     names = list(read_model("table").names)
     assert names == list(read_model("text").names) and (b"user^user=anna*n^n=1" in [name for _, name in names])
-    vwlite(*train[:1], *train[2:], file, *roles, "-m", "m")
+    vwlite(*(word for word in train if word != "--names"), file, *roles, "-m", "m")
     vwlite("names", "m", file, "--on-error", "skip", "--quiet")
     assert Path("m").read_bytes() == Path("table").read_bytes()
 
@@ -291,7 +291,7 @@ def test_names_of_files_of_columns_are_those_of_their_vw_text(vwlite, at, kind):
 
 
 def test_names_are_added_to_a_model_in_another_file_or_its_own(vwlite, at):
-    vwlite("train", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet")
     before = Path("m").read_bytes()
     (at / "half").write_text("".join(TEXT.splitlines(keepends=True)[1:2]))
     err = vwlite("names", "m", "half", "-o", "n").err
@@ -307,7 +307,7 @@ def test_names_are_added_to_a_model_in_another_file_or_its_own(vwlite, at):
 
 def test_only_names_of_the_models_weights_take_space(vwlite, at):
     """However much else is in the data."""
-    vwlite("train", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet")
     (at / "large").write_text("".join(f"1 |user u{i}\n" for i in range(500)) + TEXT)
     assert "5 of 5 features" in vwlite("names", "m", "large", "--most", "5", "-o", "n").err
     err = vwlite("names", "m", "large", "--most", "2", "-o", "n").err
@@ -315,7 +315,7 @@ def test_only_names_of_the_models_weights_take_space(vwlite, at):
 
 
 def test_names_of_classes_models_do_not_look_at_labels(vwlite, at):
-    vwlite("train", "data", "-m", "m", "--quiet", "--classes", "1,-1", "--oaa", "2")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet", "--classes", "1,-1", "--oaa", "2")
     (at / "other").write_text("nobody |user anna\nx |page shop\n |user carl\n")
     assert "3 of 5 features" in vwlite("names", "m", "other").err
 
@@ -336,7 +336,7 @@ def test_names_of_classes_models_do_not_look_at_labels(vwlite, at):
     ],
 )
 def test_what_names_refuses(vwlite, at, arguments, code, said):
-    vwlite("train", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet")
     vwlite("export", "m", "--to", "vw", "-o", "v")
     (at / "empty").touch()
     before = {path.name: path.read_bytes() for path in at.iterdir()}
@@ -346,7 +346,8 @@ def test_what_names_refuses(vwlite, at, arguments, code, said):
 
 def test_a_full_disk_leaves_the_model_as_it_was(at):
     Path("m").touch()
-    done = shell("vwlite train data -m m --quiet; cp m before; ulimit -f 0; vwlite names m data; echo $?; cmp m before")
+    train = "vwlite train data --algorithm gd -m m --quiet"
+    done = shell(f"{train}; cp m before; ulimit -f 0; vwlite names m data; echo $?; cmp m before")
     assert done.out.startswith("74\n") and "m: cannot be written" in done.err + done.out
     assert leftovers(at, ["data", "m", "before"]) == []
 
@@ -355,7 +356,7 @@ def test_a_full_disk_leaves_the_model_as_it_was(at):
 
 
 def test_numpy_reads_the_names(vwlite):
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     with np.load("m", allow_pickle=False) as arrays:
         text, ends, keys = arrays["names"].tobytes(), arrays["names_ends"], arrays["names_keys"]
     begins = [0, *ends[:-1]]
@@ -363,7 +364,7 @@ def test_numpy_reads_the_names(vwlite):
 
 
 def test_a_program_without_names_gets_the_name_of_one_that_has_them(vwlite):
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     with zipfile.ZipFile("m") as archive:
         header = json.loads(str(np.load(io.BytesIO(archive.read("header.npy")))))
     assert header["format"] == 2  # programs of format 1 look at it first: test_model.py
@@ -398,7 +399,7 @@ def changed(parts, what):
     ids=str,
 )  # fmt: skip
 def test_damaged_names_are_refused_alike(vwlite, at, what):
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     parts = split_into_parts(Path("m").read_bytes())
     changed(parts, what)
     Path("m").write_bytes(put_together(parts))
@@ -407,7 +408,7 @@ def test_damaged_names_are_refused_alike(vwlite, at, what):
 
 
 def test_a_format_and_its_names_go_together(vwlite, at, healthy):
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     named, plain = split_into_parts(Path("m").read_bytes()), split_into_parts(healthy["gd"])
     named.header["format"], plain.header["format"] = 1, 2
     for parts, said in ((named, "its format is 1, and it has 3"), (plain, "its format is 2, and it has 0")):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crafted_models import put_together, split_into_parts
+from running import GD, with_gd
 from slow_normalize import normalized
 
 import vwlite.core.data.expand as expand
@@ -71,7 +72,7 @@ ALGORITHMS = [
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("options", ALGORITHMS)
 def test_learns_what_normalized_values_give(vwlite, at, how, options):
-    options = ["--loss", "logistic", *options.split()]
+    options = ["--loss", "logistic", *with_gd(options.split())]
     vwlite("train", "raw", "--normalize", how, *options, "-m", "m", "--quiet")
     vwlite("train", how, *options, "-m", "n", "--quiet")
     same_weights("m", "n")
@@ -82,8 +83,8 @@ def test_learns_what_normalized_values_give(vwlite, at, how, options):
 
 
 def test_none_is_the_default_and_leaves_models_as_they_are(vwlite, at):
-    vwlite("train", "raw", "-m", "m", "--quiet")
-    vwlite("train", "raw", "--normalize", "none", "-m", "n", "--quiet")
+    vwlite("train", *GD, "raw", "-m", "m", "--quiet")
+    vwlite("train", *GD, "raw", "--normalize", "none", "-m", "n", "--quiet")
     assert Path("m").read_bytes() == Path("n").read_bytes()
     model = read_model("m")
     assert "normalize" not in model.options and model.header()["format"] == 1
@@ -120,7 +121,7 @@ def test_csv_is_its_text(vwlite, at):
         f"{i % 2 * 2 - 1},{i * 1.5},{'ab'[i % 3 % 2]},{10**(i % 4)}\n" for i in range(40)))  # fmt: skip
     Path("a.vw").write_text(vwlite("convert", "a.csv", "--label", "y").out)
     for name, more in (("a.csv", ["--label", "y"]), ("a.vw", [])):
-        vwlite("train", name, *more, "--normalize", "log", "-m", f"{name}.model", "--quiet")
+        vwlite("train", *GD, name, *more, "--normalize", "log", "-m", f"{name}.model", "--quiet")
     table, text = read_model("a.csv.model"), read_model("a.vw.model")
     assert list(table.keys) == list(text.keys) and list(table.weights) == list(text.weights)
     shown = [vwlite("predict", "-m", f"{name}.model", name, "--quiet").out for name in ("a.csv", "a.vw")]
@@ -131,7 +132,7 @@ def test_a_word_that_stands_twice_is_added_first(vwlite, at):
     Path("twice").write_text("1 |a x y x\n-1 |a z:2 x:0.5 z:-2\n1 |a |b\n" * 5)
     Path("once").write_text("1 |a x:2 y\n-1 |a x:0.5\n1 |a |b\n" * 5)
     for name in ("twice", "once"):
-        vwlite("train", name, "--normalize", "log", "-m", f"m.{name}", "--quiet")
+        vwlite("train", *GD, name, "--normalize", "log", "-m", f"m.{name}", "--quiet")
     assert Path("m.twice").read_bytes() == Path("m.once").read_bytes()
     assert feature_hash(b"z", b"a") not in list(read_model("m.twice").keys)
 
@@ -142,7 +143,7 @@ def test_crosses_come_first(vwlite, at):
     first = f"1 |a x:{3 / 7!r} |b y:{2 / 7!r} |c product:{6 / 7!r}\n"
     Path("n").write_text((first + f"-1 |a x:{one!r} |b z:{one!r} |c other:{one!r}\n") * 4)
     for name, more in (("d", ["-q", "ab", "--normalize", "l2"]), ("n", [])):
-        vwlite("train", name, *more, "-m", f"{name}.model", "--quiet", "-p", f"{name}.p")
+        vwlite("train", *GD, name, *more, "-m", f"{name}.model", "--quiet", "-p", f"{name}.p")
     np.testing.assert_allclose(np.loadtxt("d.p"), np.loadtxt("n.p"), rtol=1e-4, atol=1e-6)
 
 
@@ -150,13 +151,13 @@ def test_continuing_keeps_it_and_gives_the_bytes_of_one_run(vwlite, at):
     lines = Path("raw").read_text().splitlines(keepends=True)
     Path("first").write_text("".join(lines[:25]))
     Path("rest").write_text("".join(lines[25:]))
-    vwlite("train", "raw", "--normalize", "log", "-m", "m", "--quiet")
-    vwlite("train", "first", "--normalize", "log", "-m", "n", "--quiet")
+    vwlite("train", *GD, "raw", "--normalize", "log", "-m", "m", "--quiet")
+    vwlite("train", *GD, "first", "--normalize", "log", "-m", "n", "--quiet")
     vwlite("train", "rest", "-i", "n", "-m", "n", "--quiet")
     assert Path("m").read_bytes() == Path("n").read_bytes()
     said = vwlite("train", "rest", "-i", "n", "--normalize", "l2", code=2).err
     assert "--normalize l2 contradicts the model n, which was trained with log" in said
-    vwlite("train", "rest", "-m", "plain", "--quiet")
+    vwlite("train", *GD, "rest", "-m", "plain", "--quiet")
     assert "--normalize l2 contradicts" in vwlite("train", "rest", "-i", "plain", "--normalize", "l2", code=2).err
 
 
@@ -172,18 +173,18 @@ def test_classes(vwlite, at, more):
     for name, text in ready.items():
         Path(name).write_text("".join(text))
         how = ["--normalize", "l2"] if name == "raw" else []
-        vwlite("train", name, "--loss", "logistic", *more.split(), *how, "-m", f"m.{name}", "--quiet")
+        vwlite("train", name, "--loss", "logistic", *with_gd(more.split()), *how, "-m", f"m.{name}", "--quiet")
     same_weights("m.raw", "m.l2")
 
 
 def test_names_are_those_of_the_features(vwlite, at):
     Path("d").write_text("1 |a x:3 |b y:2\n-1 |a x:1 |b z\n" * 4)
     for how in ("none", "l2"):
-        vwlite("train", "d", "-q", "ab", "--normalize", how, "--names", "-m", how, "--quiet")
+        vwlite("train", *GD, "d", "-q", "ab", "--normalize", how, "--names", "-m", how, "--quiet")
     one, other = read_model("none"), read_model("l2")
     assert list(one.names) == list(other.names) != []
     assert (one.header()["format"], other.header()["format"]) == (2, 3)
-    vwlite("train", "d", "-q", "ab", "--normalize", "l2", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", "-q", "ab", "--normalize", "l2", "-m", "m", "--quiet")
     vwlite("names", "m", "d", "-o", "named")
     assert list(read_model("named").names) == list(other.names)
     assert "a^x*b^y" in vwlite("weights", "named").out
@@ -193,7 +194,7 @@ def test_names_are_those_of_the_features(vwlite, at):
 
 
 def test_has_a_format_of_its_own(vwlite, at):
-    vwlite("train", "raw", "--normalize", "l2", "-m", "m", "--quiet")
+    vwlite("train", *GD, "raw", "--normalize", "l2", "-m", "m", "--quiet")
     facts = json.loads(vwlite("info", "m", "--json").out)
     assert (facts["format"], facts["options"]["normalize"]) == (3, "l2")
     assert "\n  normalize                l2\n" in vwlite("info", "m").out
@@ -214,7 +215,7 @@ def test_has_a_format_of_its_own(vwlite, at):
 
 @pytest.mark.parametrize("more", [[], ["--names"], ["--save-weights-only"]])
 def test_comes_back_from_a_table(vwlite, at, more):
-    vwlite("train", "raw", "--normalize", "log", *more, "-m", "m", "--quiet")
+    vwlite("train", *GD, "raw", "--normalize", "log", *more, "-m", "m", "--quiet")
     for kind in ("tsv", "json"):
         vwlite("export", "m", "--to", kind, "-o", "table")
         vwlite("import", "table", "-m", "again")
@@ -228,18 +229,18 @@ def test_comes_back_from_a_table(vwlite, at, more):
     [("vw", "values of --normalize l2 are not supported by Vowpal Wabbit"), ("sql", "would need square roots")],
 )
 def test_formats_without_it_refuse_the_model(vwlite, at, kind, said):
-    vwlite("train", "raw", "--normalize", "l2", "-m", "m", "--quiet")
+    vwlite("train", *GD, "raw", "--normalize", "l2", "-m", "m", "--quiet")
     assert said in vwlite("export", "m", "--to", kind, "-o", "out", code=65).err
     assert not Path("out").exists()
 
 
 def test_shards_of_another_normalization_are_refused_by_name(vwlite, at):
     for name, how in (("a", "l2"), ("b", "log"), ("c", "none")):
-        vwlite("train", "raw", "--loss", "logistic", "--normalize", how, "-m", name, "--quiet")
+        vwlite("train", *GD, "raw", "--loss", "logistic", "--normalize", how, "-m", name, "--quiet")
     for other in ("b", "c"):
         said = vwlite("merge", "a", other, "-o", "m", code=65).err
         assert f"{other}: trained with --normalize {'log' if other == 'b' else 'none'}, but a with l2" in said
-    vwlite("train", "log", "--loss", "logistic", "--normalize", "l2", "-m", "d", "--quiet")
+    vwlite("train", *GD, "log", "--loss", "logistic", "--normalize", "l2", "-m", "d", "--quiet")
     vwlite("merge", "a", "d", "--holdout", "raw", "-o", "m", "--quiet")
     assert read_model("m").settings.normalize == "l2"
 
@@ -290,7 +291,8 @@ def test_shards_of_a_problem_have_the_optimum_of_the_whole(vwlite, at):
 
 
 def test_an_unknown_one_names_those_that_there_are(vwlite, at):
-    assert "'l3' is not one of 'none', 'l2', 'log', 'center'" in vwlite("train", "raw", "--normalize", "l3", code=2).err
+    said = vwlite("train", "raw", "--normalize", "l3", code=2).err
+    assert "'l3' is not one of 'none', 'l2', 'log', 'center'" in said
     with pytest.raises(ValueError, match="normalize: 'l3' is not one of"):
         SparseClassifier(normalize="l3").fit([[1.0], [2.0]], [0, 1])
 
@@ -300,8 +302,8 @@ def test_an_example_that_cannot_be_held_is_an_error(vwlite, at, monkeypatch, com
     Path("d").write_text("1 |a x\n-1 |a x |b y\n1 |a " + " ".join(f"f{i}" for i in range(200)) + "\n")
     vwlite("solve", "d", "--normalize", "l2", "--l1", "0.1", "-m", "m", "--quiet")
     monkeypatch.setattr(expand, "most_normalized", 100)
-    words = {"train": ["--normalize", "l2"], "solve": ["--normalize", "l2", "--l1", "0.1"]}.get(command, ["-m", "m"])
-    done = vwlite(command, "d", *words, "--quiet", code=65)
+    normalizing = {"train": [*GD, "--normalize", "l2"], "solve": ["--normalize", "l2", "--l1", "0.1"]}
+    done = vwlite(command, "d", *normalizing.get(command, ["-m", "m"]), "--quiet", code=65)
     if command in ("train", "predict"):
         assert "d:3:1: the example has too many features with its interactions to normalize them" in done.err
     else:
@@ -312,4 +314,4 @@ def test_sums_of_repeated_values_that_are_infinite_are_refused_by_batch_problems
     Path("d").write_text("1 |a x:3e38 x:3e38 y\n-1 |a y\n")
     said = vwlite("solve", "d", "--normalize", "l2", "--l1", "0.1", code=65).err
     assert "the values of a feature that is repeated in a line sum to infinity" in said
-    assert "not finite" in vwlite("train", "d", "--normalize", "l2", code=65).err
+    assert "not finite" in vwlite("train", *GD, "d", "--normalize", "l2", code=65).err

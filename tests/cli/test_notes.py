@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from batches import Line, batch_of
+from running import GD, with_gd
 
 from vwlite.algorithms.build import make_loss
 from vwlite.core.data.namespaces import Namespaces
@@ -33,7 +34,7 @@ def run_notes(vwlite, command, text, *options):
 
 
 def train(vwlite, text, *options):
-    return run_notes(vwlite, "train", text, *options)
+    return run_notes(vwlite, "train", text, *with_gd(options))
 
 
 def predict(vwlite, text, *options):
@@ -170,14 +171,14 @@ def test_the_share_of_unknown_features_is_exact(vwlite):
 
 def test_quiet_runs_have_no_notes_but_in_the_report(vwlite):
     Path("data").write_text(LINES)
-    assert vwlite("train", "data", "--keep", "z", "--quiet", "--report", "report").err == ""
+    assert vwlite("train", *GD, "data", "--keep", "z", "--quiet", "--report", "report").err == ""
     assert len(json.loads(Path("report").read_text())["notes"]) == 1
 
 
 @pytest.mark.parametrize("label", ["0", "2", "3"])
 def test_advice_about_labels_does_not_contradict_what_was_seen(vwlite, label):
     Path("data").write_text(f"-1 |a x\n1 |a y\n{label} |a z\n")
-    said = vwlite("train", "data", "--loss", "logistic", code=65).err
+    said = vwlite("train", *GD, "data", "--loss", "logistic", code=65).err
     assert f"data:3:1: label {label}: logistic needs -1 or 1; " in said
     assert "; for more classes --oaa K" in said
     assert "labels NEG" in said or "; if all are " in said
@@ -213,7 +214,7 @@ def test_labels_of_another_coding_are_an_error(vwlite, options, own, expects, pa
         return name
 
     table = ["--label", "label"] if form == "csv" else []
-    vwlite("train", write(own), *options.split(), *table, "-m", "m")
+    vwlite("train", *GD, write(own), *options.split(), *table, "-m", "m")
     same = pair == own
     foreign = write(pair)
     Path("p").write_text("old")
@@ -237,7 +238,7 @@ def test_labels_of_another_coding_are_an_error(vwlite, options, own, expects, pa
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_few_labels_that_do_not_fit_are_counted(vwlite, threads):
     Path("data").write_text(coded(-1, 1, "7 |a x1\n|a x2\nx |a x1\n" * 2))
-    vwlite("train", "data", "--loss", "logistic", "-m", "m", "--on-error", "skip")
+    vwlite("train", *GD, "data", "--loss", "logistic", "-m", "m", "--on-error", "skip")
     Path("data").write_text(coded(-1, 1, "7 |a x1\n|a x2\n" * 2))
     done = vwlite("predict", "-m", "m", "data", "-p", "p", "--threads", threads)
     assert notes_of(done) == [
@@ -249,7 +250,7 @@ def test_a_few_labels_that_do_not_fit_are_counted(vwlite, threads):
 
 def test_one_value_in_every_line_may_fill_the_place_of_the_label(vwlite):
     Path("data").write_text(coded(-1, 1))
-    vwlite("train", "data", "--loss", "logistic", "-m", "m")
+    vwlite("train", *GD, "data", "--loss", "logistic", "-m", "m")
     Path("data").write_text(coded(0, 0))
     done = vwlite("predict", "-m", "m", "data", "-p", "p")
     said = "8 of 8 labels, such as 0, are unknown to m: it expects -1 or 1; they are not evaluated"
@@ -262,7 +263,8 @@ def test_one_value_in_every_line_may_fill_the_place_of_the_label(vwlite):
 def test_the_table_shows_labels_as_they_are_in_the_data(vwlite):
     """And predictions as they are written: with --link logistic a label is not a probability."""
     Path("data").write_text(coded(0, 1))
-    err = vwlite("train", "data", "--loss", "logistic", "--labels", "0,1", "--link", "logistic", "-p", "p", "-P", 1).err
+    options = ("--loss", "logistic", "--labels", "0,1", "--link", "logistic")
+    err = vwlite("train", *GD, "data", *options, "-p", "p", "-P", 1).err
     rows = [line.split() for line in err.splitlines() if re.match(r"\d\.\d{6} ", line)]
     assert [row[4] for row in rows] == ["1.0000", "0.0000"] * 4
     assert [row[5] for row in rows] == [f"{float(p):.4f}" for p in Path("p").read_text().split()]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from running import shell
+from running import GD, shell
 
 from vwlite.input import pipeline
 from vwlite.input.reader import read_blocks
@@ -31,7 +31,7 @@ INFINITE = "the prediction is not finite: feature values are too large for the m
 def products(vwlite):
     """A model with a weight for a product."""
     write("learned", "1 | a:1 b:1\n-1 | a:1\n" * 20)
-    vwlite("train", "learned", "-q", "  ", "-m", "m", "--quiet")
+    vwlite("train", *GD, "learned", "-q", "  ", "-m", "m", "--quiet")
 
 
 def test_a_line_without_a_finite_prediction_ends_the_run_with_its_place(vwlite, products):
@@ -73,7 +73,7 @@ def test_too_many_lines_without_a_finite_prediction_end_the_run(vwlite, products
 @pytest.mark.parametrize("options", [(), ("--probabilities",)])
 def test_classes_without_finite_scores_are_bad_lines(vwlite, options):
     write("learned", "1 | a:1 b:1\n2 | a:1\n3 | b\n" * 20)
-    vwlite("train", "learned", "-q", "  ", "--oaa", 3, "--loss", "logistic", "-m", "m", "--quiet")
+    vwlite("train", *GD, "learned", "-q", "  ", "--oaa", 3, "--loss", "logistic", "-m", "m", "--quiet")
     write("d", f"| a\n{HOSTILE}\n| b\n")
     expected = vwlite("predict", "-m", "m", write("good", "| a\n| b\n"), *options, "--quiet").out.splitlines()
     done = vwlite("predict", "-m", "m", "d", *options, "-r", "raw", "--on-error", "skip", "--quiet")
@@ -84,7 +84,7 @@ def test_classes_without_finite_scores_are_bad_lines(vwlite, options):
 
 def test_a_record_of_a_table_without_a_finite_prediction_is_a_bad_line(vwlite):
     write("learned.csv", "y,a,b,note\n" + "1,1,1,x\n-1,1,0,y\n" * 20)
-    vwlite("train", "learned.csv", "--label", "y", "-q", "ab", "-m", "m", "--quiet")
+    vwlite("train", *GD, "learned.csv", "--label", "y", "-q", "ab", "-m", "m", "--quiet")
     write("d.csv", 'a,b,note\n1,1,"two\nlines"\n1e38,1e38,"two\nlines"\n0,1,x\n')
     done = vwlite("predict", "-m", "m", "d.csv", "--on-error", "skip", "--rejects", "rejects", "--quiet")
     assert [bool(line) for line in done.out.splitlines()] == [True, False, True]
@@ -149,7 +149,7 @@ def test_rows_have_tag_label_score_and_probability(vwlite, format, labels):
     lines = [f"{positive if i % 2 else negative} '{tag}|a x:{i} y\n" for i, tag in enumerate(TAGS)]
     lines += ["|a x\n", "\n", f"{positive} |a y\n"]
     Path("d").write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
-    vwlite("train", "d", "--loss", "logistic", "--labels", labels, "--link", "logistic", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", "--loss", "logistic", "--labels", labels, "--link", "logistic", "-m", "m", "--quiet")
     with open("d", "a") as f:
         f.write("bad\n")
     more = ("-m", "m", "d", "--on-error", "skip")
@@ -172,7 +172,7 @@ def test_rows_have_tag_label_score_and_probability(vwlite, format, labels):
 ])  # fmt: skip
 def test_columns_depend_on_loss_and_link(vwlite, format, loss, link, more):
     write("d", "1 |a x\n1 't|a x:2\n" * 5)
-    vwlite("train", "d", "--loss", loss, "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", "--loss", loss, "-m", "m", "--quiet")
     row = rows_of(predicted("-m", "m", "d", "--link", link, "--output-format", format), format)[1]
     assert list(row) == ["tag", "label", "score", *more]
     if "prediction" in more:
@@ -188,7 +188,7 @@ def test_columns_depend_on_loss_and_link(vwlite, format, loss, link, more):
 def test_rows_of_classes(vwlite, format, options, loss):
     names = options[1].split(",") if "--classes" in options else ["1", "2", "3"]
     write("d", "".join(f"{names[i % 3]} 't{i}|a x{i % 3}:{i % 5 + 1} y\n" for i in range(30)) + "|a x1\n\n")
-    vwlite("train", "d", *options, "--loss", loss, "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", *options, "--loss", loss, "-m", "m", "--quiet")
     raw = vwlite("predict", "-m", "m", "d", "-r", "-", "-p", "text", "--quiet").out.splitlines()
     text = Path("text").read_text().splitlines()
     rows = rows_of(predicted("-m", "m", "d", "--output-format", format), format)
@@ -212,7 +212,7 @@ def test_rows_of_classes(vwlite, format, options, loss):
 def test_csv_has_a_header_even_without_rows_and_text_has_none(vwlite):
     write("d", "1 |a x\n")
     write("empty", "")
-    vwlite("train", "d", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", "-m", "m", "--quiet")
     outs = [predicted("-m", "m", "empty", "--output-format", format) for format in ("text", "csv", "json")]
     assert outs == ["", "tag,label,score\n", ""]
     assert predicted("-m", "m", "d") == predicted("-m", "m", "d", "--output-format", "text")
@@ -221,7 +221,7 @@ def test_csv_has_a_header_even_without_rows_and_text_has_none(vwlite):
 
 def test_rows_are_the_same_however_the_data_arrives(vwlite, monkeypatch):
     write("d", "".join(f"{i % 2 * 2 - 1} 'tag{i}|a x:{i % 7} y{i % 3}\n" for i in range(200)))
-    vwlite("train", "d", "--loss", "logistic", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", "--loss", "logistic", "-m", "m", "--quiet")
     typed = ("predict", "-m", "m", "d", "--quiet", "--output-format", "csv")
     expected = vwlite(*typed).out
     monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=64))

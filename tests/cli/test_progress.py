@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from running import PATIENT
+from running import GD, PATIENT
 
 from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_number, format_row, live_text
 
@@ -146,7 +146,7 @@ def on_the_screen(text):
 def trained(vwlite, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("d").write_text("1 |a x y:2\n-1 |a x z\n" * 2000)
-    vwlite("train", "d", "--loss", "logistic", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d", "--loss", "logistic", "-m", "m", "--quiet")
 
 
 def test_predicting_into_a_file_has_a_live_line(vwlite, trained):

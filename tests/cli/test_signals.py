@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from batches import Line, batch_of
-from running import PATIENT, PROGRAM, in_child, leftovers, start
+from running import GD, PATIENT, PROGRAM, in_child, leftovers, start
 
 from vwlite.algorithms.build import make_learner
 from vwlite.cli import run
@@ -44,7 +44,7 @@ def fed(process: "subprocess.Popen[bytes]", data: bytes = LINES, examples: int =
 @pytest.fixture
 def training(tmp_path):
     """A training run that has learned from all of the input so far, and waits for more."""
-    process = fed(start("train", "-m", tmp_path / "m", "-P", "100"))
+    process = fed(start("train", *GD, "-m", tmp_path / "m", "-P", "100"))
     yield process
     process.kill()
     process.communicate()
@@ -84,13 +84,13 @@ def test_an_interrupted_model_continues_as_if_nothing_had_happened(tmp_path, tra
     (tmp_path / "first").write_bytes(LINES)
     (tmp_path / "rest").write_bytes(b"1 |b u\n" * 7)
     vwlite("train", "-i", tmp_path / "m", "-m", tmp_path / "m", tmp_path / "rest", "--quiet")
-    vwlite("train", "-m", tmp_path / "whole", tmp_path / "first", tmp_path / "rest", "--quiet")
+    vwlite("train", *GD, "-m", tmp_path / "whole", tmp_path / "first", tmp_path / "rest", "--quiet")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_the_old_model_is_replaced_only_by_a_whole_one(tmp_path):
     (tmp_path / "m").write_bytes(b"old")
-    process = fed(start("train", "-m", tmp_path / "m", "-P", "100"))
+    process = fed(start("train", *GD, "-m", tmp_path / "m", "-P", "100"))
     process.kill()
     process.communicate()
     assert (tmp_path / "m").read_bytes() == b"old"
@@ -99,7 +99,7 @@ def test_the_old_model_is_replaced_only_by_a_whole_one(tmp_path):
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_before_the_first_label_leaves_the_old_model(tmp_path, number):
     (tmp_path / "m").write_bytes(b"old")
-    process = start("train", "-m", tmp_path / "m")
+    process = start("train", *GD, "-m", tmp_path / "m")
     process.stdin.write(b" |a of no label\n")
     process.stdin.flush()
     while b"unknown" not in process.stderr.readline():  # the row of that example
@@ -113,7 +113,7 @@ def test_a_signal_before_the_first_label_leaves_the_old_model(tmp_path, number):
 def test_what_is_ignored_from_outside_stays_ignored(tmp_path):
     """As nohup does it."""
     process = start(
-        "train", "-m", tmp_path / "m", "-P", "100", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        "train", *GD, "-m", tmp_path / "m", "-P", "100", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
     )
     fed(process)
     process.send_signal(signal.SIGHUP)
@@ -127,7 +127,7 @@ def test_what_is_ignored_from_outside_stays_ignored(tmp_path):
 @pytest.mark.parametrize("number", SIGNALS)
 def test_predicting_ends_with_what_it_has_predicted(tmp_path, vwlite, number):
     (tmp_path / "d").write_bytes(LINES)
-    vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
+    vwlite("train", *GD, "-m", tmp_path / "m", tmp_path / "d", "--quiet")
     process = start("predict", "-m", tmp_path / "m", "--quiet")
     process.stdin.write(b"1 |a x\n")
     process.stdin.flush()
@@ -142,7 +142,7 @@ def test_predicting_ends_with_what_it_has_predicted(tmp_path, vwlite, number):
 def test_continuing_ends_like_a_first_run(tmp_path, vwlite, number):
     """A model was read: numpy is there, with its threads, before the signals are handled."""
     (tmp_path / "d").write_bytes(LINES)
-    vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
+    vwlite("train", *GD, "-m", tmp_path / "m", tmp_path / "d", "--quiet")
     process = fed(start("train", "-i", tmp_path / "m", "-m", tmp_path / "m", "-P", "100"))
     ended_by(process, number)
     process.stdin.close()
@@ -157,7 +157,7 @@ def state():
 data, model = sys.argv[1:]
 found = []
 for _ in range(30):
-    assert run(["train", data, "-m", model, "--quiet", "--passes", "2", "-c"]) == 0
+    assert run(["train", data, "--algorithm", "gd", "-m", model, "--quiet", "--passes", "2", "-c"]) == 0
     assert run(["predict", data, "-m", model, "--quiet", "-p", os.devnull]) == 0
     found.append(state())
 assert found[0] == found[-1], found
@@ -193,10 +193,10 @@ def test_too_few_open_files_are_named(tmp_path):
     (tmp_path / "d").write_bytes(LINES)
     codes, words = set(), set()
     for count in range(3, 16):
+        command = ["train", *GD, tmp_path / "d", "-c", "-m", tmp_path / "m", "--quiet"]
         done = subprocess.run(
-            [sys.executable, "-c", SHORT, str(count), "train", tmp_path / "d", "-c", "-m", tmp_path / "m", "--quiet"],
-            capture_output=True, text=True, timeout=PATIENT,
-        )  # fmt: skip
+            [sys.executable, "-c", SHORT, str(count), *command], capture_output=True, text=True, timeout=PATIENT
+        )
         codes.add(done.returncode)
         words.add(done.stderr)
         assert "Traceback" not in done.stderr
@@ -228,7 +228,7 @@ def handled(process: "subprocess.Popen[bytes]") -> None:
 @pytest.mark.parametrize("more", [0, 5, 60])
 def test_a_signal_while_the_program_starts_ends_it_without_a_word(tmp_path, number, more):
     (tmp_path / "m").write_bytes(b"old")
-    process = importing("train", "-m", tmp_path / "m", "--quiet")
+    process = importing("train", *GD, "-m", tmp_path / "m", "--quiet")
     handled(process)
     for _ in range(more):
         process.stderr.readline()
@@ -242,7 +242,7 @@ def test_a_signal_while_the_program_starts_ends_it_without_a_word(tmp_path, numb
 def test_a_signal_before_the_first_example_leaves_the_old_model(tmp_path, number, command):
     """An empty one would take its place."""
     (tmp_path / "m").write_bytes(b"old")
-    process = start(command, *(["-f"] if command == "vw" else ["-m"]), tmp_path / "m")
+    process = start(command, *(["-f"] if command == "vw" else [*GD, "-m"]), tmp_path / "m")
     while process.stderr.readline().split()[:1] not in ([b"loss"], [b"average"]):
         assert process.poll() is None
     words = ended_by(process, number)
@@ -259,7 +259,9 @@ def test_the_signals_are_handled_before_there_are_files(tmp_path, monkeypatch):
     (tmp_path / "d").write_bytes(LINES)
     model, predictions = str(tmp_path / "m"), str(tmp_path / "p")
     for arguments in (
-        ["train", "-m", model, "-p", predictions], ["predict", "-m", model, "-p", predictions], ["vw", "-f", model],
+        ["train", *GD, "-m", model, "-p", predictions],
+        ["predict", "-m", model, "-p", predictions],
+        ["vw", "-f", model],
     ):  # fmt: skip
 
         def work(arguments: list[str] = arguments) -> int:
@@ -337,7 +339,7 @@ def test_vw_s_batch_solvers_save_the_weights_of_the_last_pass(tmp_path, solver):
 def test_a_second_signal_ends_a_program_that_cannot_finish_and_leaves_no_file_behind(tmp_path, vwlite):
     """It waits for a reader of its predictions, which never comes, and a file is started."""
     (tmp_path / "d").write_bytes(LINES * 1000)
-    vwlite("train", "-m", tmp_path / "m", tmp_path / "d", "--quiet")
+    vwlite("train", *GD, "-m", tmp_path / "m", tmp_path / "d", "--quiet")
     process = start("predict", "-m", tmp_path / "m", tmp_path / "d", "--report", tmp_path / "r")
     assert process.stdout.read(1)
     assert len(leftovers(tmp_path, ["d", "m"])) == 2
@@ -358,14 +360,14 @@ def crossing(features: int) -> bytes:
 def test_training_ends_within_an_oversized_line(tmp_path, vwlite, number):
     """The line alone would take an hour. It is left out."""
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
-    process = until(start("train", tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100"))
+    process = until(start("train", *GD, tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100"))
     time.sleep(0.2)
     ended_by(process, number)
     (tmp_path / "first").write_bytes(LINES)
     for model in ("m", "first.m"):
         (tmp_path / "rest").write_bytes(b"1 |b u\n" * 7)
         if model == "first.m":
-            vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / model, "--quiet")
+            vwlite("train", *GD, tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / model, "--quiet")
         vwlite("train", "-i", tmp_path / model, "-m", tmp_path / model, tmp_path / "rest", "--quiet")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "first.m").read_bytes()
 
@@ -374,7 +376,7 @@ def test_training_ends_within_an_oversized_line(tmp_path, vwlite, number):
 def test_predicting_ends_within_an_oversized_line(tmp_path, vwlite, number):
     (tmp_path / "first").write_bytes(LINES)
     (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
-    vwlite("train", tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
     process = start("predict", tmp_path / "d", "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet")
     while not leftovers(tmp_path, ["first", "d", "m"]):  # the file of predictions is started
         assert process.poll() is None
@@ -484,7 +486,7 @@ def test_signals_at_any_time_from_the_start_of_the_process(tmp_path):
     rng = random.Random(25)
     (tmp_path / "d").write_bytes(LINES)
     for number in rng.choices(SIGNALS, [4, 1, 1], k=36):
-        process = start("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
+        process = start("train", *GD, tmp_path / "d", "-m", tmp_path / "m", "--quiet")
         time.sleep(rng.uniform(0, 0.15))
         process.send_signal(number)
         code, words = ended(process)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crafted_models import put_together, split_into_parts
-from running import PATIENT, shell, start
+from running import GD, PATIENT, shell, start
 from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
 
@@ -359,7 +359,7 @@ def test_threads_caches_pipes_and_compression_change_no_byte(vwlite, at):
 
 
 def test_the_cache_is_that_of_train(vwlite, at):
-    vwlite("train", "logistic", "--loss", "logistic", "--cache-file", "cache", "--quiet")
+    vwlite("train", *GD, "logistic", "--loss", "logistic", "--cache-file", "cache", "--quiet")
     before = Path("cache").read_bytes()
     assert "is not used" not in vwlite("solve", "logistic", "--l1", 0.1, "--cache-file", "cache").err
     assert Path("cache").read_bytes() == before
@@ -575,7 +575,7 @@ def test_predictions_that_are_not_finite_are_refused(vwlite, at):
 
 
 def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
-    vwlite("train", "ok", "-m", "m", "--quiet")
+    vwlite("train", *GD, "ok", "-m", "m", "--quiet")
     parts = split_into_parts(Path("m").read_bytes())
     assert "solved" not in parts.header
     parts.header["solved"] = {"solver": "cd"}

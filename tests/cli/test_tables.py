@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from running import finish, start
+from running import GD, finish, start
 from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
@@ -123,9 +123,9 @@ def _is_numeric(rows: list[dict[str, str]], name: str) -> bool:
 def test_training_on_the_text_that_convert_writes_is_the_same(vwlite, clicks, extra):
     typed = [*TYPED[:6], "--ngram", "2"]
     model = [*([] if "--classes" in extra else LOGISTIC), *extra]
-    vwlite("train", clicks, *typed, *model, "-m", "a.model")
+    vwlite("train", *GD, clicks, *typed, *model, "-m", "a.model")
     Path("b.vw").write_text(vwlite("convert", clicks, *typed).out)
-    vwlite("train", "b.vw", *model, "-m", "b.model")
+    vwlite("train", *GD, "b.vw", *model, "-m", "b.model")
     same_weights("a.model", "b.model")
     columns = read_model("a.model").columns
     assert columns["roles"] == [
@@ -142,18 +142,18 @@ def test_any_blocks_and_threads_give_the_same(vwlite, clicks, in_blocks, size, t
     rows = Random(size)
     lines = [f"{rows.randrange(2)},{i},C{i % 7},d,\"t{i % 3}\n{'x' * (i % 5)}\",u{i}\n" for i in range(60)]
     Path(clicks).write_text(CLICKS + "".join(lines))
-    vwlite("train", clicks, *TYPED, "-m", "whole.model", "--threads", 1, "-p", "whole.txt")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "whole.model", "--threads", 1, "-p", "whole.txt")
     in_blocks(size)
-    vwlite("train", clicks, *TYPED, "-m", "cut.model", "--threads", threads, "-p", "cut.txt")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "cut.model", "--threads", threads, "-p", "cut.txt")
     assert Path("whole.model").read_bytes() == Path("cut.model").read_bytes()
     assert Path("whole.txt").read_text() == Path("cut.txt").read_text()
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, bytes])
 def test_compressed_with_crlf_and_a_byte_order_mark_from_a_pipe(vwlite, clicks, compress):
-    vwlite("train", clicks, *TYPED, "-m", "a.model")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "a.model")
     data = b"\xef\xbb\xbf" + CLICKS.replace("\n1", "\r\n1").replace("\n0", "\r\n0").encode()
-    done = finish(start("train", *TYPED, "-m", "b.model"), compress(data))
+    done = finish(start("train", *GD, *TYPED, "-m", "b.model"), compress(data))
     assert done.code == 0, done
     assert Path("a.model").read_bytes() == Path("b.model").read_bytes()
 
@@ -162,27 +162,27 @@ def test_several_files_have_headers_and_may_order_their_columns_as_they_like(vwl
     rows = list(csv.reader(io.StringIO(CLICKS)))
     with open("b.csv", "w", newline="") as f:
         csv.writer(f, delimiter=";").writerows([row[::-1] for row in rows])
-    vwlite("train", clicks, clicks, *TYPED, "-m", "same.model", "-p", "same.txt")
-    vwlite("train", clicks, "b.csv", *TYPED, "-m", "other.model", "-p", "other.txt")
+    vwlite("train", *GD, clicks, clicks, *TYPED, "-m", "same.model", "-p", "same.txt")
+    vwlite("train", *GD, clicks, "b.csv", *TYPED, "-m", "other.model", "-p", "other.txt")
     same_weights("same.model", "other.model")
     assert Path("same.txt").read_text() == Path("other.txt").read_text()
 
 
 def test_a_cache_of_a_table_knows_its_columns(vwlite, clicks):
-    vwlite("train", clicks, *TYPED, "-m", "a.model")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "a.model")
     for built in (True, False):
-        err = vwlite("train", clicks, *TYPED, "-m", "b.model", "--cache-file", "c").err
+        err = vwlite("train", *GD, clicks, *TYPED, "-m", "b.model", "--cache-file", "c").err
         assert "columns: label clicked" in err and "not used" not in err
         assert Path("a.model").read_bytes() == Path("b.model").read_bytes(), built
     changed = [x if x != "--text" else "--drop" for x in TYPED]
-    assert "another" in vwlite("train", clicks, *changed, "-m", "b.model", "--cache-file", "c").err
+    assert "another" in vwlite("train", *GD, clicks, *changed, "-m", "b.model", "--cache-file", "c").err
 
 
 def test_a_file_without_a_header(vwlite, clicks):
     names, _, rest = CLICKS.partition("\n")
     Path("bare.csv").write_text(rest)
-    vwlite("train", clicks, *TYPED, "-m", "a.model", "-p", "a.txt")
-    vwlite("train", "bare.csv", "--columns", names, *TYPED, "-m", "b.model", "-p", "b.txt")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "a.model", "-p", "a.txt")
+    vwlite("train", *GD, "bare.csv", "--columns", names, *TYPED, "-m", "b.model", "-p", "b.txt")
     same_weights("a.model", "b.model")
     assert vwlite("predict", "-m", "b.model", "bare.csv").out == vwlite("predict", "-m", "a.model", clicks).out
     assert (
@@ -208,14 +208,14 @@ def test_a_first_line_of_data_is_not_a_header(vwlite, at, in_blocks):
     said = f"a.tsv:1:1: the first line looks like data, not like the names of columns: {names} and 34 more; "
     ways = "--columns NAMES gives them names, --no-header calls them c1, c2, ...\n"
     for label in ("c1", "label"):
-        assert vwlite("train", "a.tsv", "--label", label, *LOGISTIC, code=65).err.endswith(said + ways)
+        assert vwlite("train", *GD, "a.tsv", "--label", label, *LOGISTIC, code=65).err.endswith(said + ways)
     assert vwlite("convert", "a.tsv", "--format", "tsv", code=65).err.endswith(said + ways)
-    run = ["train", "a.tsv", "--no-header", "--label", "c1", *LOGISTIC]
+    run = ["train", *GD, "a.tsv", "--no-header", "--label", "c1", *LOGISTIC]
     err = vwlite(*run, "-m", "m").err
     roles = decided("\t".join(f"c{i}" for i in range(1, 41)) + "\n" + text, {"c1": "label"}, delimiter="\t")
     assert read_model("m").columns["roles"] == [list(pair) for pair in roles.items()]
     assert "columns: label c1; numeric c2, c3, c4" in err and "number of examples = 60\n" in err
-    vwlite("train", "a.tsv", "--columns", ",".join(roles), *run[3:], "-m", "named.model")
+    vwlite("train", *GD, "a.tsv", "--columns", ",".join(roles), "--label", "c1", *LOGISTIC, "-m", "named.model")
     assert Path("m").read_bytes() == Path("named.model").read_bytes()
     in_blocks(50)
     vwlite(*run, "-m", "cut.model")
@@ -232,7 +232,7 @@ def test_a_first_line_of_data_is_not_a_header(vwlite, at, in_blocks):
 def test_a_file_without_a_header_for_a_model_that_knows_one(vwlite, at):
     Path("a.csv").write_text("y,a,b\n1,2,3\n-1,3,3\n")
     Path("bare.csv").write_text("1,2,3.5\n-1,3,3\n")
-    vwlite("train", "a.csv", "--label", "y", "-m", "m")
+    vwlite("train", *GD, "a.csv", "--label", "y", "-m", "m")
     said = "bare.csv:1:1: the first line looks like data, not like the names of columns: 1, 2, 3.5; --columns NAMES "
     assert vwlite("predict", "bare.csv", "-m", "m", code=65).err == said + "gives them names\n"
     assert len(vwlite("predict", "bare.csv", "-m", "m", "--columns", "y,a,b").out.split()) == 2
@@ -255,8 +255,8 @@ def test_what_is_a_header(vwlite, at, line, names):
     assert is_data(line.split(",")) is not names
     Path("a.csv").write_text(f"{line}\n" + ",".join("1" for _ in line.split(",")) + "\n")
     # An option that names one of them takes them for names.
-    assert "looks like data" not in vwlite("train", "a.csv", "--label", line.split(",")[-1], code=None).err
-    err = vwlite("train", "a.csv", "--label", "target", code=65).err
+    assert "looks like data" not in vwlite("train", *GD, "a.csv", "--label", line.split(",")[-1], code=None).err
+    err = vwlite("train", *GD, "a.csv", "--label", "target", code=65).err
     assert ("looks like data" in err) is not names
 
 
@@ -280,8 +280,8 @@ def test_tabs_between_cells(vwlite, clicks, name):
     out = io.StringIO(newline="")
     csv.writer(out, delimiter="\t").writerows(rows)
     Path(name).write_bytes(gzip.compress(out.getvalue().encode()) if name.endswith("gz") else out.getvalue().encode())
-    vwlite("train", clicks, *TYPED, "-m", "a.model")
-    vwlite("train", name, *TYPED, "-m", "b.model")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "a.model")
+    vwlite("train", *GD, name, *TYPED, "-m", "b.model")
     assert Path("a.model").read_bytes() == Path("b.model").read_bytes()
 
 
@@ -322,8 +322,8 @@ CROSSED = [
 def test_crosses_by_name_are_those_by_letter_where_that_tells(vwlite, at, by_name, by_letter, more):
     names = {"u": "user", "a": "ad", "v": "vw", "x": "xyz"}
     Path("a.vw").write_text(spaced(names))
-    vwlite("train", "a.vw", *by_letter, *more, "-m", "letter.model", "-p", "letter.txt")
-    vwlite("train", "a.vw", *by_name, *more, "-m", "name.model", "-p", "name.txt")
+    vwlite("train", *GD, "a.vw", *by_letter, *more, "-m", "letter.model", "-p", "letter.txt")
+    vwlite("train", *GD, "a.vw", *by_name, *more, "-m", "name.model", "-p", "name.txt")
     assert arrays(read_model("letter.model")) == arrays(read_model("name.model"))
     assert Path("letter.txt").read_text() == Path("name.txt").read_text()
     assert (
@@ -334,15 +334,15 @@ def test_crosses_by_name_are_those_by_letter_where_that_tells(vwlite, at, by_nam
 def test_crosses_by_name_distinguish_namespaces_of_one_letter(vwlite, at):
     # Only the names of namespaces differ: their hashes differ, what is crossed must not.
     Path("a.vw").write_text("1 |user a b |us c |ad d e |ads f\n")
-    vwlite("train", "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
-    results = [json.loads(Path("r").read_text()) for _ in (vwlite("train", "a.vw", "-q", "user,ad", "--report", "r"),)]
-    assert results[0]["results"]["total feature number"] == 6 + 4 + 1
-    vwlite("train", "a.vw", "-q", "ua", "--report", "r")
+    vwlite("train", *GD, "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
+    vwlite("train", *GD, "a.vw", "-q", "user,ad", "--report", "r")
+    assert json.loads(Path("r").read_text())["results"]["total feature number"] == 6 + 4 + 1
+    vwlite("train", *GD, "a.vw", "-q", "ua", "--report", "r")
     assert json.loads(Path("r").read_text())["results"]["total feature number"] == 6 + 9 + 1
     before = Path("m").read_bytes()
-    vwlite("train", "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
+    vwlite("train", *GD, "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
     assert Path("m").read_bytes() == before
-    assert "another" in vwlite("train", "a.vw", "--cache-file", "c").err
+    assert "another" in vwlite("train", *GD, "a.vw", "--cache-file", "c").err
     assert "are not supported by Vowpal Wabbit" in vwlite("export", "m", "--to", "vw", "-o", "v", code=65).err
     assert vwlite("train", "a.vw", "-i", "m", "-q", "user,ads", code=2).err.startswith(
         "--quadratic user,ads contradicts the model m, which was trained with user,ad"
@@ -352,7 +352,7 @@ def test_crosses_by_name_distinguish_namespaces_of_one_letter(vwlite, at):
 def test_a_cross_of_a_namespace_that_is_not_there_is_noted(vwlite, at):
     Path("a.vw").write_text("1 |user a |ad b\n-1 |user c |ad d\n")
     said = "note: -q user,ads crosses namespaces by their names, and no example has one called ads\n"
-    for command in (["train"], ["solve", "--l1", "0.1"], ["solve", "--l1", "0.1", "--cache-file", "c"]):
+    for command in (["train", *GD], ["solve", "--l1", "0.1"], ["solve", "--l1", "0.1", "--cache-file", "c"]):
         assert said in vwlite(*command, "a.vw", "-q", "user,ads", "-q", "user,ad").err
         assert "crosses" not in vwlite(*command, "a.vw", "-q", "user,ad").err
     vwlite("solve", "a.vw", "-q", "user,ads", "--l1", "0.1", "-m", "m", "--quiet")
@@ -360,23 +360,23 @@ def test_a_cross_of_a_namespace_that_is_not_there_is_noted(vwlite, at):
 
 
 def test_crosses_of_columns(vwlite, clicks):
-    vwlite("train", clicks, *TYPED, "-q", "country,device", "-q", "ad text,age", "-m", "a.model")
+    vwlite("train", *GD, clicks, *TYPED, "-q", "country,device", "-q", "ad text,age", "-m", "a.model")
     Path("b.vw").write_text(vwlite("convert", clicks, *TYPED[:6]).out)
-    vwlite("train", "b.vw", *LOGISTIC, "-q", "country,device", "-q", "ad_text,age", "-m", "b.model")
+    vwlite("train", *GD, "b.vw", *LOGISTIC, "-q", "country,device", "-q", "ad_text,age", "-m", "b.model")
     assert arrays(read_model("a.model")) == arrays(read_model("b.model"))
     assert vwlite("predict", "-m", "a.model", clicks).out == vwlite("predict", "-m", "b.model", "b.vw").out
-    err = vwlite("train", clicks, *TYPED, "-q", "country,Device", code=65).err
+    err = vwlite("train", *GD, clicks, *TYPED, "-q", "country,Device", code=65).err
     said = "clicks.csv:1:1: country,Device cannot be crossed: there are no features of a column Device"
     assert err.splitlines()[-1] == said
     for bad in ("country,", "a,b,c", "abc"):
-        assert "expected 2" in vwlite("train", clicks, "-q", bad, code=2).err
+        assert "expected 2" in vwlite("train", *GD, clicks, "-q", bad, code=2).err
 
 
 # --- what prediction knows ---------------------------------------------------------------------------
 
 
 def test_prediction_needs_no_options_and_no_label(vwlite, clicks):
-    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "m", "--quiet")
     found = vwlite("predict", "-m", "m", clicks)
     assert [line.partition(" ")[2] for line in found.out.splitlines()] == ["u1", "u_2", "u3", "u4"]
     rows = list(csv.reader(io.StringIO(CLICKS)))
@@ -393,7 +393,7 @@ def test_prediction_needs_no_options_and_no_label(vwlite, clicks):
 
 
 def test_prediction_names_a_column_that_is_missing_or_renamed(vwlite, clicks):
-    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "m", "--quiet")
     Path("new.csv").write_text(CLICKS.replace("age", "Age"))
     err = vwlite("predict", "-m", "m", "new.csv", code=65).err
     assert err == "new.csv:1:1: column age of the model is missing; the file has the new columns Age\n"
@@ -403,17 +403,18 @@ def test_prediction_names_a_column_that_is_missing_or_renamed(vwlite, clicks):
 
 
 def test_another_column_can_be_the_tag_of_predictions(vwlite, clicks):
-    vwlite("train", clicks, "--label", "clicked", "--text", "ad text", "--drop", "id", *LOGISTIC, "-m", "m", "--quiet")
+    columns = ("--label", "clicked", "--text", "ad text", "--drop", "id")
+    vwlite("train", *GD, clicks, *columns, *LOGISTIC, "-m", "m", "--quiet")
     assert vwlite("predict", "-m", "m", clicks).out.split()[0].replace(".", "").replace("-", "").isdigit()
     out = vwlite("predict", "-m", "m", clicks, "--tag", "id").out
     assert [line.split()[1] for line in out.splitlines()] == ["u1", "u_2", "u3", "u4"]
 
 
 def test_a_model_is_continued_with_its_columns(vwlite, clicks):
-    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "m", "--quiet")
     vwlite("train", clicks, "-i", "m", "-m", "more", "--quiet")
     Path("b.vw").write_text(vwlite("convert", clicks, *TYPED[:6]).out)
-    vwlite("train", "b.vw", "b.vw", *LOGISTIC, "-m", "twice", "--quiet")
+    vwlite("train", *GD, "b.vw", "b.vw", *LOGISTIC, "-m", "twice", "--quiet")
     assert arrays(read_model("more")) == arrays(read_model("twice"))
     assert read_model("more").columns == read_model("m").columns
     err = vwlite("train", clicks, "-i", "m", "--categorical", "age", code=2).err
@@ -421,22 +422,22 @@ def test_a_model_is_continued_with_its_columns(vwlite, clicks):
 
 
 def test_what_was_decided_is_said_once(vwlite, clicks):
-    err = vwlite("train", clicks, *TYPED, "--passes", "3", "-m", "m").err
+    err = vwlite("train", *GD, clicks, *TYPED, "--passes", "3", "-m", "m").err
     line = "columns: label clicked; tag id; numeric age; categorical country, device; text 'ad text'; missing: device 1"
     assert err.count(f"{line} of 4 rows\n") == 1 and err.count("columns") == 1
-    assert vwlite("train", clicks, *TYPED, "-m", "m", "--quiet").err == ""
+    assert vwlite("train", *GD, clicks, *TYPED, "-m", "m", "--quiet").err == ""
 
 
 def test_roles_are_decided_from_the_first_thousand_rows(vwlite, at):
     Path("a.csv").write_text("y,n,e\n" + "1,5,\n" * 1000 + "1,x,w\n")
-    err = vwlite("train", "a.csv", "--label", "y", "-m", "m", code=65).err
+    err = vwlite("train", *GD, "a.csv", "--label", "y", "-m", "m", code=65).err
     said = "a.csv:1002:3: column n: 'x' is not a number; --categorical n takes words too"
     assert err.splitlines()[-1] == said + MISSING_TOO
     assert "columns: label y; numeric n; categorical e; missing: e 1000 of the first 1000 rows\n" in err
     Path("a.csv").write_text("y,n,e\n" + "1,5,\n" * 999 + "1,x,w\n")
-    err = vwlite("train", "a.csv", "--label", "y", "-m", "m").err
+    err = vwlite("train", *GD, "a.csv", "--label", "y", "-m", "m").err
     assert "columns: label y; categorical n, e; missing: e 999 of the first 1000 rows\n" in err
-    vwlite("train", "a.csv", "--label", "y", "--drop", "n", "--numeric", "e", "--on-error", "skip", "-m", "m")
+    vwlite("train", *GD, "a.csv", "--label", "y", "--drop", "n", "--numeric", "e", "--on-error", "skip", "-m", "m")
 
 
 # --- missing values ----------------------------------------------------------------------------------
@@ -451,11 +452,11 @@ def test_words_for_missing_numbers_are_empty_cells(vwlite, at, word, row):
     for name, missing in (("a.csv", word), ("empty.csv", "")):
         rows[row], rows[row + 1] = f"{missing},{missing},PT,1,x", f"1, {missing} ,NA,{missing},-"
         Path(name).write_text(header + "\n".join(rows) + "\n")
-    found = vwlite("train", "a.csv", *typed, "-m", "a").err
+    found = vwlite("train", *GD, "a.csv", *typed, "-m", "a").err
     assert "columns: label y; importance w; numeric n; categorical c; text t" in found
     said = "; missing: y 1, n 2, w 1 of the first 1000 rows\n"
     assert (said in found) == (row < 1000) and "note: column" not in found
-    vwlite("train", "empty.csv", *typed, "-m", "empty")
+    vwlite("train", *GD, "empty.csv", *typed, "-m", "empty")
     assert Path("a").read_bytes() == Path("empty").read_bytes()
     text = vwlite("convert", "a.csv", *typed).out
     assert text == vwlite("convert", "empty.csv", *typed).out == csv_as_vw(
@@ -477,7 +478,7 @@ def test_the_words_for_missing_values_can_be_others(vwlite, at):
     # A number among the words is a label as others are.
     assert vwlite(*convert, "--missing", "1,?,NA").out == "1 |\n1 |n n:2\n1 |n n:-999 |m m:3\n1 |n n:-999.0 |m m:4\n"
     # They are in the model.
-    vwlite("train", "a.csv", "--label", "y", "--missing", "?,NA", "-m", "m")
+    vwlite("train", *GD, "a.csv", "--label", "y", "--missing", "?,NA", "-m", "m")
     assert read_model("m").columns["missing"] == ["?", "NA"]
     assert len(vwlite("predict", "a.csv", "-m", "m").out.split()) == 4
     vwlite("train", "a.csv", "-i", "m", "-m", "n")
@@ -490,7 +491,7 @@ def test_a_model_that_has_no_words_for_missing_values_predicts_as_before(vwlite,
     from vwlite.input.schema import Schema
 
     Path("a.csv").write_text("y,n\n1,1\n-1,2\n")
-    vwlite("train", "a.csv", "--label", "y", "-m", "m")
+    vwlite("train", *GD, "a.csv", "--label", "y", "-m", "m")
     columns = dict(read_model("m").columns)
     del columns["missing"]
     assert Schema.restored(columns).missing == ()
@@ -502,7 +503,7 @@ def test_a_model_that_has_no_words_for_missing_values_predicts_as_before(vwlite,
 def test_a_column_of_numbers_and_a_few_words_is_noted(vwlite, at):
     rows = [f"1,{'?' if i % 50 == 3 else 'unknown' if i % 50 == 7 else i},{i % 3 or 'x'}\n" for i in range(200)]
     Path("a.csv").write_text("y,the n,c\n" + "".join(rows))
-    run = ["train", "a.csv", "--label", "y", "-m", "m"]
+    run = ["train", *GD, "a.csv", "--label", "y", "-m", "m"]
     words = "NA,N/A,NaN,nan,null,NULL,None,-,?,unknown"
     note = ("note: column the n: 192 of 200 cells are numbers, but not '?', 'unknown', so it is categorical: "
             f"--missing '{words}' makes it numeric, --categorical 'the n' confirms it\n")  # fmt: skip
@@ -516,7 +517,7 @@ def test_a_column_of_numbers_and_a_few_words_is_noted(vwlite, at):
 
 def test_classes_that_are_words_for_missing_values(vwlite, at):
     Path("a.csv").write_text("y,n\nNone,1\nlow,2\nhigh,3\n")
-    run = ["train", "a.csv", "--label", "y", "-m", "m"]
+    run = ["train", *GD, "a.csv", "--label", "y", "-m", "m"]
     note = "note: column y: 'None' means a missing label, not a class: --missing WORDS changes that\n"
     assert note in vwlite(*run, "--oaa", 3, "--classes", "auto").err
     said = "--classes names None, which means a missing label: give --missing other words, or ''\n"
@@ -549,9 +550,9 @@ def test_times_become_hour_weekday_and_month(vwlite, at, in_blocks):
         "1 |at hour=13 weekday=6 month=1 |c c=a", "-1 |at hour=23 weekday=7 month=2 |c c=b", "1 |c c=a",
     ]  # fmt: skip
     Path("b.vw").write_text(text)
-    err = vwlite("train", "a.csv", *run, "-q", "at,c", "-m", "m").err
+    err = vwlite("train", *GD, "a.csv", *run, "-q", "at,c", "-m", "m").err
     assert "columns: label y; categorical c; time at; missing: at 2 of 7 rows\n" in err and "note: column" not in err
-    vwlite("train", "b.vw", "-q", "at,c", "-m", "vw.model")
+    vwlite("train", *GD, "b.vw", "-q", "at,c", "-m", "vw.model")
     same_weights("m", "vw.model")
     assert ["at", "time"] in read_model("m").columns["roles"]
     found = vwlite("predict", "a.csv", "-m", "m").out
@@ -562,7 +563,7 @@ def test_times_become_hour_weekday_and_month(vwlite, at, in_blocks):
     assert vwlite("convert", "a.jsonl", *run).out == text
     assert vwlite("predict", "a.jsonl", "-m", "m").out == found
     in_blocks(9)
-    vwlite("train", "a.csv", *run, "-q", "at,c", "-m", "cut.model")
+    vwlite("train", *GD, "a.csv", *run, "-q", "at,c", "-m", "cut.model")
     assert Path("cut.model").read_bytes() == Path("m").read_bytes()
     for to in ("python", "c", "sql"):  # what they read is the VW text of `convert`, or its features
         vwlite("export", "m", "--to", to, "-o", f"m.{to}", code=65 if to == "sql" else 0)
@@ -584,15 +585,15 @@ BAD_TIMES = [
 def test_bad_times_say_where_they_are(vwlite, at, name, text, said):
     Path(name).write_text(text)
     said += " is not a time: expected ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
-    assert vwlite("train", name, "--label", "y", "--time", "at", code=65).err.splitlines()[-1] == said
+    assert vwlite("train", *GD, name, "--label", "y", "--time", "at", code=65).err.splitlines()[-1] == said
     skip = ["--on-error", "skip", "--allow-empty"]
-    assert f"{said} (skipped)\n" in vwlite("train", name, "--label", "y", "--time", "at", *skip).err
+    assert f"{said} (skipped)\n" in vwlite("train", *GD, name, "--label", "y", "--time", "at", *skip).err
 
 
 def test_times_of_json_lines_are_values(vwlite, at):
     for value in ('["2026-01-31"]', '{"from": "2026-01-31"}'):
         Path("a.jsonl").write_text(f'{{"y": 1, "at": {value}}}\n')
-        err = vwlite("train", "a.jsonl", "--label", "y", "--time", "at", code=65).err
+        err = vwlite("train", *GD, "a.jsonl", "--label", "y", "--time", "at", code=65).err
         assert err.splitlines()[-1] == "a.jsonl:1:16: an array or object where one value is expected"
 
 
@@ -602,7 +603,7 @@ def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
         d = i % 28 + 1
         rows.append(f"{i % 2},user {i},u{i},2026-01-{d:02d} 12:00:00,{d}.1.2026,202601{d:02d},c{i % 40},{i}")
     Path("a.csv").write_text("y,a text,id,at,day,whole,c,n\n" + "\n".join(rows) + "\n")
-    run = ["train", "a.csv", "--label", "y", "--labels", "0,1", "--loss", "logistic"]
+    run = ["train", *GD, "a.csv", "--label", "y", "--labels", "0,1", "--loss", "logistic"]
     one = "each of which is a category: --time"
     notes = [
         "column a text: 100 of 100 cells differ, and each is a category: --drop 'a text' leaves them out; --text "
@@ -618,7 +619,7 @@ def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):
     typed = ["--text", "a text", "--drop", "id", "--time", "at,whole", "--categorical", "day"]
     assert "note: column" not in vwlite(*run, *typed).err
     Path("few.csv").write_text("y,id\n" + "".join(f"{i % 2},u{i}\n" for i in range(20)))
-    assert "note: column" not in vwlite("train", "few.csv", *run[2:]).err
+    assert "note: column" not in vwlite("train", *GD, "few.csv", *run[4:]).err
 
 
 # --- bad input ---------------------------------------------------------------------------------------
@@ -648,12 +649,13 @@ def test_bad_rows_say_where_they_are(vwlite, at, text, line, column, words, in_b
     Path("a.csv").write_text(text)
     typed = ["--label", "y", "--categorical", "b", "--numeric", "a"]
     said = f"a.csv:{line}:{column}: {words}"
-    assert vwlite("train", "a.csv", *typed, code=65).err.splitlines()[-1] == said
-    found = vwlite("train", "a.csv", *typed, "--on-error", "skip", "--allow-empty", "--rejects", "bad", "-m", "m").err
+    assert vwlite("train", *GD, "a.csv", *typed, code=65).err.splitlines()[-1] == said
+    skipping = ("--on-error", "skip", "--allow-empty", "--rejects", "bad")
+    found = vwlite("train", *GD, "a.csv", *typed, *skipping, "-m", "m").err
     assert f"{said} (skipped)\n" in found and Path("bad").read_text()
     for size in (1, 5):
         in_blocks(size)
-        assert vwlite("train", "a.csv", *typed, code=65).err.splitlines()[-1] == said
+        assert vwlite("train", *GD, "a.csv", *typed, code=65).err.splitlines()[-1] == said
 
 
 def test_learning_that_diverges_says_the_line_of_the_file(vwlite, at):
@@ -667,16 +669,16 @@ def test_importances_that_are_invalid(vwlite, at):
     """Advice about VW text does not apply to a table."""
     for cell, said in (("x", "is not a number"), ("-1", "is negative"), ("inf", "is not a finite number")):
         Path("a.csv").write_text(f"y,a,w\n1,2,1\n1,2,{cell}\n")
-        err = vwlite("train", "a.csv", "--label", "y", "--importance", "w", code=65).err.splitlines()
+        err = vwlite("train", *GD, "a.csv", "--label", "y", "--importance", "w", code=65).err.splitlines()
         assert err[-1] == f"a.csv:3:5: column w: importance '{cell}' {said}"
 
 
 def test_bytes_that_are_not_utf8(vwlite, at):
     Path("a.csv").write_bytes(b"y,a\n1,caf\xe9\n")
-    err = vwlite("train", "a.csv", "--label", "y", code=65).err
+    err = vwlite("train", *GD, "a.csv", "--label", "y", code=65).err
     assert err.splitlines()[-1] == "a.csv:2:6: a byte that is not UTF-8: convert the file"
     Path("a.csv").write_bytes(b"y,caf\xe9\n1,2\n")
-    err = vwlite("train", "a.csv", "--label", "y", code=65).err
+    err = vwlite("train", *GD, "a.csv", "--label", "y", code=65).err
     assert err.splitlines()[-1] == "a.csv:1:1: the header is not UTF-8: convert the file"
 
 
@@ -693,7 +695,7 @@ def test_a_quote_that_is_open_for_too_long(vwlite, at, in_blocks, monkeypatch):
     monkeypatch.setattr(table_text, "MAX_LINE", 100)
     in_blocks(20)
     Path("a.csv").write_text('y,a\n1,x\n1,"x\n' + "1,y\n" * 60)
-    err = vwlite("train", "a.csv", "--label", "y", code=65).err
+    err = vwlite("train", *GD, "a.csv", "--label", "y", code=65).err
     assert "a.csv:3:1: a record is longer than 0 MiB: a quote that opens on this line is not closed, perhaps\n" in err
     out = vwlite("convert", "a.csv", "--label", "y", "--on-error", "skip").out
     assert out == "1 |a a=x\n" + "1 |a a=y\n" * 60
@@ -714,23 +716,23 @@ BAD_HEADERS = [
 @pytest.mark.parametrize(("text", "typed", "said"), BAD_HEADERS)
 def test_bad_headers(vwlite, at, text, typed, said):
     Path("a.csv").write_text(text)
-    assert vwlite("train", "a.csv", "--label", "y", *typed, code=65).err.splitlines()[-1] == said
+    assert vwlite("train", *GD, "a.csv", "--label", "y", *typed, code=65).err.splitlines()[-1] == said
 
 
 def test_a_label_is_asked_for_if_it_is_missing(vwlite, at):
     Path("a.csv").write_text("y,a\n1,2\n")
     Path("a.jsonl").write_text('{"y": 1}\n')
     said = "a.csv:1:1: which column is the label? train with --label NAME: y, a\n"
-    assert vwlite("train", "a.csv", code=65).err.endswith(said)
+    assert vwlite("train", *GD, "a.csv", code=65).err.endswith(said)
     said = "a.jsonl:1:1: which column is the label? train with --label NAME\n"
-    assert vwlite("train", "a.jsonl", code=65).err.endswith(said)
+    assert vwlite("train", *GD, "a.jsonl", code=65).err.endswith(said)
     Path("data").write_text("y,a\n1,2\n")
-    assert "or --label NAME for a table" in vwlite("train", "data", code=65).err
-    assert vwlite("train", "data", "--label", "y", "-m", "m").code == 0
-    assert vwlite("train", "a.csv", "--label", "y", "--drop", "y", code=2).err == (
+    assert "or --label NAME for a table" in vwlite("train", *GD, "data", code=65).err
+    assert vwlite("train", *GD, "data", "--label", "y", "-m", "m").code == 0
+    assert vwlite("train", *GD, "a.csv", "--label", "y", "--drop", "y", code=2).err == (
         "column 'y' is both --label and --drop: it has one role\n"
     )
-    assert "--format vw has no columns" in vwlite("train", "data", "--format", "vw", "--label", "y", code=2).err
+    assert "--format vw has no columns" in vwlite("train", *GD, "data", "--format", "vw", "--label", "y", code=2).err
 
 
 def test_a_model_of_text_does_not_predict_tables(vwlite, at):
@@ -739,7 +741,7 @@ def test_a_model_of_text_does_not_predict_tables(vwlite, at):
     Path("a.csv").write_text("y,a\n1,2\n")
     Path("a.jsonl").write_text('{"y": 1}\n')
     Path("data").write_text("y,a\n1,2\n")
-    vwlite("train", "t.vw", "-m", "m")
+    vwlite("train", *GD, "t.vw", "-m", "m")
     why = (
         "this is a table, and the model m was trained on text without columns: train on a table with --label NAME, or "
         "convert this one to VW text with vwlite convert\n"
@@ -761,9 +763,9 @@ def test_a_model_of_text_does_not_predict_tables(vwlite, at):
 def test_ngram_is_not_for_text_without_columns(vwlite, at, name, text, form):
     Path(name).write_text(text)
     said = f"{name}:1:1: --ngram is for --text columns of tables, and this is {form} text: leave the option out\n"
-    assert vwlite("train", name, "--ngram", 2, code=65).err.endswith(said)
+    assert vwlite("train", *GD, name, "--ngram", 2, code=65).err.endswith(said)
     for typed in (["--ngram", 2], ["--delimiter", ";"], ["--columns", "a,b"]):
-        assert vwlite("train", name, *typed, "--format", form, code=2).err == (
+        assert vwlite("train", *GD, name, *typed, "--format", form, code=2).err == (
             f"{typed[0]} is for tables, and --format {form} has no columns: leave one of them out\n"
         )
 
@@ -809,7 +811,7 @@ def test_bad_json_lines_say_where_they_are(vwlite, at, text, column, words):
     Path("a.jsonl").write_text('{"y": 1, "n": 3, "w": 2, "d": 0}\n' + text + '\n{"y": -1}\n')
     typed = ["--label", "y", "--numeric", "n", "--importance", "w", "--drop", "d"]
     said = f"a.jsonl:2:{column}: {words}"
-    assert vwlite("train", "a.jsonl", *typed, code=65).err.splitlines()[-1] == said
+    assert vwlite("train", *GD, "a.jsonl", *typed, code=65).err.splitlines()[-1] == said
     if "spam" not in text:  # any word is a label to `convert`
         assert vwlite("convert", "a.jsonl", *typed, "--on-error", "skip").out == "1 2 |n n:3\n-1 |\n"
 
@@ -820,9 +822,8 @@ def test_a_key_that_no_json_line_has_is_an_error(vwlite, at, role, threads):
     """A typing error would leave the key that was meant among the features."""
     Path("a.jsonl").write_text('{"y": 1, "idx": 3, "zip": "a"}\n{"y": -1, "idx": 4, "a b": {"idd": 1}}\n')
     typed = [f"--{role}=idd", *(["--label", "y"] if role != "label" else []), "--threads", threads]
-    for command in ("train", "solve"):
+    for command, more in (("train", GD), ("solve", ("--l2", 1))):
         Path("m").write_text("old")
-        more = ["--l2", 1] if command == "solve" else []
         err = vwlite(command, "a.jsonl", *typed, *more, "-m", "m", code=65).err
         assert err.splitlines()[-1] == f"--{role} idd: no line has this key; did you mean idx?"
         assert Path("m").read_text() == "old"
@@ -830,12 +831,12 @@ def test_a_key_that_no_json_line_has_is_an_error(vwlite, at, role, threads):
     assert vwlite("check", "a.jsonl", *typed[:-2], code=1).out.endswith("did you mean idx?\n")
     wrong = [t.replace("idd", "price") for t in map(str, typed)]
     there = "no line has this key; the other keys are 'a b', idx, " + ("y, zip" if role == "label" else "zip")
-    assert vwlite("train", "a.jsonl", *wrong, code=65).err.endswith(f"--{role} price: {there}\n")
-    err = vwlite("train", "a.jsonl", *typed, "-m", "m", "--allow-empty").err
+    assert vwlite("train", *GD, "a.jsonl", *wrong, code=65).err.endswith(f"--{role} price: {there}\n")
+    err = vwlite("train", *GD, "a.jsonl", *typed, "-m", "m", "--allow-empty").err
     assert f"warning: --{role} idd: no line has this key; did you mean idx?\n" in err
     right = [t.replace("idd", "idx") for t in map(str, typed) if "zip" not in t]
     if role != "label":
-        vwlite("train", "a.jsonl", *right, "-m", "m")
+        vwlite("train", *GD, "a.jsonl", *right, "-m", "m")
 
 
 def test_a_key_may_come_late_in_the_last_file(vwlite, at):
@@ -844,17 +845,17 @@ def test_a_key_may_come_late_in_the_last_file(vwlite, at):
     Path("b.jsonl").write_text('{"y": 1, "n": 3}\n{"y": -1, "id": 4}\n')
     Path("c.csv").write_text("y,id\n1,2\n")
     typed = ["--label", "y", "--drop", "id"]
-    vwlite("train", "a.jsonl", "b.jsonl", *typed)
-    vwlite("train", "a.jsonl", "c.csv", *typed)
+    vwlite("train", *GD, "a.jsonl", "b.jsonl", *typed)
+    vwlite("train", *GD, "a.jsonl", "c.csv", *typed)
     for _ in range(2):
-        vwlite("train", "a.jsonl", *typed, "--cache-file", "cache", code=65)
-    vwlite("train", "a.jsonl", "b.jsonl", *typed, "-m", "m")
+        vwlite("train", *GD, "a.jsonl", *typed, "--cache-file", "cache", code=65)
+    vwlite("train", *GD, "a.jsonl", "b.jsonl", *typed, "-m", "m")
     vwlite("train", "a.jsonl", "-i", "m", "-m", "m")  # the model's run has seen it
 
 
 def test_another_tag_of_json_lines(vwlite, at):
     Path("a.jsonl").write_text('{"y": 1, "n": 3, "id": "u"}\n{"y": -1, "n": 1, "id": "v"}\n')
-    vwlite("train", "a.jsonl", "--label", "y", "--drop", "id", "-m", "m")
+    vwlite("train", *GD, "a.jsonl", "--label", "y", "--drop", "id", "-m", "m")
     assert [line.split()[1] for line in vwlite("predict", "a.jsonl", "-m", "m", "--tag", "id").out.splitlines()] == [
         "u", "v"]  # fmt: skip
     err = vwlite("predict", "a.jsonl", "-m", "m", "--tag", "idd", code=65).err
@@ -863,7 +864,7 @@ def test_another_tag_of_json_lines(vwlite, at):
 
 def test_json_that_is_not_utf8(vwlite, at):
     Path("a.jsonl").write_bytes(b'{"y": 1, "a": "caf\xe9"}\n')
-    err = vwlite("train", "a.jsonl", "--label", "y", code=65).err
+    err = vwlite("train", *GD, "a.jsonl", "--label", "y", code=65).err
     assert err.splitlines()[-1] == "a.jsonl:1:19: a byte that is not UTF-8: convert the file"
 
 
@@ -880,7 +881,7 @@ def test_types_may_differ_from_line_to_line(vwlite, at):
 def test_a_model_with_columns_that_cannot_be(vwlite, clicks):
     from vwlite.model.header import check_header
 
-    vwlite("train", clicks, *TYPED, "-m", "m", "--quiet")
+    vwlite("train", *GD, clicks, *TYPED, "-m", "m", "--quiet")
     header = read_model("m").header()
     check_header(header)
     good = header["columns"]

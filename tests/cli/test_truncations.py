@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from running import GD, with_gd
 
 from vwlite.errors import DataError
 from vwlite.model import read_model
@@ -28,7 +29,7 @@ def lengths(path: Path):
 def test_a_model_cut_off_at_every_byte(vwlite, tmp_path, options):
     data, model, out = (tmp_path / name for name in ("data", "model", "out"))
     data.write_text(DATA if "--oaa" not in options else DATA.replace("-1", "2"))
-    vwlite("train", data, "-m", model, *options.split())
+    vwlite("train", data, "-m", model, *with_gd(options.split()))
     files, whole = {"MODEL": model, "DATA": data, "OUT": out}, model.stat().st_size
     for size in lengths(model):
         with pytest.raises(DataError) as raised:
@@ -67,11 +68,11 @@ def test_a_model_of_vowpal_wabbit_cut_off_at_every_byte(vwlite, tmp_path):
 def test_a_cache_cut_off_is_said_and_built_again(vwlite, tmp_path):
     data, cache, model = (tmp_path / name for name in ("data", "data.vwlite-cache", "model"))
     data.write_text(DATA)
-    vwlite("train", data, "-c", "-m", model)
+    vwlite("train", *GD, data, "-c", "-m", model)
     whole, learned = cache.read_bytes(), model.read_bytes()
     for size in {*range(0, len(whole), 61), *range(len(whole) - 40, len(whole), 7)}:
         cache.write_bytes(whole[:size])
         assert vwlite("check", cache, code=1).out.startswith(f"{cache}: ")
-        err = vwlite("train", data, "-c", "-m", model).err
+        err = vwlite("train", *GD, data, "-c", "-m", model).err
         assert f"{cache.name}: " in err or f"{cache} " in err, err
         assert (cache.read_bytes(), model.read_bytes()) == (whole, learned)

@@ -5,6 +5,7 @@ import sys
 
 import click
 import pytest
+from running import GD
 
 from vwlite import usage
 from vwlite.export import EXPORTS
@@ -120,12 +121,12 @@ def test_a_rate_without_a_space_stays_a_rate(vwlite):
 
 
 def test_a_value_may_look_like_an_option(vwlite):
-    vwlite("train", "d.vw", "-m", "m", "--names", "--quiet")
+    vwlite("train", *GD, "d.vw", "-m", "m", "--names", "--quiet")
     assert vwlite("weights", "m", "--contains", "-top").out == ""
 
 
 def test_predictions_may_be_called_the_output(vwlite, folder):
-    vwlite("train", "d.vw", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d.vw", "-m", "m", "--quiet")
     for i, option in enumerate(("-p", "--predictions", "-o", "--output")):
         vwlite("predict", "-m", "m", "d.vw", option, i, "--quiet")
         assert (folder / str(i)).read_text() == (folder / "0").read_text() != ""
@@ -146,12 +147,12 @@ def test_the_tables_name_what_there_is():
 
 
 def test_nothing_of_it_is_imported_without_an_error(folder):
-    code = "import sys; from vwlite.cli import run; run(['train', 'd.vw', '--quiet']); " \
+    code = "import sys; from vwlite.cli import run; run(['train', 'd.vw', '--algorithm', 'gd', '--quiet']); " \
            "print([m for m in ('difflib', 'vwlite.usage', 'vwlite.options.nearest') if m in sys.modules])"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
 def test_a_model_without_its_option_is_seen(vwlite):
-    vwlite("train", "d.vw", "-m", "m", "--quiet")
+    vwlite("train", *GD, "d.vw", "-m", "m", "--quiet")
     assert last(vwlite, "predict m d.vw") == "Missing option '-m' / '-i' / '--model': the model file; m is one: -m m"

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from running import GD
 from test_feature_names import slow_names
 
 from vwlite.hashing import feature_hash
@@ -26,8 +27,8 @@ def cells(text):
 
 
 def test_names_come_last(vwlite):
-    vwlite("train", "data", "-q", "up", "-m", "plain", "--quiet")
-    vwlite("train", "data", "-q", "up", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-q", "up", "-m", "plain", "--quiet")
+    vwlite("train", *GD, "data", "-q", "up", "--names", "-m", "m", "--quiet")
     plain, named = (cells(vwlite("weights", model, "--all").out) for model in ("plain", "m"))
     assert [row[:2] for row in named] == plain
     names = dict(slow_names(TEXT.encode(), read_model("m").settings))
@@ -36,15 +37,15 @@ def test_names_come_last(vwlite):
 
 
 def test_as_json(vwlite):
-    vwlite("train", "data", "-b", "2", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-b", "2", "--names", "-m", "m", "--quiet")
     rows = cells(vwlite("weights", "m").out)
     found = json.loads(vwlite("weights", "m", "--json").out)
     assert [[str(x["index"]), repr(x["weight"]), *x["names"]] for x in found] == rows
     assert any(len(x["names"]) > 1 for x in found)
-    vwlite("train", "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--quiet")
+    vwlite("train", *GD, "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--quiet")
     found = json.loads(vwlite("weights", "c", "--json").out)
     assert [[str(x["index"]), x["class"], repr(x["weight"])] for x in found] == cells(vwlite("weights", "c").out)
-    vwlite("train", "data", "--no-constant", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--no-constant", "-m", "m", "--quiet")
     (found,) = json.loads(vwlite("weights", "m", "--json", "--feature", "no^body").out)
     assert found == {"index": feature_hash(b"body", b"no"), "weight": None, "names": ["no^body"]}
     (found,) = json.loads(vwlite("weights", "m", "--json", "--feature", "user^anna").out)
@@ -53,13 +54,13 @@ def test_as_json(vwlite):
 
 def test_nothing_is_an_empty_array(vwlite, at):
     (at / "nothing").write_text("1 |a b\n")
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     assert json.loads(vwlite("weights", "m", "--contains", "nobody", "--json").out) == []
     assert vwlite("weights", "m", "--contains", "nobody").out == ""
 
 
 def test_each_class_by_itself(vwlite):
-    vwlite("train", "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--names", "--quiet")
+    vwlite("train", *GD, "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--names", "--quiet")
     rows = cells(vwlite("weights", "c", "--by-class", "--top", "2").out)
     assert [row[1] for row in rows] == ["red", "red", "green", "green", "blue", "blue"]
     with np.load("c", allow_pickle=False) as arrays:
@@ -69,25 +70,27 @@ def test_each_class_by_itself(vwlite):
         assert sizes == sorted(weights[:, k], reverse=True)[:2]
     every = vwlite("weights", "c", "--by-class", "--all").out.splitlines()
     assert sorted(every) == sorted(vwlite("weights", "c", "--all").out.splitlines())
-    vwlite("train", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet")
     assert "m has no classes" in vwlite("weights", "m", "--by-class", code=2).err
 
 
 def test_features_that_contain_a_text(vwlite):
-    vwlite("train", "data", "-q", "up", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-q", "up", "--names", "-m", "m", "--quiet")
     every = cells(vwlite("weights", "m", "--all").out)
     for text in ("anna", "^", "*", "shop", "Constant"):
         found = cells(vwlite("weights", "m", "--contains", text, "--all").out)
         assert found == [row for row in every if text in row[2] and row[2] != "Constant"]
     assert len(cells(vwlite("weights", "m", "--contains", "user", "--top", "2").out)) == 2
-    vwlite("train", "data", "-m", "n", "--quiet")
+    vwlite("train", *GD, "data", "-m", "n", "--quiet")
     assert "n has no names of features" in vwlite("weights", "n", "--contains", "a", code=2).err
 
 
 def test_crosses_are_found_by_name_with_and_without_names(vwlite):
     for more in ([], ["--names"]):
         for hashing in ([], ["--hash", "all"]):
-            vwlite("train", "data", "-q", "up", "--cubic", "uup", "-b", "20", "-m", "m", "--quiet", *more, *hashing)
+            vwlite(
+                "train", *GD, "data", "-q", "up", "--cubic", "uup", "-b", "20", "-m", "m", "--quiet", *more, *hashing
+            )
             stored = {row[0]: row[1] for row in cells(vwlite("weights", "m", "--all").out)}
             for name in ("user^anna*page^home", "page^home*user^anna*user^berta", "page^shop"):
                 done = vwlite("weights", "m", "--feature", name)
@@ -97,7 +100,7 @@ def test_crosses_are_found_by_name_with_and_without_names(vwlite):
 
 @pytest.mark.parametrize("more", [[], ["--names"]], ids=["without", "with"])
 def test_crosses_of_namespaces_by_name_are_found(vwlite, more):
-    vwlite("train", "data", "-q", "user,page", "-q", "page,page", "-b", "20", "-m", "m", "--quiet", *more)
+    vwlite("train", *GD, "data", "-q", "user,page", "-q", "page,page", "-b", "20", "-m", "m", "--quiet", *more)
     stored = {row[0]: row[1] for row in cells(vwlite("weights", "m", "--all").out)}
     for name in ("user^anna*page^home", "page^shop*page^home", "page^shop*page^shop"):
         done = vwlite("weights", "m", "--feature", name)
@@ -106,21 +109,21 @@ def test_crosses_of_namespaces_by_name_are_found(vwlite, more):
 
 
 def test_what_is_unknown_has_no_weight(vwlite):
-    vwlite("train", "data", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "-m", "m", "--quiet")
     done = vwlite("weights", "m", "--feature", "user^nobody", "--feature", "user^anna")
     assert [row[1] == "unknown" for row in cells(done.out)] == [True, False]
     assert done.err == "user^nobody: m has no such feature: unseen in training, or its weight is zero\n"
     vwlite("train", "data", "--algorithm", "eg", "--features", "40", "--radius", "2", "-m", "e", "--quiet")
     done = vwlite("weights", "e", "--feature", "user^nobody")
     assert float(cells(done.out)[0][1]) > 0 and "its weight is that of all unseen features" in done.err
-    vwlite("train", "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--quiet")
+    vwlite("train", *GD, "classes", "--oaa", "3", "--classes", "auto", "-m", "c", "--quiet")
     rows = cells(vwlite("weights", "c", "--feature", "user^nobody").out)
     assert [row[1:3] for row in rows] == [["red", "unknown"], ["green", "unknown"], ["blue", "unknown"]]
 
 
 def test_a_name_that_two_indices_have_shows_both(vwlite):
     """As a table that somebody wrote may say."""
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     vwlite("export", "m", "--to", "tsv", "-o", "t")
     with open("t", "a") as table:
         table.write("7\t1.5\tuser^anna\tother\n")
@@ -137,5 +140,5 @@ def test_a_name_that_two_indices_have_shows_both(vwlite):
     ids=str,
 )  # fmt: skip
 def test_options_that_mean_nothing_together(vwlite, options):
-    vwlite("train", "data", "--names", "-m", "m", "--quiet")
+    vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     vwlite("weights", "m", *options, code=2)

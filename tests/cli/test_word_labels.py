@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from running import GD
 
 from vwlite import load_model
 from vwlite.model import read_model
@@ -58,7 +59,8 @@ def same_but_for_labels(one, other):
 @pytest.mark.parametrize("command", ["train", "solve"])
 def test_two_words_teach_what_minus_one_and_one_do(vwlite, form, command):
     table = ["--label", "y"] if form not in ("vw", "libsvm") else []
-    options = ["--loss", "logistic", *table, *(["--l2", "0.1"] if command == "solve" else ["--link", "logistic"])]
+    more = ["--l2", "0.1"] if command == "solve" else [*GD, "--link", "logistic"]
+    options = ["--loss", "logistic", *table, *more]
     vwlite(command, write(form, -1, 1), *options, "-m", "numbers")
     numbers = vwlite("predict", "-m", "numbers", f"data.{form}")
     vwlite(command, write(form, "ham", "spam"), *options, "--labels", "ham,spam", "-m", "words")
@@ -77,28 +79,28 @@ def test_two_words_teach_what_minus_one_and_one_do(vwlite, form, command):
 @pytest.mark.parametrize("form", FORMS)
 def test_without_the_option_the_error_names_it_with_the_words(vwlite, form):
     table = ["--label", "y"] if form not in ("vw", "libsvm") else []
-    err = vwlite("train", write(form, "ham", "spam"), *table, code=65).err.splitlines()[-1]
+    err = vwlite("train", *GD, write(form, "ham", "spam"), *table, code=65).err.splitlines()[-1]
     assert err.endswith(" is not a number; add --labels ham,spam, the negative one first")
-    err = vwlite("train", f"data.{form}", *table, "--on-error", "skip", "--allow-empty").err
+    err = vwlite("train", *GD, f"data.{form}", *table, "--on-error", "skip", "--allow-empty").err
     assert err.count("add --labels ham,spam, the negative one first (skipped)\n") == 5
-    err = vwlite("train", write(form, "spam", "spam"), *table, code=65).err.splitlines()[-1]
+    err = vwlite("train", *GD, write(form, "spam", "spam"), *table, code=65).err.splitlines()[-1]
     assert err.endswith(" is not a number; for two words add --labels NEG,POS, one of them spam")
     Path("data.vw").write_text("a |x\nc |x\nb |x\nd |x\n")
-    err = vwlite("train", "data.vw", code=65).err.splitlines()[-1]
+    err = vwlite("train", *GD, "data.vw", code=65).err.splitlines()[-1]
     assert err.endswith("; for more than two words, such as a, b, c, add --oaa K --classes auto")
     Path("data.vw").write_text("1 |x\nc |x\nb |x\n")
-    assert vwlite("train", "data.vw", code=65).err.endswith("label 'c' is not a number\n")
+    assert vwlite("train", *GD, "data.vw", code=65).err.endswith("label 'c' is not a number\n")
 
 
 def test_a_third_word_is_a_bad_line(vwlite):
     Path("data").write_text("spam |a x\nSpam |a x\nham |a y\n1 |a x\n")
     options = ["--labels", "ham,spam", "--loss", "logistic"]
-    assert vwlite("train", "data", *options, code=65).err.splitlines()[-1] == (
+    assert vwlite("train", *GD, "data", *options, code=65).err.splitlines()[-1] == (
         "data:2:1: label Spam: expected ham or spam, as in --labels"
     )
-    vwlite("train", "data", *options, "--on-error", "skip", "-m", "m", "--cache-file", "c")
+    vwlite("train", *GD, "data", *options, "--on-error", "skip", "-m", "m", "--cache-file", "c")
     assert read_model("m").counters["examples"] == 2
-    err = vwlite("train", "data", *options, "--on-error", "skip", "-m", "m2", "--cache-file", "c").err
+    err = vwlite("train", *GD, "data", *options, "--on-error", "skip", "-m", "m2", "--cache-file", "c").err
     assert "2 bad lines skipped when c was made" in err
     assert Path("m").read_bytes() == Path("m2").read_bytes()
     rows = [line.split()[4] for line in err.splitlines() if re.match(r"\d\.\d{6} ", line)]
@@ -108,39 +110,39 @@ def test_a_third_word_is_a_bad_line(vwlite):
         "the labels of the data, 1 and -1, do not match m, which expects ham or spam, as it was trained with --labels: "
     )
     Path("one").write_text("spam |a x\nspam |a x\n")
-    assert "note: every example has the label spam: learning" in vwlite("train", "one", "--labels", "ham,spam").err
+    assert "note: every example has the label spam: learning" in vwlite("train", *GD, "one", "--labels", "ham,spam").err
     assert "note: every label is ham or spam, and --loss squared" in vwlite(
-        "train", "data", "--labels", "ham,spam", "--on-error", "skip").err  # fmt: skip
+        "train", *GD, "data", "--labels", "ham,spam", "--on-error", "skip").err  # fmt: skip
 
 
 def test_booleans_and_words_that_text_cannot_hold(vwlite):
     Path("a.jsonl").write_text('{"y": true, "x": 1}\n{"y": false, "x": 2}\n')
-    vwlite("train", "a.jsonl", "--label", "y", "--labels", "false,true", "-m", "words")
-    vwlite("train", "a.jsonl", "--label", "y", "--labels", "0,1", "-m", "numbers")
+    vwlite("train", *GD, "a.jsonl", "--label", "y", "--labels", "false,true", "-m", "words")
+    vwlite("train", *GD, "a.jsonl", "--label", "y", "--labels", "0,1", "-m", "numbers")
     same_but_for_labels("words", "numbers")
     Path("a.csv").write_text("y,x\nnot spam,1\nspam,2\n")
-    vwlite("train", "a.csv", "--label", "y", "--labels", "not_spam,spam", "-m", "m")
+    vwlite("train", *GD, "a.csv", "--label", "y", "--labels", "not_spam,spam", "-m", "m")
     assert read_model("m").settings.labels == ("not_spam", "spam")
 
 
 @pytest.mark.parametrize("labels", ["ham", "a,b,c", "a,a", "a,", ",", "a b,c", "a|,b", "1,1", "nan,1"])
 def test_labels_that_cannot_be(vwlite, labels):
     Path("data").write_text("1 |a x\n")
-    assert "--labels" in vwlite("train", "data", "--labels", labels, code=2).err
+    assert "--labels" in vwlite("train", *GD, "data", "--labels", labels, code=2).err
 
 
 def test_a_number_and_a_word_are_two_words(vwlite):
     Path("data").write_text("1 |a x\nx |a y\n")
-    vwlite("train", "data", "--labels", "x,1", "-m", "m")
+    vwlite("train", *GD, "data", "--labels", "x,1", "-m", "m")
     assert read_model("m").settings.labels == ("x", "1")
     Path("data").write_text("1.0 |a x\n")
-    vwlite("train", "data", "--labels", "x,1", code=65)
+    vwlite("train", *GD, "data", "--labels", "x,1", code=65)
 
 
 def test_words_are_kept_by_exports_merges_and_python(vwlite):
     write("vw", "ham", "spam")
     options = ["--labels", "ham,spam", "--loss", "logistic"]
-    vwlite("train", "data.vw", *options, "-m", "m")
+    vwlite("train", *GD, "data.vw", *options, "-m", "m")
     expected = vwlite("predict", "-m", "m", "data.vw").out
     for kind in ("tsv", "json"):
         vwlite("export", "m", "--to", kind, "-o", "table")
@@ -160,9 +162,9 @@ def test_words_are_kept_by_exports_merges_and_python(vwlite):
     assert "(1, 'spam', " in Path("p.sql").read_text()
     for i in (1, 2):
         vwlite("train", "data.vw", *options, "-m", f"m{i}", "--power-t", i / 4)
-    vwlite("train", "data.vw", *options, "-m", "m1")
+    vwlite("train", *GD, "data.vw", *options, "-m", "m1")
     Path("other.vw").write_text("spam |n a1\nham |n a7\n")
-    vwlite("train", "other.vw", *options, "-m", "m2")
+    vwlite("train", *GD, "other.vw", *options, "-m", "m2")
     vwlite("merge", "m1", "m2", "--holdout", "data.vw", "-o", "merged")
     assert read_model("merged").settings.labels == ("ham", "spam")
     model = load_model("m")

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from batches import Line, batch_of
+from running import GD, with_gd
 
 import vwlite.core.data.chunks as chunks
 import vwlite.core.data.expand as expand
@@ -81,7 +82,7 @@ def learned(vwlite, tmp_path, data: bytes, *options: str) -> list[bytes]:
     (tmp_path / "data").write_bytes(data)
     files = [tmp_path / name for name in ("m", "p", "r", "q")]
     m, p, r, q = files
-    vwlite("train", tmp_path / "data", "--passes", 2, "-m", m, "-p", p, "-r", r, "--quiet", *options)
+    vwlite("train", tmp_path / "data", "--passes", 2, "-m", m, "-p", p, "-r", r, "--quiet", *with_gd(options))
     vwlite("predict", tmp_path / "data", "-m", m, "-p", q, "--quiet")
     return [file.read_bytes() for file in files]
 
@@ -190,7 +191,7 @@ def test_the_features_are_those_of_the_whole_line_in_their_order(monkeypatch, fi
 
 
 @pytest.mark.parametrize(
-    ("command", "one_by_one"), [("train", []), ("vw", []), ("vw", ["--link", "logistic"])]
+    ("command", "one_by_one"), [("train", [*GD]), ("vw", []), ("vw", ["--link", "logistic"])]
 )
 def test_a_line_whose_weights_have_no_space_is_named(vwlite, tmp_path, monkeypatch, command, one_by_one):
     """Before the table of 2^18 slots with 100 records each is made."""

@@ -575,7 +575,8 @@ class Stock:
             content = data(rng, ["1", "2"], [1, 12, 200][i % 3], bad=0.1 * (i % 2))
             if i % 4 == 3:
                 content = data(rng, ["1", "2"], 100)[:400] * 20  # few features, so that they are numbered
-            run = ["train", "data", "-c", "--on-error", "skip", "--quiet", *[["--oaa", "3"], []][i % 2]]
+            run = ["train", "data", "-c", "--algorithm", "gd", "--on-error", "skip", "--quiet"]
+            run += [["--oaa", "3"], []][i % 2]
             cache = folder / "0/data.vwlite-cache"
             if check_case(Case("stock", {"data": content}, [[run]]), folder) == "" and cache.exists():
                 self.caches.append((content, cache.read_bytes()))

@@ -119,7 +119,7 @@ def test_the_checker_sees(name, tmp_path, monkeypatch):
 
 def test_the_checker_compares_groups(tmp_path):
     files = {"data": b"1 |a x\n-1 |a y\n", "other": b"1 |a x\n"}
-    train = ["train", "--quiet", "-m", "model"]
+    train = ["train", "--algorithm", "gd", "--quiet", "-m", "model"]
     same = Case("equal", files, [[[*train, "data"]], [[*train, "<", "data"]]], ["model"])
     assert check_case.check_case(same, tmp_path / "work") == ""
     other = Case("equal", files, [[[*train, "data"]], [[*train, "other"]]], ["model"])
@@ -174,7 +174,7 @@ def test_damaged_models_have_the_right_digest(vwlite, tmp_path):
 
 def test_damaged_caches_have_the_right_sums(vwlite, tmp_path):
     (tmp_path / "data").write_text("1 |a x:2 y |b z\n-1 |a x |b w:0.5\n" * 4)
-    vwlite("train", tmp_path / "data", "-c")
+    vwlite("train", tmp_path / "data", "--algorithm", "gd", "-c")
     cache = tmp_path / "data.vwlite-cache"
     whole, accepted = cache.read_bytes(), 0
     for seed in range(300):

@@ -16,6 +16,7 @@ pytest.importorskip("sklearn")
 
 import scipy.sparse as sp
 from matrices import drawn
+from running import GD
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
@@ -54,7 +55,7 @@ def test_every_option_of_a_model_is_a_parameter():
 def test_a_typed_parameter_is_a_typed_option():
     spec = OF_CLASSIFIER["ftrl_alpha"]
     with pytest.raises(ValueError, match="ftrl_alpha has no effect with algorithm gd"):
-        SparseClassifier(ftrl_alpha=spec.default).fit(*drawn())
+        SparseClassifier(algorithm="gd", ftrl_alpha=spec.default).fit(*drawn())
     assert SparseClassifier(ftrl_alpha=0.1, algorithm="ftrl").fit(*drawn())
 
 
@@ -75,10 +76,10 @@ def test_class_weight_is_a_weight_of_rows():
     counts = {c: (y == c).sum() for c in (-1, 1)}
     balanced = np.array([len(y) / (2 * counts[c]) for c in y])
     weight = np.linspace(0.5, 2, len(y))
-    of_class = SparseClassifier(class_weight="balanced").fit(x, y, sample_weight=weight)
-    assert same(of_class, SparseClassifier().fit(x, y, sample_weight=weight * balanced), x)
-    by_dict = SparseClassifier(class_weight={1: 3.0}).fit(x, y)
-    assert same(by_dict, SparseClassifier().fit(x, y, sample_weight=np.where(y == 1, 3.0, 1.0)), x)
+    of_class = SparseClassifier(algorithm="gd", class_weight="balanced").fit(x, y, sample_weight=weight)
+    assert same(of_class, SparseClassifier(algorithm="gd").fit(x, y, sample_weight=weight * balanced), x)
+    by_dict = SparseClassifier(algorithm="gd", class_weight={1: 3.0}).fit(x, y)
+    assert same(by_dict, SparseClassifier(algorithm="gd").fit(x, y, sample_weight=np.where(y == 1, 3.0, 1.0)), x)
 
 
 def test_grid_search_and_calibration():
@@ -98,7 +99,7 @@ def test_behind_vectorizers():
     assert pipeline.predict(["a free prize now", "you at home"]).tolist() == ["spam", "ham"]
     rows = [{"word=" + word: 1.0 for word in text.split()} for text in texts]
     vectorizer = DictVectorizer()
-    made = SparseClassifier().fit(vectorizer.fit_transform(rows), y)
+    made = SparseClassifier(algorithm="gd").fit(vectorizer.fit_transform(rows), y)
     names = vectorizer.get_feature_names_out()
     assert made.coef_.shape == (1, len(names))
     assert made.get_feature_names_out(names).tolist() == names.tolist()
@@ -121,21 +122,27 @@ def test_columns_of_a_matrix_have_names_in_the_file(vwlite, tmp_path):
     made.save(file)
     assert len(read_model(file).names) == 0
     dump_svmlight_file(*drawn(rows=50), str(tmp_path / "data"))
-    vwlite("train", tmp_path / "data", "--loss", "logistic", "--names", "-m", tmp_path / "command", "--quiet")
-    SparseClassifier(names=True).fit(*load_svmlight_file(str(tmp_path / "data"), zero_based=True)).save(file)
+    vwlite("train", *GD, tmp_path / "data", "--loss", "logistic", "--names", "-m", tmp_path / "command", "--quiet")
+    x, y = load_svmlight_file(str(tmp_path / "data"), zero_based=True)
+    SparseClassifier(algorithm="gd", names=True).fit(x, y).save(file)
     assert list(read_model(file).names) == list(read_model(tmp_path / "command").names) != []
 
 
 def test_it_learns_as_well_as_the_usual_one():
     x, y = drawn(rows=2000)
-    ours, theirs = (m.fit(x[:1500], y[:1500]) for m in (SparseClassifier(passes=5), LogisticRegression()))
+    ours = SparseClassifier(algorithm="gd", passes=5).fit(x[:1500], y[:1500])
+    theirs = LogisticRegression().fit(x[:1500], y[:1500])
     assert ours.score(x[1500:], y[1500:]) > theirs.score(x[1500:], y[1500:]) - 0.01
 
 
 def test_scores_are_those_of_the_weights():
     for classes in (2, 3):
         x, y = drawn(classes=classes)
-        for options in ({}, {"softmax": True, "algorithm": "sgd"}, {"algorithm": "adagrad", "loss": "hinge"}):
+        for options in (
+            {"algorithm": "gd"},
+            {"softmax": True, "algorithm": "sgd"},
+            {"algorithm": "adagrad", "loss": "hinge"},
+        ):
             made = SparseClassifier(**options).fit(x, y)
             shown = made.decision_function(x)
             assert (x @ made.coef_.T + made.intercept_).ravel() == pytest.approx(shown.ravel(), rel=1e-5, abs=1e-6)
@@ -167,7 +174,7 @@ def test_whether_there_are_probabilities_is_known_before():
 @pytest.mark.parametrize("loss", ["hinge", "squared", "squared-hinge"])
 def test_other_losses_have_no_probabilities(loss):
     x, y = drawn()
-    made = SparseClassifier(loss=loss)
+    made = SparseClassifier(algorithm="gd", loss=loss)
     assert not hasattr(made, "predict_proba")
     assert not hasattr(made.fit(x, y), "predict_proba")
     with pytest.raises(AttributeError):
@@ -176,18 +183,18 @@ def test_other_losses_have_no_probabilities(loss):
 
 def test_counts_are_predicted_as_means():
     x, y = drawn("poisson", rows=3000)
-    made = SparseRegressor(loss="poisson", passes=4).fit(x, y)
+    made = SparseRegressor(algorithm="gd", loss="poisson", passes=4).fit(x, y)
     assert made.predict(x).min() > 0
     assert made.predict(x).mean() == pytest.approx(y.mean(), rel=0.2)
-    logs = SparseRegressor(loss="poisson", passes=4, link="identity").fit(x, y)
+    logs = SparseRegressor(algorithm="gd", loss="poisson", passes=4, link="identity").fit(x, y)
     assert np.exp(logs.predict(x)) == pytest.approx(made.predict(x))
 
 
 def test_nothing_is_printed_unless_it_is_asked_for(capfd):
     x, y = drawn()
-    SparseClassifier(passes=3).fit(x, y).partial_fit(x, y).predict(x)
+    SparseClassifier(algorithm="gd", passes=3).fit(x, y).partial_fit(x, y).predict(x)
     assert capfd.readouterr() == ("", "")
-    made = SparseClassifier(verbose=True).fit(x, y)
+    made = SparseClassifier(algorithm="gd", verbose=True).fit(x, y)
     out, err = capfd.readouterr()
     assert out == ""
     assert err.startswith("algorithm = gd, loss = logistic")
@@ -198,9 +205,9 @@ def test_nothing_is_printed_unless_it_is_asked_for(capfd):
 def test_csr_is_not_copied():
     x = sp.random(20000, 500, density=0.2, random_state=0, format="csr")
     y = np.arange(20000) % 2
-    SparseClassifier().fit(x[:100], y[:100])
+    SparseClassifier(algorithm="gd").fit(x[:100], y[:100])
     tracemalloc.start()
-    SparseClassifier().fit(x, y)
+    SparseClassifier(algorithm="gd").fit(x, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < x.data.nbytes / 4
@@ -234,7 +241,7 @@ def long_work():
 
 def test_an_interrupted_fit_changes_nothing():
     x, y = drawn()
-    made = SparseClassifier(passes=100000, holdout_off=True, early_terminate=None)
+    made = SparseClassifier(algorithm="gd", passes=100000, holdout_off=True, early_terminate=None)
     assert interrupted_after(0.3, lambda: made.fit(*long_work())) < 20
     with pytest.raises(NotFittedError):
         made.predict(x)
@@ -248,7 +255,8 @@ def test_an_interrupted_fit_changes_nothing():
 
 def test_an_interrupted_partial_fit_changes_nothing():
     x, y = drawn()
-    made = SparseClassifier(quadratic=["  "]).partial_fit(x, y, classes=[-1, 1]).partial_fit(x[:9], y[:9])
+    made = SparseClassifier(algorithm="gd", quadratic=["  "]).partial_fit(x, y, classes=[-1, 1])
+    made.partial_fit(x[:9], y[:9])
     kept = pickle.loads(pickle.dumps(made))
     wide = sp.csr_matrix(np.ones((3000, x.shape[1])))
     longer = sp.vstack([wide] * 200).tocsr()
@@ -267,14 +275,14 @@ def test_no_thread_stays_behind(monkeypatch):
 
     monkeypatch.setattr(Run, "feed", feed)
     with pytest.raises(KeyboardInterrupt) as error:
-        SparseClassifier().fit(*long_work())
+        SparseClassifier(algorithm="gd").fit(*long_work())
     assert error.traceback is not None  # which keeps all frames, as an interactive session does
     assert "rows" not in {thread.name for thread in threading.enumerate()}
 
 
 def test_a_refused_partial_fit_changes_nothing():
     x, y = drawn()
-    made = SparseClassifier().partial_fit(x, y, classes=[-1, 1]).partial_fit(x[:9], y[:9])
+    made = SparseClassifier(algorithm="gd").partial_fit(x, y, classes=[-1, 1]).partial_fit(x[:9], y[:9])
     kept = made.decision_function(x)
     huge = x.copy()
     huge.data[-1] = np.nan
@@ -313,7 +321,7 @@ def test_others_continue_while_it_learns():
     thread = threading.Thread(target=tick)
     thread.start()
     begin = time.monotonic()
-    SparseClassifier(quadratic=["  "]).fit(x, y)  # one batch
+    SparseClassifier(algorithm="gd", quadratic=["  "]).fit(x, y)  # one batch
     took = time.monotonic() - begin
     done.set()
     thread.join()
@@ -372,7 +380,7 @@ REFUSED = {
 @pytest.mark.parametrize(("data", "options", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(data, options, message, capfd):
     x, y = data()
-    made = SparseClassifier(**options)
+    made = SparseClassifier(**{"algorithm": "gd"} | options)
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         made.fit(x, y)
     assert capfd.readouterr() == ("", "")
@@ -385,14 +393,14 @@ def test_what_a_regression_refuses():
     needs = {"logistic": "labels of -1 and 1: use SparseClassifier", "poisson": "labels of at least 0"}
     for loss, message in needs.items():
         with pytest.raises(ValueError, match=f"at row \\d+, but loss {loss} needs {message}"):
-            SparseRegressor(loss=loss).fit(x, y)
+            SparseRegressor(algorithm="gd", loss=loss).fit(x, y)
     with pytest.raises(ValueError, match=r"sample_weight: the weight -1 of row 5 is negative"):
-        SparseRegressor().fit(x, y, sample_weight=np.where(np.arange(len(y)) == 5, -1, 1))
+        SparseRegressor(algorithm="gd").fit(x, y, sample_weight=np.where(np.arange(len(y)) == 5, -1, 1))
     with pytest.raises(ValueError, match="non-zero"):
-        SparseRegressor().fit(x, y, sample_weight=np.zeros(len(y)))
+        SparseRegressor(algorithm="gd").fit(x, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(ValueError, match="y has no label at row 1: remove the row"):
-        SparseRegressor().fit(np.ones((3, 1)), [1, None, 2])
-    made = SparseRegressor().fit(x, y).set_params(algorithm="ftrl")
+        SparseRegressor(algorithm="gd").fit(np.ones((3, 1)), [1, None, 2])
+    made = SparseRegressor(algorithm="gd").fit(x, y).set_params(algorithm="ftrl")
     with pytest.raises(ValueError, match=r"^algorithm ftrl contradicts the model, which was trained with gd"):
         made.partial_fit(x, y)
     with pytest.raises(ValueError, match="algorithm pa cannot learn from loss squared: use loss hinge"):
@@ -403,16 +411,16 @@ def test_columns_outside_of_the_matrix_are_refused():
     x, y = drawn()
     x.indices[5] = x.shape[1]
     with pytest.raises(ValueError, match=r"row \d+ has a value in column 14: no such column"):
-        SparseClassifier().fit(x, y)
+        SparseClassifier(algorithm="gd").fit(x, y)
 
 
 def test_what_partial_fit_refuses():
     x, y = drawn()
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
-        SparseClassifier().partial_fit(x, y)
+        SparseClassifier(algorithm="gd").partial_fit(x, y)
     with pytest.raises(ValueError, match="'balanced' needs all of y"):
-        SparseClassifier(class_weight="balanced").partial_fit(x, y, classes=[-1, 1])
-    made = SparseClassifier().partial_fit(x, y, classes=[-1, 1])
+        SparseClassifier(algorithm="gd", class_weight="balanced").partial_fit(x, y, classes=[-1, 1])
+    made = SparseClassifier(algorithm="gd").partial_fit(x, y, classes=[-1, 1])
     with pytest.raises(ValueError, match="y has the label '2' at row 1, which is not in the classes -1, 1"):
         made.partial_fit(x[:2], [1, 2])
     with pytest.raises(ValueError, match="classes differ from those of the first call: -1, 1"):
@@ -422,7 +430,7 @@ def test_what_partial_fit_refuses():
 
 
 def test_a_file_that_cannot_be_written(tmp_path):
-    made = SparseClassifier().fit(*drawn())
+    made = SparseClassifier(algorithm="gd").fit(*drawn())
     with pytest.raises(OSError, match="there is no folder"):
         made.save(tmp_path / "none" / "m")
 
@@ -486,7 +494,7 @@ def in_children(work, meanwhile):
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_fork_while_a_thread_predicts(tmp_path):
     x, y = problem(4000)
-    made = SparseClassifier().fit(x, y)
+    made = SparseClassifier(algorithm="gd").fit(x, y)
     made.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     for model in (made, loaded):
@@ -501,7 +509,7 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
 def test_a_fork_while_a_thread_learns():
     """The child has the model of some number of whole steps, and continues from there as the parent would."""
     x, y = problem(4000)
-    made, states = SparseClassifier().fit(x, y), []
+    made, states = SparseClassifier(algorithm="gd").fit(x, y), []
     one = pickle.loads(pickle.dumps(made))
     for _ in range(60):
         states.append(one.decision_function(x[:50]).tolist())
@@ -523,7 +531,7 @@ def test_a_fork_while_a_thread_learns():
 def test_a_fork_while_a_thread_fits_again():
     """With other columns and classes: the child has all of one fit, or all of the other."""
     first, second = problem(4000), (problem(3000)[0][:, :7], np.arange(3000) % 3)
-    made = SparseClassifier().fit(*first)
+    made = SparseClassifier(algorithm="gd").fit(*first)
     turns = itertools.cycle([second, first])
 
     def child():
@@ -556,7 +564,7 @@ def test_a_damaged_sparse_matrix_is_refused(tmp_path, begins, message, kind):
         x.indptr = np.array(begins, kind)
         return x
 
-    made = SparseClassifier().fit(np.eye(2), [0, 1])
+    made = SparseClassifier(algorithm="gd").fit(np.eye(2), [0, 1])
     made.save(tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     with pytest.raises(ValueError, match="X is not a valid sparse matrix: .*" + message):
@@ -579,9 +587,9 @@ def test_two_words_are_kept_in_the_file(tmp_path, vwlite, solver, pair, labels):
     chance = np.random.default_rng(5)
     X = chance.normal(size=(60, 3))
     y = np.array(pair)[(X[:, 0] > 0).astype(int)]
-    fitted = SparseClassifier(**solver).fit(X, y)
+    fitted = SparseClassifier(algorithm="gd", **solver).fit(X, y)
     assert fitted.classes_.tolist() == sorted(pair) and set(fitted.predict(X)) == set(pair)
-    numbers = SparseClassifier(**solver).fit(X, np.where(X[:, 0] > 0, 1, -1))
+    numbers = SparseClassifier(algorithm="gd", **solver).fit(X, np.where(X[:, 0] > 0, 1, -1))
     assert (fitted.coef_ == numbers.coef_).all()
     path = str(tmp_path / "m")
     fitted.save(path)
@@ -601,5 +609,5 @@ def test_words_continue_from_a_model_that_has_none(tmp_path):
     """As an older program saved them."""
     X, y = np.eye(4), np.array(["a", "b", "a", "b"])
     path = str(tmp_path / "m")
-    SparseClassifier().fit(X, np.where(y == "b", 1, -1)).save(path)
+    SparseClassifier(algorithm="gd").fit(X, np.where(y == "b", 1, -1)).save(path)
     assert SparseClassifier(initial=path).fit(X, y).classes_.tolist() == ["a", "b"]

@@ -15,6 +15,7 @@ pytest.importorskip("sklearn")
 pa = pytest.importorskip("pyarrow")
 
 import pandas as pd  # noqa: E402
+from running import GD  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.metrics import roc_auc_score  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split  # noqa: E402
@@ -111,13 +112,13 @@ FRAMES = {
 @pytest.fixture
 def command(vwlite, tmp_path):
     (tmp_path / "data.vw").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
     return load_model(tmp_path / "command.model")
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_a_frame_is_the_text_of_the_table(frame, command, tmp_path):
-    made = SparseClassifier(text="ad text").fit(frame(), Y)
+    made = SparseClassifier(algorithm="gd", text="ad text").fit(frame(), Y)
     expected = list(command.predict_lines(TEXT))
     assert made.decision_function(frame()).tolist() == expected
     assert made.feature_names_in_.tolist() == list(DATA)
@@ -135,20 +136,21 @@ def test_several_passes_read_a_stream_once(command, vwlite, tmp_path):
 
 
 def test_crosses_are_by_the_letters_of_columns(command, vwlite, tmp_path):
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-q", "cm", "-m", tmp_path / "m", "--quiet")
-    made = SparseClassifier(text="ad text", quadratic=["cm"]).fit(arrow(), Y)
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-q", "cm", "-m", tmp_path / "m", "--quiet")
+    made = SparseClassifier(algorithm="gd", text="ad text", quadratic=["cm"]).fit(arrow(), Y)
     assert made.decision_function(arrow()).tolist() == list(load_model(tmp_path / "m").predict_lines(TEXT))
 
 
 def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
     typed = ["-q", "country,member", "-m", tmp_path / "m", "--quiet"]
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", *typed)
-    made = SparseClassifier(text="ad text", quadratic="country,member").fit(arrow(), Y)
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", *typed)
+    made = SparseClassifier(algorithm="gd", text="ad text", quadratic="country,member").fit(arrow(), Y)
     expected = list(load_model(tmp_path / "m").predict_lines(TEXT))
     assert made.decision_function(arrow()).tolist() == expected
-    assert expected != SparseClassifier(text="ad text").fit(arrow(), Y).decision_function(arrow()).tolist()
+    plain = SparseClassifier(algorithm="gd", text="ad text").fit(arrow(), Y)
+    assert expected != plain.decision_function(arrow()).tolist()
     with pytest.raises(ValueError, match="country,town cannot be crossed: there are no features of a column 'town'"):
-        SparseClassifier(quadratic="country,town").fit(arrow(), Y)
+        SparseClassifier(algorithm="gd", quadratic="country,town").fit(arrow(), Y)
 
 
 @pytest.mark.parametrize("options", [{}, {"quadratic": ["ca", "country,member"]}, {"passes": 3, "holdout_off": True}])
@@ -156,9 +158,9 @@ def test_names_of_features_are_those_of_the_text(command, vwlite, tmp_path, opti
     crossing = [word for cross in options.get("quadratic", ()) for word in ("-q", cross)]
     passes = ["--passes", "3", "--holdout-off"] if "passes" in options else []
     typed = ["--loss", "logistic", "--names", *crossing, *passes, "--quiet", "-m", tmp_path / "m"]
-    vwlite("train", tmp_path / "data.vw", *typed)
+    vwlite("train", *GD, tmp_path / "data.vw", *typed)
     expected = list(read_model(tmp_path / "m").names)
-    made = SparseClassifier(text="ad text", names=True, **options)
+    made = SparseClassifier(algorithm="gd", text="ad text", names=True, **options)
     for frame in (arrow(), chunked(), batches()):
         made.fit(frame, Y).save(tmp_path / "python.model")
         assert list(read_model(tmp_path / "python.model").names) == expected != []
@@ -168,24 +170,24 @@ def test_names_of_features_are_those_of_the_text(command, vwlite, tmp_path, opti
         for again in (twice, SparseClassifier(initial=tmp_path / "python.model", text="ad text").fit(arrow(), Y)):
             again.save(tmp_path / "python.model")
             assert list(read_model(tmp_path / "python.model").names) == list(read_model(tmp_path / "m").names)
-    SparseClassifier(text="ad text", **options).fit(arrow(), Y).save(tmp_path / "python.model")
+    SparseClassifier(algorithm="gd", text="ad text", **options).fit(arrow(), Y).save(tmp_path / "python.model")
     assert len(read_model(tmp_path / "python.model").names) == 0
 
 
 def test_names_of_partial_fits_add_up(command, vwlite, tmp_path):
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "--names", "--quiet", "-m", tmp_path / "m")
-    made = SparseClassifier(text="ad text", names=True)
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "--names", "--quiet", "-m", tmp_path / "m")
+    made = SparseClassifier(algorithm="gd", text="ad text", names=True)
     for i in range(len(Y)):
         made.partial_fit(arrow().slice(i, 1), Y[i : i + 1], classes=[0, 1])
     made.save(tmp_path / "python.model")
     assert list(read_model(tmp_path / "python.model").names) == list(read_model(tmp_path / "m").names)
-    SparseClassifier(text="ad text", names=2).fit(arrow(), Y).save(tmp_path / "m")
+    SparseClassifier(algorithm="gd", text="ad text", names=2).fit(arrow(), Y).save(tmp_path / "m")
     assert {name for _, name in read_model(tmp_path / "m").names} == {b"age^age", b"country^country=PT"}
     with pytest.raises(ValueError, match="names= is for models of a matrix"):
         made.save(tmp_path / "m", names=list(DATA))
     for wrong in (0, -1, "x", 1.5):
         with pytest.raises(ValueError, match="names"):
-            SparseClassifier(names=wrong).fit(arrow(), Y)
+            SparseClassifier(algorithm="gd", names=wrong).fit(arrow(), Y)
 
 
 def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):
@@ -193,8 +195,8 @@ def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):
     frame = polars().with_columns(pl.Series("bought", [1, -1, 1, -1, 1]))
     frame.write_csv(tmp_path / "data.csv")
     text = ["--text", "ad text", "--loss", "logistic", "--quiet"]
-    vwlite("train", tmp_path / "data.csv", "--label", "bought", *text, "-m", tmp_path / "command.model")
-    made = SparseClassifier(text="ad text").fit(polars(), Y)
+    vwlite("train", *GD, tmp_path / "data.csv", "--label", "bought", *text, "-m", tmp_path / "command.model")
+    made = SparseClassifier(algorithm="gd", text="ad text").fit(polars(), Y)
     made.save(tmp_path / "python.model")
     expected = made.decision_function(polars()).tolist()
     for model in ("command.model", "python.model"):
@@ -226,10 +228,10 @@ def test_roles_that_are_said(vwlite, tmp_path):
     zips, texts = [12045, 90210, -7], ["A a", "b a b", ""]
     frame = pa.table({"zip": zips, "on": [True, False, None], "gone": [1, 2, 3], "t": texts})
     text = ["1 |zip zip=12045 |on on:1 |t a a a_a", "-1 |zip zip=90210 |t b a b_a b a_b", "1 |zip zip=-7"]
-    made = SparseClassifier(categorical=["zip"], numeric=["on"], text=["t"], drop=["gone"], ngram=2)
+    made = SparseClassifier(algorithm="gd", categorical=["zip"], numeric=["on"], text=["t"], drop=["gone"], ngram=2)
     made.fit(frame, [1, -1, 1]).save(tmp_path / "python.model")
     (tmp_path / "data.vw").write_text("\n".join(text))
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
     expected = list(load_model(tmp_path / "command.model").predict_lines(text))
     assert made.decision_function(frame).tolist() == expected
     with pytest.raises(AttributeError, match="the frame has others too"):
@@ -253,15 +255,15 @@ def test_times_of_frames(vwlite, tmp_path):
     vw = ["1 |at hour=13 weekday=6 month=1", "-1 |", "1 |at hour=23 weekday=3 month=12"]
     vw.append("-1 |at hour=0 weekday=4 month=2")
     (tmp_path / "data.vw").write_text("\n".join(vw) + "\n")
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
     expected = list(load_model(tmp_path / "m").predict_lines(vw))
     zoned = pd.DataFrame({"at": pd.to_datetime(pd.Series(stamps), utc=True).dt.tz_convert("Europe/Lisbon")})
     for frame in (pd.DataFrame({"at": stamps}), pl.DataFrame({"at": stamps}), pa.table({"at": text}), zoned):
-        made = SparseClassifier(time="at").fit(frame, [1, -1, 1, -1])
+        made = SparseClassifier(algorithm="gd", time="at").fit(frame, [1, -1, 1, -1])
         assert made.decision_function(frame).tolist() == expected
         made.save(tmp_path / "python.model")
         assert load_model(tmp_path / "python.model").predict(frame).tolist() == expected
-    made = SparseClassifier(time=["at"], names=True).fit(pa.table({"at": text}), [1, -1, 1, -1])
+    made = SparseClassifier(algorithm="gd", time=["at"], names=True).fit(pa.table({"at": text}), [1, -1, 1, -1])
     made.save(tmp_path / "m")
     assert {name for _, name in read_model(tmp_path / "m").names} >= {b"at^hour=13", b"at^weekday=6", b"at^month=1"}
     with pytest.raises(ValueError, match="X contains an invalid time, at row 1, column 'at': a time is ISO 8601, such"):
@@ -274,10 +276,10 @@ def test_nan_is_missing(tmp_path):
     """As pandas has it, whose frames come with null instead."""
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     data = {"x": [1.0, math.nan, 3.0, math.nan], "z": ["a", "b", "a", "c"]}
-    expected = SparseClassifier().fit(pa.table(data | {"x": [1.0, None, 3.0, None]}), [1, 0, 1, 0])
+    expected = SparseClassifier(algorithm="gd").fit(pa.table(data | {"x": [1.0, None, 3.0, None]}), [1, 0, 1, 0])
     scores = expected.decision_function(pa.table(data | {"x": [1.0, None, 3.0, None]})).tolist()
     for frame in (pa.table(data), pl.DataFrame(data), pd.DataFrame(data)):
-        made = SparseClassifier().fit(frame, [1, 0, 1, 0])
+        made = SparseClassifier(algorithm="gd").fit(frame, [1, 0, 1, 0])
         assert made.decision_function(frame).tolist() == scores
         made.save(tmp_path / "m")
         assert load_model(tmp_path / "m").predict(frame).tolist() == scores
@@ -355,7 +357,7 @@ REFUSED = {
 @pytest.mark.parametrize(("frame", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(frame, message):
     with pytest.raises(ValueError, match=message):
-        SparseClassifier().fit(frame(), [1, 2])
+        SparseClassifier(algorithm="gd").fit(frame(), [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -371,17 +373,18 @@ def test_what_is_refused(frame, message):
 )
 def test_roles_that_do_not_fit(roles, message):
     with pytest.raises(ValueError, match=message):
-        SparseClassifier(**roles).fit(arrow(), Y)
+        SparseClassifier(algorithm="gd", **roles).fit(arrow(), Y)
 
 
 def test_a_type_without_a_feature_may_be_dropped():
     frame = arrow().append_column("when", pa.array([1, 2, 3, 4, 5], pa.timestamp("s")))
-    made, expected = SparseClassifier(drop="when").fit(frame, Y), SparseClassifier().fit(arrow(), Y)
+    made = SparseClassifier(algorithm="gd", drop="when").fit(frame, Y)
+    expected = SparseClassifier(algorithm="gd").fit(arrow(), Y)
     assert made.decision_function(frame).tolist() == expected.decision_function(arrow()).tolist()
 
 
 def test_what_prediction_refuses(tmp_path):
-    made = SparseClassifier().fit(arrow(), Y)
+    made = SparseClassifier(algorithm="gd").fit(arrow(), Y)
     with pytest.raises(ValueError, match="seen at fit time, yet now missing:\n- age"):
         made.predict(arrow().drop_columns("age"))
     with pytest.raises(ValueError, match="was fitted with a frame"):
@@ -394,7 +397,7 @@ def test_what_prediction_refuses(tmp_path):
     assert loaded.predict(arrow().append_column("more", arrow()["age"])).tolist() == loaded.predict(arrow()).tolist()
     with pytest.raises(ValueError, match="column age of the model is missing"):
         loaded.predict(arrow().rename_columns(["years", *list(DATA)[1:]]))
-    SparseClassifier().fit(np.eye(2), [1, 2]).save(tmp_path / "m")
+    SparseClassifier(algorithm="gd").fit(np.eye(2), [1, 2]).save(tmp_path / "m")
     with pytest.raises(ValueError, match="the model was not trained on a table"):
         load_model(tmp_path / "m").predict(arrow())
 
@@ -405,7 +408,7 @@ def test_a_stream_that_fails():
         raise RuntimeError("the disk is gone")
 
     with pytest.raises(ValueError, match=r"the frame cannot be read: .*the disk is gone"):
-        SparseClassifier().fit(pa.RecordBatchReader.from_batches(arrow().schema, broken()), Y)
+        SparseClassifier(algorithm="gd").fit(pa.RecordBatchReader.from_batches(arrow().schema, broken()), Y)
 
 
 def test_a_capsule_is_read_once():
@@ -447,7 +450,7 @@ INDEXES = {
 def test_an_index_of_pandas_is_not_a_feature(index, vwlite, tmp_path):
     frame, y = sorted_by_label()
     other = frame.set_axis(index(len(frame)))
-    made, expected = SparseClassifier().fit(other, y), SparseClassifier().fit(frame, y)
+    made, expected = SparseClassifier(algorithm="gd").fit(other, y), SparseClassifier(algorithm="gd").fit(frame, y)
     assert made.feature_names_in_.tolist() == ["x", "c"] and made.n_features_in_ == 2
     made.save(tmp_path / "a")
     expected.save(tmp_path / "b")
@@ -457,13 +460,14 @@ def test_an_index_of_pandas_is_not_a_feature(index, vwlite, tmp_path):
             assert model.decision_function(rows).tolist() == expected.decision_function(frame).tolist()
     labels = pd.Series(y.to_numpy(), index=other.index)
     weights = pd.Series(1.0, index=other.index)
-    again = SparseClassifier().partial_fit(other, labels, classes=[0, 1], sample_weight=weights).partial_fit(frame, y)
+    again = SparseClassifier(algorithm="gd").partial_fit(other, labels, classes=[0, 1], sample_weight=weights)
+    again.partial_fit(frame, y)
     assert again.partial_fit(other, y).predict(other).tolist() == again.predict(frame).tolist()
     # The same in a file: what pandas writes, with and without the index.
     for name, rows in (("a", other), ("b", frame)):
         rows.assign(y=2 * y.to_numpy() - 1).to_parquet(tmp_path / f"{name}.parquet")
         run = [tmp_path / f"{name}.parquet", "--label", "y"]
-        vwlite("train", *run, "--loss", "logistic", "-m", tmp_path / name)
+        vwlite("train", *GD, *run, "--loss", "logistic", "-m", tmp_path / name)
         (tmp_path / f"{name}.vw").write_text(vwlite("convert", *run).out)
     assert (tmp_path / "a.vw").read_bytes() == (tmp_path / "b.vw").read_bytes()
     predicted = [
@@ -480,15 +484,16 @@ def test_an_index_is_not_a_feature_after_other_libraries(tmp_path):
     frame.set_axis(INDEXES["numbers"](len(frame))).to_parquet(tmp_path / "a.parquet")
     read = pytest.importorskip("polars").read_parquet(tmp_path / "a.parquet")
     assert read.columns == ["x", "c", "__index_level_0__"]
-    made = SparseClassifier().fit(read, y)
-    assert made.decision_function(read).tolist() == SparseClassifier().fit(frame, y).decision_function(frame).tolist()
+    made = SparseClassifier(algorithm="gd").fit(read, y)
+    expected = SparseClassifier(algorithm="gd").fit(frame, y)
+    assert made.decision_function(read).tolist() == expected.decision_function(frame).tolist()
 
 
 def test_an_option_makes_a_feature_of_an_index(vwlite, tmp_path):
     frame, y = sorted_by_label()
     named = frame.set_axis(pd.Index(np.arange(len(frame)) // 100, name="week"))
-    made = SparseClassifier(categorical="week").fit(named, y)
-    expected = SparseClassifier(categorical="week").fit(named.reset_index()[["x", "c", "week"]], y)
+    made = SparseClassifier(algorithm="gd", categorical="week").fit(named, y)
+    expected = SparseClassifier(algorithm="gd", categorical="week").fit(named.reset_index()[["x", "c", "week"]], y)
     assert made.feature_names_in_.tolist() == ["x", "c", "week"]
     assert made.decision_function(named).tolist() == expected.decision_function(named).tolist()
     with pytest.raises(ValueError, match="seen at fit time, yet now missing:\n- week"):
@@ -496,16 +501,16 @@ def test_an_option_makes_a_feature_of_an_index(vwlite, tmp_path):
     named.assign(y=y.to_numpy()).to_parquet(tmp_path / "a.parquet")
     out = vwlite("convert", tmp_path / "a.parquet", "--label", "y", "--categorical", "week").out
     assert out.count("|week week=") == len(frame)
-    said = vwlite("train", tmp_path / "a.parquet", "--label", "y", "-m", tmp_path / "m").err
+    said = vwlite("train", *GD, tmp_path / "a.parquet", "--label", "y", "-m", tmp_path / "m").err
     assert "columns: label y; numeric x; categorical c; drop week\n" in said
-    assert SparseClassifier(drop=["week"]).fit(named, y).feature_names_in_.tolist() == ["x", "c"]
+    assert SparseClassifier(algorithm="gd", drop=["week"]).fit(named, y).feature_names_in_.tolist() == ["x", "c"]
 
 
 def test_a_model_that_has_learned_an_index_still_predicts(tmp_path):
     """As versions before this one made them."""
     frame, y = sorted_by_label()
     other = frame.set_axis(INDEXES["numbers"](len(frame)))
-    SparseClassifier(numeric="__index_level_0__").fit(other, y).save(tmp_path / "m")
+    SparseClassifier(algorithm="gd", numeric="__index_level_0__").fit(other, y).save(tmp_path / "m")
     assert len(load_model(tmp_path / "m").predict(other)) == len(frame)
     with pytest.raises(ValueError, match=r"it was the index of a pandas frame, .* train the model again"):
         load_model(tmp_path / "m").predict(frame)
@@ -515,7 +520,7 @@ def test_a_model_of_json_lines_does_not_take_an_index(vwlite, tmp_path):
     frame, y = sorted_by_label(20)
     rows = frame.assign(y=y)
     rows.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
-    vwlite("train", tmp_path / "a.jsonl", "--label", "y", "-m", tmp_path / "m")
+    vwlite("train", *GD, tmp_path / "a.jsonl", "--label", "y", "-m", tmp_path / "m")
     rows.to_parquet(tmp_path / "a.parquet")
     rows.set_axis(INDEXES["named"](20)).to_parquet(tmp_path / "b.parquet")
     assert vwlite("predict", "-m", tmp_path / "m", tmp_path / "a.parquet").out == vwlite(
@@ -528,7 +533,7 @@ def test_a_model_of_json_lines_does_not_take_an_index(vwlite, tmp_path):
 @pytest.mark.parametrize("said", [b"{", b"[1]", b"null", b'{"index_columns": 3}', b'{"index_columns": [["x"], null]}'])
 def test_metadata_that_says_no_index(said):
     frame = pa.table({"x": [1.0, 2.0]}).replace_schema_metadata({b"pandas": said, b"": b"", b"k" * 99: b"v" * 999})
-    assert SparseClassifier().fit(frame, [0, 1]).feature_names_in_.tolist() == ["x"]
+    assert SparseClassifier(algorithm="gd").fit(frame, [0, 1]).feature_names_in_.tolist() == ["x"]
     assert frame_of(frame).metadata == frame.schema.metadata
 
 
@@ -544,14 +549,15 @@ def test_splits_of_a_frame_do_not_see_the_order_of_its_rows():
         auc.append(roc_auc_score(y.iloc[at[1]], made.decision_function(test)))
     assert auc[0] == auc[1] < 0.9
     train, test, y_train, y_test = train_test_split(frame, y, random_state=0)
-    assert roc_auc_score(y_test, SparseClassifier().fit(train, y_train).predict_proba(test)[:, 1]) < 0.9
+    assert roc_auc_score(y_test, SparseClassifier(algorithm="gd").fit(train, y_train).predict_proba(test)[:, 1]) < 0.9
     kept = frame[frame["x"] > 0]
-    made = SparseClassifier().fit(kept, y[kept.index])
+    made = SparseClassifier(algorithm="gd").fit(kept, y[kept.index])
     assert made.predict(frame[frame["x"] <= 0]).tolist() == made.predict(frame)[frame["x"] <= 0].tolist()
     search = GridSearchCV(SparseClassifier(), {"learning_rate": [0.1, 0.5]}, scoring="roc_auc", error_score="raise")
     assert search.fit(frame, y).best_score_ < 0.9
     assert search.predict(test).tolist() == search.predict(test.reset_index(drop=True)).tolist()
-    assert roc_auc_score(y, cross_val_predict(SparseClassifier(), frame, y, method="decision_function")) < 0.9
+    scores = cross_val_predict(SparseClassifier(algorithm="gd"), frame, y, method="decision_function")
+    assert roc_auc_score(y, scores) < 0.9
     calibrated = CalibratedClassifierCV(SparseClassifier(loss="hinge"), cv=3).fit(frame, y)
     assert calibrated.predict_proba(test).shape == (len(test), 2)
 
@@ -562,9 +568,9 @@ def test_texts_in_a_series(dtype):
     texts, words = ["Buy now", "dear friend", "buy cheap", "my dear"] * 5, ["spam", "ham"] * 10
     index = np.arange(20)[::-1] * 2
     series, labels = pd.Series(texts, index=index, dtype=dtype), pd.Series(words, index=index, dtype=dtype)
-    expected = SparseClassifier(text="t").fit(pa.table({"t": texts}), words)
+    expected = SparseClassifier(algorithm="gd", text="t").fit(pa.table({"t": texts}), words)
     for y in (words, labels, labels.to_numpy()):
-        made = SparseClassifier(text="t").fit(series.to_frame("t"), y)
+        made = SparseClassifier(algorithm="gd", text="t").fit(series.to_frame("t"), y)
         assert made.classes_.tolist() == ["ham", "spam"]
         assert made.predict(series.to_frame("t")).tolist() == expected.predict(pa.table({"t": texts})).tolist() == words
         assert made.decision_function(series.to_frame("t")).tolist() == (
@@ -618,11 +624,11 @@ def test_words_without_a_position_are_refused(made):
 
     for roles in ({}, {"text": "w"}):
         with pytest.raises(ValueError, match="column 'w' is damaged"):
-            SparseClassifier(**roles).fit(stream(), [0, 1])
+            SparseClassifier(algorithm="gd", **roles).fit(stream(), [0, 1])
     numbers = np.empty(2, dtype=np.int64)
     with pytest.raises(ValueError, match="column 'w' is damaged"):
         Frame(stream().__arrow_c_stream__()).distinct(0, numbers)
-    assert SparseClassifier(drop="w").fit(stream(), [0, 1]).feature_names_in_.tolist() == ["w", "x"]
+    assert SparseClassifier(algorithm="gd", drop="w").fit(stream(), [0, 1]).feature_names_in_.tolist() == ["w", "x"]
 
 
 @pytest.mark.parametrize("ends", [[0, 3, 1 << 20], [1 << 20, 1 << 20, 1 << 21]])
@@ -634,13 +640,13 @@ def test_words_behind_their_buffer_are_refused(kind, ends):
     damage()
     for frame in frames:
         with pytest.raises(ValueError, match=r"offset|larger than"):
-            SparseClassifier().fit(frame, [0, 1])
+            SparseClassifier(algorithm="gd").fit(frame, [0, 1])
 
 
 def test_a_word_that_is_null_may_be_anywhere():
     column, damage = views(20, 9, -1)
     frame = pa.table({"w": pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\x02"), *column.buffers()[1:]])})
     damage()
-    made = SparseClassifier().fit(frame, [0, 1])
-    expected = SparseClassifier().fit(pa.table({"w": [None, "x" * 20]}), [0, 1])
+    made = SparseClassifier(algorithm="gd").fit(frame, [0, 1])
+    expected = SparseClassifier(algorithm="gd").fit(pa.table({"w": [None, "x" * 20]}), [0, 1])
     assert made.predict_proba(frame).tolist() == expected.predict_proba(frame).tolist()

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from running import finish, start
+from running import GD, finish, start
 
 from vwlite import LoadedModel, load_model
 
@@ -15,7 +15,7 @@ LINES = [b"1 |a x y:2 |b z", b"", b"-1 |a x:0.5 |c w", b"|a q"] * 3
 @pytest.fixture
 def model(vwlite, tmp_path):
     (tmp_path / "data.vw").write_bytes(b"\n".join(LINES))
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
     return tmp_path / "m"
 
 
@@ -79,7 +79,7 @@ def test_a_bad_line_has_a_place(model, lines, options, message):
 
 def test_a_prediction_that_is_not_finite_has_a_place(vwlite, tmp_path):
     (tmp_path / "data.vw").write_text("1 | 0:1 1:1\n" * 50)
-    vwlite("train", tmp_path / "data.vw", "-q", "  ", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, tmp_path / "data.vw", "-q", "  ", "-m", tmp_path / "m", "--quiet")
     loaded = load_model(tmp_path / "m")
     with pytest.raises(ValueError, match=r"^row 2: the prediction is not finite"):  # as the product is not
         loaded.predict(np.array([[0, 0], [0, 1], [3e38, 3e38]]))
@@ -115,7 +115,7 @@ def test_files_that_are_not_models(tmp_path, model):
 def test_a_model_of_classes(vwlite, tmp_path):
     data = tmp_path / "data.vw"
     data.write_bytes(b"red | a\nblue | b\ngreen | c\n" * 9)
-    vwlite("train", data, "--classes", "red,blue,green", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, data, "--classes", "red,blue,green", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
     loaded = load_model(tmp_path / "m")
     assert loaded.classes == ["red", "blue", "green"]
     assert list(loaded.predict_lines(["| b", "| c", "| a"])) == ["blue", "green", "red"]
@@ -274,7 +274,7 @@ def test_json_lines_need_a_model_of_a_table(model, clicks):
 
 def test_dictionaries_with_classes(vwlite, tmp_path):
     (tmp_path / "d.csv").write_text("kind,x,y\n" + "red,1,0\nblue,0,1\ngreen,1,1\n" * 9)
-    vwlite("train", tmp_path / "d.csv", "--label", "kind", "--classes", "red,blue,green", "--loss", "logistic",
+    vwlite("train", *GD, tmp_path / "d.csv", "--label", "kind", "--classes", "red,blue,green", "--loss", "logistic",
            "-m", tmp_path / "m", "--quiet")  # fmt: skip
     loaded = load_model(tmp_path / "m")
     rows = [{"x": 1}, {"y": 1.0}, {"x": 1, "y": 1, "kind": "red"}]
@@ -285,7 +285,7 @@ def test_dictionaries_with_classes(vwlite, tmp_path):
 @pytest.mark.parametrize("names", [True, False])
 def test_weights_are_those_that_the_command_shows(vwlite, tmp_path, names):
     (tmp_path / "d").write_bytes(b"\n".join(LINES))
-    vwlite("train", tmp_path / "d", "-q", "ab", "-m", tmp_path / "m", *(["--names"] if names else []), "--quiet")
+    vwlite("train", *GD, tmp_path / "d", "-q", "ab", "-m", tmp_path / "m", *(["--names"] if names else []), "--quiet")
     found = load_model(tmp_path / "m").weights()
     expected = [line.split("\t") for line in vwlite("weights", tmp_path / "m", "--all").out.splitlines()]
     expected = [row for row in expected if float(row[1])]
@@ -304,7 +304,7 @@ def test_weights_are_those_that_the_command_shows(vwlite, tmp_path, names):
 def test_weights_of_classes_are_by_class(vwlite, tmp_path):
     (tmp_path / "d").write_bytes(b"red | a\nblue | b\ngreen | c\n" * 9)
     typed = ("--classes", "red,blue,green", "--loss", "logistic", "--names", "--no-constant", "--quiet")
-    vwlite("train", tmp_path / "d", *typed, "-m", tmp_path / "m")
+    vwlite("train", *GD, tmp_path / "d", *typed, "-m", tmp_path / "m")
     found = dict(load_model(tmp_path / "m").weights())
     assert sorted(found) == ["a", "b", "c"]
     assert all(list(weights) == ["red", "blue", "green"] for weights in found.values())
@@ -314,7 +314,7 @@ def test_weights_of_classes_are_by_class(vwlite, tmp_path):
 @pytest.mark.parametrize("line", [1, None, ["1 |a b"], 1.5, {}])
 def test_a_line_that_is_not_a_text_is_refused(vwlite, tmp_path, line):
     (tmp_path / "d").write_text("1 |a b\n-1 |a c\n")
-    vwlite("train", tmp_path / "d", "-m", tmp_path / "m", "--quiet")
+    vwlite("train", *GD, tmp_path / "d", "-m", tmp_path / "m", "--quiet")
     loaded = load_model(tmp_path / "m")
     with pytest.raises(TypeError, match=f"line 1 is of type {type(line).__name__}: a line is a str or bytes"):
         list(loaded.predict_lines([line]))

@@ -7,6 +7,7 @@ pytest.importorskip("sklearn")
 
 import scipy.sparse as sp
 from matrices import COLUMNS, ROWS, drawn
+from running import GD
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from test_battery import FORMS, OF_VW, OPTIONS, PAIRS, UNSEEN
 
@@ -106,7 +107,7 @@ RUNS = {
 
 @pytest.mark.parametrize("options", RUNS.values(), ids=RUNS)
 def test_every_option_of_a_run(vwlite, tmp_path, options):
-    made = check(vwlite, tmp_path, *drawn(), "logistic", options)
+    made = check(vwlite, tmp_path, *drawn(), "logistic", {"algorithm": "gd"} | options)
     assert made.n_iter_ <= options.get("passes", 1)
     if options.get("early_terminate"):
         assert made.n_iter_ < options["passes"]
@@ -120,7 +121,7 @@ def test_classes_by_name(vwlite, tmp_path, names, softmax):
     said = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
     text = [f"{said[int(line.split()[0]) - 1]} {line.partition(' ')[2]}" for line in data.read_text().splitlines()]
     data.write_text("\n".join(text) + "\n")
-    options = {"softmax": True, "algorithm": "sgd"} if softmax else {"loss": "logistic"}
+    options = {"softmax": True, "algorithm": "sgd"} if softmax else {"algorithm": "gd", "loss": "logistic"}
     vwlite("train", data, f"--classes={','.join(said)}", *words(options), "-m", tmp_path / "command.model", "--quiet")
     made = SparseClassifier(**options).fit(x, np.array(names)[y - 1])
     made.save(tmp_path / "python.model")
@@ -144,8 +145,8 @@ def test_weights_of_rows_are_importances(vwlite, tmp_path):
     lines = (line.partition(" ") for line in (tmp_path / "data.libsvm").read_text().splitlines())
     text = [f"{label} {w} | {rest}" for w, (label, _, rest) in zip(weight, lines, strict=True)]
     (tmp_path / "data.vw").write_text("\n".join(text) + "\n")
-    vwlite("train", tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
-    SparseClassifier().fit(x, y, sample_weight=weight).save(tmp_path / "python.model")
+    vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    SparseClassifier(algorithm="gd").fit(x, y, sample_weight=weight).save(tmp_path / "python.model")
     assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
 
 
@@ -153,8 +154,8 @@ def test_labels_of_two_numbers_are_those_that_the_option_maps(vwlite, tmp_path):
     x, y = drawn()
     y = (y + 1) // 2
     data = written(tmp_path / "data.libsvm", x, y)
-    vwlite("train", data, "--loss", "logistic", "--labels", "0,1", "-m", tmp_path / "command.model", "--quiet")
-    made = SparseClassifier().fit(x, y)
+    vwlite("train", *GD, data, "--loss", "logistic", "--labels", "0,1", "-m", tmp_path / "command.model", "--quiet")
+    made = SparseClassifier(algorithm="gd").fit(x, y)
     made.save(tmp_path / "python.model")
     assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
     assert made.classes_.tolist() == [0, 1]
@@ -215,14 +216,14 @@ def test_new_classes_appear_where_the_options_allow_them(vwlite, tmp_path):
     order = np.argsort(names == "green", kind="stable")
     x, y, names = x[order], y[order], names[order]
     model = tmp_path / "command.model"
-    made = SparseClassifier(oaa=4, classes="auto")
+    made = SparseClassifier(algorithm="gd", oaa=4, classes="auto")
     for i, part in enumerate(np.split(np.arange(ROWS), [40])):
         data = written(tmp_path / "part.libsvm", x[part], y[part])
         lines = (line.partition(" ") for line in data.read_text().splitlines())
         text = [f"{name} {rest}\n" for name, (_, _, rest) in zip(names[part], lines, strict=True)]
         data.write_text("".join(text))
         typed = ["--loss", "logistic", "--oaa", 4, "--classes", "auto"] if i == 0 else ["-i", model]
-        vwlite("train", data, *typed, "-m", model, "--quiet")
+        vwlite("train", *GD, data, *typed, "-m", model, "--quiet")
         made.partial_fit(x[part], names[part])
         assert made.classes_.tolist() == sorted({*names[: part[-1] + 1]})
     made.save(tmp_path / "python.model")
@@ -238,8 +239,9 @@ def test_new_classes_appear_where_the_options_allow_them(vwlite, tmp_path):
 def test_a_file_of_columns_from_1_keeps_its_indices_if_it_is_read_so(vwlite, tmp_path):
     x, y = drawn()
     dump_svmlight_file(x, y, str(tmp_path / "data.libsvm"), zero_based=False)
-    vwlite("train", tmp_path / "data.libsvm", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
-    SparseClassifier().fit(*load_svmlight_file(str(tmp_path / "data.libsvm"), zero_based=True)).save(tmp_path / "p")
+    vwlite("train", *GD, tmp_path / "data.libsvm", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
+    x, y = load_svmlight_file(str(tmp_path / "data.libsvm"), zero_based=True)
+    SparseClassifier(algorithm="gd").fit(x, y).save(tmp_path / "p")
     assert (tmp_path / "p").read_bytes() == (tmp_path / "command.model").read_bytes()
 
 
@@ -293,11 +295,12 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_a_matrix_is_the_same_in_every_shape(shape, tmp_path):
     x, y = drawn()
-    y_of = {"usual": SparseClassifier().fit(x, y), "other": SparseClassifier().fit(shape(x), y)}
-    for name, made in y_of.items():
+    rows_of = {"usual": x, "other": shape(x)}
+    made_of = {name: SparseClassifier(algorithm="gd").fit(rows, y) for name, rows in rows_of.items()}
+    for name, made in made_of.items():
         made.save(tmp_path / name)
     assert (tmp_path / "usual").read_bytes() == (tmp_path / "other").read_bytes()
-    assert (y_of["usual"].decision_function(shape(x)) == y_of["usual"].decision_function(x)).all()
+    assert (made_of["usual"].decision_function(shape(x)) == made_of["usual"].decision_function(x)).all()
 
 
 def test_unseen_features_have_the_weight_of_unseen_ones():

@@ -9,7 +9,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from vwlite import SparseClassifier, SparseRegressor
 
 ESTIMATORS = [
-    SparseClassifier(), SparseRegressor(), SparseClassifier(algorithm="ftrl", loss="hinge", l1=0.01, passes=3),
+    SparseClassifier(algorithm="gd"), SparseRegressor(algorithm="gd"),
+    SparseClassifier(algorithm="ftrl", loss="hinge", l1=0.01, passes=3),
     SparseClassifier(softmax=True, radius=1.0), SparseRegressor(algorithm="adagrad", loss="huber", average=True),
 ]  # fmt: skip
 _WEIGHTS = (

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from models import content
+from running import GD
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model, write_model
@@ -109,7 +110,7 @@ def test_what_is_in_the_place_of_its_start(vwlite, tmp_path, monkeypatch):
     """However the two are named; not what goes through a pipe."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").write_text("1 | a\n-1 | b\n")
-    vwlite("train", "--quiet", "data", "-m", "start")
+    vwlite("train", *GD, "--quiet", "data", "-m", "start")
     start = (tmp_path / "start").read_bytes()
     vwlite("train", "--quiet", "data", "-i", "start", "-m", "start")
     one_run = (tmp_path / "start").read_bytes()
@@ -246,10 +247,10 @@ def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
 
 def test_a_model_without_features(vwlite, tmp_path):
     (tmp_path / "empty").write_text("")
-    vwlite("train", tmp_path / "empty", "--allow-empty", "-m", tmp_path / "model")
+    vwlite("train", *GD, tmp_path / "empty", "--allow-empty", "-m", tmp_path / "model")
     (tmp_path / "data").write_text(lines_of(1, 50))
     vwlite("train", tmp_path / "data", "-i", tmp_path / "model", "-m", tmp_path / "model")
-    vwlite("train", tmp_path / "data", "-m", tmp_path / "direct")
+    vwlite("train", *GD, tmp_path / "data", "-m", tmp_path / "direct")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "direct").read_bytes()
 
 

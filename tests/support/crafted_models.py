@@ -28,6 +28,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from running import with_gd
+
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import run
@@ -143,7 +145,8 @@ def models(folder: Path) -> dict[str, bytes]:
     for name, options in {**KINDS, **SOLVED_KINDS}.items():
         verb = "solve" if name in SOLVED_KINDS else "train"
         data = "words" if "--classes" in options else "classes" if "--oaa" in options else "numbers"
-        command = [verb, str(folder / f"{data}.vw"), "--quiet", "-m", str(folder / "healthy"), *options.split()]
+        typed = options.split() if verb == "solve" else with_gd(options.split())
+        command = [verb, str(folder / f"{data}.vw"), "--quiet", "-m", str(folder / "healthy"), *typed]
         assert run(command) == 0, command
         found[name] = (folder / "healthy").read_bytes()
     return found

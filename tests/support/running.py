@@ -14,7 +14,13 @@ import pytest
 from vwlite.cli import run
 
 PROGRAM = [sys.executable, "-m", "vwlite"]
+GD = ("--algorithm", "gd")  # for tests of what does not depend on the default algorithm
 PATIENT = 30  # seconds after which something that should happen will not happen any more
+
+
+def with_gd(options: Sequence[str]) -> list[str]:
+    """Options of `vwlite train`, with gd where they name no algorithm."""
+    return [*options] if "--algorithm" in options or "--softmax" in options else [*GD, *options]
 
 
 @dataclass

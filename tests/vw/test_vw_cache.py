@@ -7,7 +7,7 @@ import struct
 
 import pytest
 from crafted_caches import crafted, put_together, split_into_parts
-from running import leftovers
+from running import GD, leftovers
 from test_cache import other_ranges, zeros
 
 from vwlite.input.reader import read_blocks
@@ -98,14 +98,14 @@ def test_the_data_is_not_made_a_cache(run):
 def test_the_caches_of_both_commands_are_not_mixed_up(run, vwlite):
     """Each makes its own again, as often as they change."""
     expected = run()
-    vwlite("train", "d", "--cache-file", "c", "-m", "m0", "--quiet")
+    vwlite("train", *GD, "d", "--cache-file", "c", "-m", "m0", "--quiet")
     with open("m0", "rb") as f:
         model = f.read()
     for _ in range(2):
         out, *found = run("--cache_file", "c")
         assert "rebuilt from the data: it was not made by vwlite vw." in out
         assert tuple(found) == expected[1:]
-        result = vwlite("train", "d", "--cache-file", "c", "-m", "m0", "--quiet")
+        result = vwlite("train", *GD, "d", "--cache-file", "c", "-m", "m0", "--quiet")
         assert result.err == "cache c is not used: it was not made by vwlite train; it is rebuilt\n"
         with open("m0", "rb") as f:
             assert f.read() == model

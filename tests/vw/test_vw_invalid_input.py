@@ -277,7 +277,7 @@ def test_outputs_that_harm_nothing_are_not_refused(data, tmp_path, monkeypatch, 
 
 def test_an_export_may_not_be_its_model(data, tmp_path, monkeypatch, vwlite):
     monkeypatch.chdir(tmp_path)
-    vwlite("train", "d", "-m", "m", "--quiet")
+    vwlite("train", "d", "--algorithm", "gd", "-m", "m", "--quiet")
     os.link("m", "hard")
     for name in ("m", "./m", "hard"):
         done = vwlite("export", "m", "--to", "vw", "-o", name, code=2)

@@ -279,7 +279,10 @@ def test_a_feature_mask_of_other_bits_is_refused(vwlite, tmp_path, other, monkey
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--oaa 2 --classes auto", "a model of classes cannot be exported: train it with `vwlite vw --oaa`"),
+        (
+            "--algorithm gd --oaa 2 --classes auto",
+            "a model of classes cannot be exported: train it with `vwlite vw --oaa`",
+        ),
         ("--algorithm eg --radius 3", "a model of --algorithm eg cannot be exported: features that were never seen"),
     ],
 )
