@@ -164,6 +164,23 @@ cdef class DataSummary:
             self.has_initial |= initials[i] != 0
             self.examples += 1
 
+    def map_labels(self, double negative):
+        """Make the label `negative` -1, and each other one 1."""
+        cdef size_t i
+        for i in range(self.examples):
+            self.label[i] = -1 if self.label[i] == negative else 1
+
+    def distinct_labels(self, size_t most):
+        """The different labels, at most so many of them, by size."""
+        cdef size_t i
+        found = set()
+        for i in range(self.examples):
+            if i == 0 or self.label[i] != self.label[i - 1]:
+                found.add(self.label[i])
+                if len(found) == most:
+                    break
+        return sorted(found)
+
     # --- what is found -----------------------------------------------------------------------
 
     cdef size_t known(self):

@@ -471,6 +471,22 @@ cdef class Batch:
         found.source, found.first_line = self.source, self.first_line + begin
         return found
 
+    def map_labels(self, double negative, double positive):
+        """Make these labels -1 and 1. Returns the lines that have another one: they are REJECTED."""
+        cdef size_t line
+        found = []
+        for line in range(self.a.lines):
+            if self.a.kind[line] != EXAMPLE or isnan(self.a.label[line]):
+                continue
+            if self.a.label[line] == negative:
+                self.a.label[line] = -1
+            elif self.a.label[line] == positive:
+                self.a.label[line] = 1
+            else:
+                self.a.kind[line] = REJECTED
+                found.append(line)
+        return found
+
     cdef check_like(self, Batch other):
         """Before `copy_lines` of the other batch: ValueError if its lines cannot be added, MemoryError."""
         if self.owner is not None:
@@ -631,6 +647,8 @@ cdef class Batch:
             low, high, whole, binary = 1, classes, True, False
         elif domain == "nonnegative":
             low = 0
+        elif domain == "ternary":
+            low, high, whole = -1, 1, True
         elif domain not in ("any", "binary"):
             raise ValueError("unknown domain of labels")
         with nogil:

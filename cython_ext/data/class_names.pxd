@@ -13,6 +13,7 @@ cdef class ClassNames:
     cdef readonly uint32_t count        # how many there are
     cdef readonly bint numbers          # they are the numbers 1 to K, whatever the spelling
     cdef readonly bint grows            # a new name gets the next number
+    cdef public bint numbered           # by a parser that takes names or numbers: a label was a number
     cdef ClassName* names                    # owned; [limit], never moves
     cdef uint32_t* places               # owned; a hash table of numbers, 0: free
     cdef uint32_t mask

@@ -39,7 +39,7 @@ from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MOST_DELIMITERS, FeatureColumns, compute, find_delimiters
 from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport (
-    ANY, BINARY, NONNEGATIVE, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, close_line, line_feed,
+    ANY, BINARY, NONNEGATIVE, TERNARY, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, close_line, line_feed,
 )
 from vwlite.core.text.vw cimport plain_line, vw_line
 
@@ -50,7 +50,7 @@ CODES = (
     "importance", "importance too large", "importance negative", "initial", "initial too large",
     "namespace name", "scale", "scale too large", "value", "value too large", "value too large by scale",
     "pair", "query", "index", "index too small", "index too large", "index repeated", "index order",
-    "class number", "class unknown", "class extra",
+    "class number", "class unknown", "class extra", "class third", "class or number",
     "read otherwise by Vowpal Wabbit",
 )
 assert len(CODES) == VW_INCOMPATIBLE + 1
@@ -66,10 +66,11 @@ cdef class Parser:
 
     format: "vw" or "libsvm"; a subclass is for another one, such as vwlite.core.text.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
-    label_domain: "any", "binary" (-1 or 1) or "nonnegative"; `loss_name` is named in its errors.
+    label_domain: "any", "binary" (-1 or 1), "nonnegative" or "ternary" (-1, 0 or 1); `loss_name` is named in its errors.
     labels: a pair of numbers or words that are mapped to -1 and 1; no other label is valid then.
     names: of classes; labels are replaced by the numbers of their classes. Several parsers may share names that grow,
         as long as they parse one after the other in the order of the stream.
+    or_numbers: all labels are names, or all of them are numbers, whichever comes first.
     lenient_labels: a label outside of these makes the example unlabelled, without an error; see `unfit_labels`.
     stop_at_fault: the batch ends before the first invalid line; otherwise, an invalid line is REJECTED and the
         next is parsed.
@@ -88,12 +89,13 @@ cdef class Parser:
     """
 
     def __cinit__(self, str format="vw", *, bint hash_all=False, uint32_t hash_seed=0, str label_domain="any",
-                  labels=None, ClassNames names=None, bint lenient_labels=False, bint stop_at_fault=True, str loss_name="this loss",
+                  labels=None, ClassNames names=None, bint or_numbers=False, bint lenient_labels=False,
+                  bint stop_at_fault=True, str loss_name="this loss",
                   bint columns=True, bint labels_in_tags=False, bint vw_compatible_only=False, bint spaces=False,
                   bint places=False):
         if type(self) is Parser and format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
-        domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE}
+        domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE, "ternary": TERNARY}
         if label_domain not in domains:
             raise ValueError(f"unknown domain of labels: {label_domain}")
         self.format, self.loss_name = format, loss_name
@@ -104,6 +106,7 @@ cdef class Parser:
         self.settings.domain = domains[label_domain]
         self.names = names
         self.settings.names = NULL if names is None else <void*>names
+        self.settings.or_numbers = or_numbers and names is not None
         self.unfit = ClassNames(MOST_UNFIT, grows=True) if lenient_labels else None
         self.settings.unfit = <void*>self.unfit if lenient_labels else NULL
         self.settings.stop = stop_at_fault

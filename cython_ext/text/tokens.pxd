@@ -34,6 +34,7 @@ cdef enum Domain:
     ANY = 0
     BINARY = 1       # -1 or 1
     NONNEGATIVE = 2
+    TERNARY = 3      # -1, 0 or 1
 
 
 # Settings of a parser, in the form for the inner loops.
@@ -46,6 +47,7 @@ cdef struct TokenSettings:
     double negative
     double positive
     void* names            # ClassNames: labels are classes, and become their numbers, or are two words; NULL: numbers
+    bint or_numbers        # labels are names or numbers: all of them like the first one
     void* unfit            # ClassNames: labels outside of the domain, which count as missing; NULL: they are errors
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
@@ -84,6 +86,8 @@ cdef enum Code:
     CLASS_NUMBER
     CLASS_UNKNOWN
     CLASS_EXTRA
+    CLASS_THIRD
+    CLASS_OR_NUMBER
     VW_INCOMPATIBLE
 
 
@@ -223,6 +227,8 @@ cdef inline bint take_class(const TokenSettings* s, const char* p, const char* e
             found = <uint32_t>number.value
     else:
         code = LABEL_MAPPING if s.mapped else CLASS_EXTRA if (<ClassNames>s.names).grows else CLASS_UNKNOWN
+        if s.or_numbers:
+            code = CLASS_THIRD
         if (<ClassNames>s.names).take(p, end - p, &found):
             error_at(error, OUT_OF_MEMORY, p, end)
             return False
@@ -237,10 +243,17 @@ cdef inline bint take_label(const TokenSettings* s, const char* p, const char* e
     """The label [p, end), or false."""
     cdef Double number
     cdef double y
-    if unlikely(s.names != NULL):
+    if unlikely(s.names != NULL and not s.or_numbers):
         return take_class(s, p, end, label, error)
     number = read_double(p)
     y = number.value
+    if unlikely(s.or_numbers):
+        if (number.end == end and (<ClassNames>s.names).count) or (number.end != end and (<ClassNames>s.names).numbered):
+            error_at(error, CLASS_OR_NUMBER, p, end)
+            return False
+        if number.end != end:
+            return take_class(s, p, end, label, error)
+        (<ClassNames>s.names).numbered = True
     if number.end != end:
         error_at(error, LABEL, p, end)
         return False
@@ -254,7 +267,8 @@ cdef inline bint take_label(const TokenSettings* s, const char* p, const char* e
             y = 1
         else:
             return take_unfit(s, p, end, LABEL_MAPPING, label, error)
-    if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0):
+    if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0) or (
+            s.domain == TERNARY and y != 0 and y != 1 and y != -1):
         return take_unfit(s, p, end, LABEL_DOMAIN, label, error)
     label[0] = y
     return True

@@ -34,11 +34,16 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
     Exit code 0: all are valid. 1: some are not; the output says why.
     """
     from vwlite.algorithms.build import make_names
+    from vwlite.auto.labels import WORDS, maps_labels
+    from vwlite.core.data.class_names import ClassNames
     from vwlite.options.resolve import resolve
     from vwlite.runs.source import parse_options, table_of
 
     settings = resolve(options, None).settings
-    parse = parse_options(options, settings, make_names(settings) if settings.oaa else None, table_of(options))
+    names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, options.typed)
+    if or_numbers:
+        names = ClassNames(WORDS, grows=True)
+    parse = parse_options(options, settings, names, table_of(options), or_numbers=or_numbers)
     sound = [check_file(path, parse) for path in files]
     return 0 if all(sound) else 1
 

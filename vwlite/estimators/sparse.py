@@ -600,12 +600,6 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     def _default_loss(self, algorithm: str) -> str:
         return "squared"
 
-    def _linked(self) -> dict[str, Any]:
-        """Predictions of the Poisson loss are means, unless a link is set."""
-        if self.loss == "poisson" and self.link is None:
-            return {"link": "poisson"}
-        return {}
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
         """Learn from the start, in `passes` passes. Returns the estimator."""
         return self._transaction(lambda: self._fit(X, y, sample_weight, True))
@@ -619,7 +613,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         first = restart or not hasattr(self, "_learned")
         X, y = self._validated(X, y, first, y_numeric=True)
-        o = self._options(self._linked())
+        o = self._options({})
         label, importance = self._labels(y, o), self._importance(X, sample_weight)
         if restart:
             self._learn(X, label, importance, o, [])

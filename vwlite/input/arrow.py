@@ -247,8 +247,7 @@ class ArrowParsing:
             o = self._options
             self._labels = Parser(
                 hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
-                loss_name=o.loss_name,
-                lenient_labels=o.lenient_labels, stop_at_fault=False,
+                or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=False,
             )  # fmt: skip
         parser, lines = self._labels, Batch()
         said: dict[int, str] = {}

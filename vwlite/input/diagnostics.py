@@ -253,6 +253,12 @@ def _class(code: str, token: str, names: "ClassNames") -> str:
         if re.fullmatch(r"[1-9]\d*", token):
             return f"{expected}; with more classes give --oaa a larger number"
         return f"{expected}; for other numbers and for words add --classes auto"
+    if code == "class or number":
+        kinds = "is a {}, but labels before it are {}".format(*(("number", "words") if count else ("word", "numbers")))
+        return f"label '{token}' {kinds}: --labels NEG,POS or --classes names words that look like numbers"
+    if code == "class third":
+        words = " and ".join(printable(name) for name in names.first(count))
+        return f"label '{token}' is a third word, after {words}: for classes add --oaa K --classes auto"
     shown_names = ", ".join(printable(name) for name in names.first(min(count, MOST_NAMES)))
     shown_names += ", ..." if count > MOST_NAMES else ""
     if code == "class unknown":

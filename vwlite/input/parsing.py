@@ -36,6 +36,7 @@ class ParseOptions:
     skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the hashes of namespaces
     class_names: ClassNames | None = None  # labels are then names of classes
+    or_numbers: bool = False  # or all of them are numbers
     table: "TableReader | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
     keeps_text: bool = False  # batches come with the text that they were, if they were text
@@ -116,8 +117,8 @@ class LineParsing:
         self._class: type[Parser] = imported(FORMATS[format].parser)
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
-            loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip, spaces=o.spaces,
-            places=o.finder is not None,
+            or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
+            spaces=o.spaces, places=o.finder is not None,
         )  # fmt: skip
 
     @staticmethod

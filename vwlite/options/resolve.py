@@ -23,6 +23,9 @@ KEPT = (
     "loss", "oaa", "classes", "softmax",
 )  # fmt: skip
 
+# Options of a run that --algorithm auto has no use for.
+NOT_AUTO = ("holdout_period", "holdout_off", "early_terminate", "holdout_to")
+
 # What `Settings.interactions` is typed as.
 CROSSINGS = ("quadratic", "cubic", "interactions")
 _PARTS = ("no_constant", *CROSSINGS)  # that are typed under other names than their settings have, or in parts
@@ -42,6 +45,7 @@ class Resolved:
 
     settings: Settings
     changed: dict[str, tuple[Any, Any]]  # name -> (in the model, now)
+    why: str = ""  # the algorithm, if it was not typed
 
 
 def typed_settings(o: TrainOptions) -> dict[str, Any]:
@@ -73,8 +77,11 @@ def _named(name: str, pattern: str) -> bool:
     return isinstance(kind, Crossing) and kind.is_named(pattern)
 
 
-def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
-    """The settings of a training run. UsageError for what contradicts the model or itself."""
+def resolve(o: TrainOptions, model: Settings | None, *, usual: str = AUTO.name) -> Resolved:
+    """The settings of a training run. UsageError for what contradicts the model or itself.
+
+    usual: the algorithm of a new model, if nothing that was typed needs another one.
+    """
     typed = typed_settings(o)
     changed = {}
     if model is not None and model.algorithm == SOLVED.name:
@@ -85,11 +92,41 @@ def resolve(o: TrainOptions, model: Settings | None) -> Resolved:
         changed = contradictions(o, typed, model)
     if typed.get("softmax") and model is None:
         typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
-    if typed.get("algorithm") == AUTO.name and "oaa" in typed:
-        typed = {"loss": "logistic"} | typed
-    settings = replace(model or Settings.of(typed.get("algorithm", "gd")), **typed)
+    why = ""
+    if model is None:
+        name, why = default_algorithm(o, typed) if usual == AUTO.name and "algorithm" not in typed else (usual, "")
+        typed = {"algorithm": name} | typed
+        if typed["algorithm"] == AUTO.name and ("labels" in typed or "oaa" in typed):
+            typed = {"loss": "logistic"} | typed
+    settings = replace(model or Settings.of(typed["algorithm"]), **typed)
+    if model is None and "link" not in typed:
+        settings = replace(settings, link=usual_link(settings))
     check_together(settings, typed)
-    return Resolved(settings, changed)
+    return Resolved(settings, changed, why)
+
+
+def default_algorithm(o: TrainOptions, typed: dict[str, Any]) -> tuple[str, str]:
+    """The algorithm of a new model for which none was typed, and why: auto, unless an option needs another one."""
+    if "nonzeros" in typed:
+        return "adagrad-rda", "as --nonzeros is given"
+    loss = typed.get("loss", AUTO.losses[0])
+    others = [name for name in [*refused(AUTO), *NOT_AUTO] if name in typed or name in o.given]
+    if loss not in AUTO.losses:
+        return "gd", f"as --loss {loss} is given"
+    if "oaa" in typed and loss != "logistic" and "loss" in typed:
+        return "gd", f"as --loss {loss} is given"
+    if typed.get("oaa", 0) > MOST_STACKED:
+        return "gd", f"as --oaa {typed['oaa']} is given"
+    if "oaa" in typed and "passes" in o.given and o.passes == 1:
+        return "gd", "as --passes 1 is given"
+    if others:
+        return "gd", f"as {option_name(others[0])} is given"
+    return AUTO.name, "name one, or a rate, for a single learner"
+
+
+def usual_link(settings: Settings) -> str:
+    """The link of a new model: predictions are probabilities of the logistic loss, means of the Poisson loss."""
+    return settings.loss if settings.loss in ("logistic", "poisson") and settings.oaa is None else "identity"
 
 
 def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Resolved:

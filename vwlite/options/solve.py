@@ -16,6 +16,7 @@ from vwlite.options.resolve import (
     contradictions,
     option_name,
     typed_settings,
+    usual_link,
     without_loss,
 )
 from vwlite.options.run_options import InputOptions, TrainOptions, takes
@@ -265,6 +266,8 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
         first, second = map(option_name, given[:2])
         raise UsageError(f"{first} and {second} cannot be used together: each is a regularization strength")
     settings = replace(base, **typed)
+    if model is None and "link" not in typed:
+        settings = replace(settings, link=usual_link(settings))
     own = None
     if model is not None and model.algorithm not in SIMPLEX and settings.loss != "hinge":
         own = own_strength(model)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import loss_function
 from vwlite.auto.data import DrawnExamples
+from vwlite.auto.labels import MOST, WORDS, choose, maps_labels
 from vwlite.auto.model import LOSS_NAMES, WeightScale, best_kind, described, gd_settings, load, load_intercept
 from vwlite.auto.selection import (
     COLUMNS,
@@ -33,11 +34,13 @@ from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.errors import DataError, UsageError
-from vwlite.input.parsing import EXAMPLE, Parsed
+from vwlite.input.diagnostics import BadLine, label_text
+from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.model.header import COUNTERS
-from vwlite.options.resolve import option_name
+from vwlite.options.resolve import check_link, option_name, usual_link
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say
@@ -92,6 +95,12 @@ class AutoTraining(Training):
     width = 1  # scores of an example
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
+        self.maps_labels = source is None and maps_labels(job.resolved.settings, o.typed)
+        self.chooses_loss = self.maps_labels and "loss" not in o.typed
+        self.label_words = ClassNames(WORDS, grows=True)  # labels that are words
+        self.in_batches: tuple[float, float] | None = None  # labels of batches that become -1 and 1
+        if self.maps_labels:
+            job = job._replace(known=replace(job.known, classes=self.label_words, or_numbers=True))
         super().__init__(o, job, stack, source)
         self.hints: list[str] = []  # notes of its own
         self.candidates: list[GridCandidate] = []  # of files
@@ -117,16 +126,18 @@ class AutoTraining(Training):
     def passes(self, stack: ExitStack) -> None:
         self.summary = DataSummary(make_expander(self.settings, Normalizer()))
         self.source.keeps_batches = not self._is_stream
+        self.source.keeps_text = self._is_stream and self.maps_labels and self.options.rejects is not None
         self.source.open()
         try:
             if self._is_stream:
                 self._read_stream()
                 return
             counts = self._read()
+            self._choose_loss()
             if self.options.validate is not None and not self.stopped:
                 self._read_validation(self.options.validate)
             if not self.stopped:
-                self._learn_in_passes(counts, self.source.batch)
+                self._learn_in_passes(counts, lambda number: self._mapped(self.source.batch(number)))
         except OverflowError as e:
             raise DataError(str(e)) from None
 
@@ -167,7 +178,7 @@ class AutoTraining(Training):
         with self.source.batches_of(path, lambda: self.stopped) as found:
             for parsed in found:
                 self.bad.take(parsed.bad)
-                counts.append(self._counted(summary, parsed.batch))
+                counts.append(self._counted(summary, self._mapped(parsed.batch)))
                 batches.append(parsed.batch.part(0, len(parsed.batch)))
         if not summary.examples and not self.stopped:
             raise DataError(f"{path}: no example with a label, so that it validates nothing")
@@ -338,16 +349,16 @@ class AutoTraining(Training):
         """Keep the first examples, then learn one by one; a stream that ends before is learned like a file."""
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in self._taken(batches):
-                self.take_of_stream(parsed.batch)
+                self.take_of_stream(parsed.batch, parsed.source)
         if self.stream is None and (self.stopped or "passes" in self.options.given):
-            self._begin_stream(self.first_batches)
+            self._begin_stream(self._chosen_for(self.first_batches))
         if self.stream is None:
-            self._learn_in_passes(self.counts, self.first_batches.__getitem__)
+            self._learn_in_passes(self.counts, self._chosen_for(self.first_batches).__getitem__)
         elif self.summary.examples:
             self._end_stream()
 
-    def take_of_stream(self, batch: Batch) -> None:
-        """Keep a batch of a stream, or learn it."""
+    def take_of_stream(self, batch: Batch, text: SourceText | None = None) -> None:
+        """Keep a batch of a stream, or learn it. text: that it was parsed from, if it is known."""
         begin = 0
         if self.stream is None:
             before = self.summary.examples
@@ -356,15 +367,26 @@ class AutoTraining(Training):
             self.counts.append(self.summary.examples - before)
             if begin == len(batch):
                 return
-            self._begin_stream(self.first_batches)
+            self._begin_stream(self._chosen_for(self.first_batches))
             self.first_batches, self.counts = [], []
+        batch = self._mapped(batch, text)
         self._learn_stream(batch.part(begin, len(batch)) if begin else batch)
+
+    def _own_batches(self) -> list[Batch]:
+        """The first examples of a stream, as a run apart may map their labels."""
+        if not self.maps_labels:
+            return self.first_batches
+        self.summary = DataSummary(make_expander(self.settings, Normalizer()))
+        found = [batch.part(0, len(batch)) for batch in self.first_batches]
+        for batch in found:
+            self.summary.take(batch)
+        return found
 
     def so_far(self: AnyRun) -> AnyRun:
         """A run that has the model of the stream so far; this one goes on as if there were no such run."""
         run, counted = self._apart(), self.learner
         if run.stream is None:
-            run._begin_stream(self.first_batches)
+            run._begin_stream(run._chosen_for(run._own_batches()))
         else:
             before = {name: self.job.before.get(name, 0) + getattr(counted, name) for name in COUNTERS}
             run.job = self.job._replace(before=before)
@@ -372,6 +394,11 @@ class AutoTraining(Training):
             run.learner.min_label, run.learner.max_label = counted.min_label, counted.max_label
         run._end_stream()
         return run
+
+    def _chosen_for(self, kept: list[Batch]) -> list[Batch]:
+        """The first examples, after the loss is chosen by their labels."""
+        self._choose_loss()
+        return [self._mapped(batch) for batch in kept]
 
     def _begin_stream(self, kept: Iterable[Batch]) -> None:
         """Learn the first examples."""
@@ -381,7 +408,7 @@ class AutoTraining(Training):
         self.learner = self._given(self.settings, self.weights_as)
         if not self.options.quiet:
             self.learner.report_at = self.interval.at
-            if "passes" not in self.options.given and not self.source.keeps_batches:
+            if not (self._is_scarce or "passes" in self.options.given or self.source.keeps_batches):
                 say(ONE_PASS if self._is_large else ONE_PASS_OF_STREAM)
             super()._print_title()
         for batch in kept:
@@ -434,6 +461,41 @@ class AutoTraining(Training):
         return str(len(self.stream.best.learner.lanes) if self.stream is not None else 0)
 
     # --- labels ------------------------------------------------------------------------------
+
+    def _choose_loss(self) -> None:
+        """Choose the loss by the labels so far, unless it is given, and say so; map labels for it."""
+        if not self.maps_labels or not self.summary.examples:
+            return
+        self.maps_labels = False
+        choice = choose(self.summary.distinct_labels(MOST), self.label_words.first(len(self.label_words)))
+        if not self.chooses_loss and choice.loss != "logistic":
+            said = ", ".join(map(label_text, self.summary.distinct_labels(MOST)))
+            raise DataError(f"labels are {said}, but --loss logistic needs -1 and 1, or 0 and 1: add --labels NEG,POS")
+        settings = replace(self.settings, loss=choice.loss, labels=choice.labels)
+        if "link" not in self.options.typed:
+            settings = replace(settings, link=usual_link(settings))
+        check_link(settings)
+        self.settings = settings
+        self.job = self.job._replace(resolved=replace(self.job.resolved, settings=settings))
+        self.in_batches = choice.in_batches
+        if self.in_batches is not None:
+            self.summary.map_labels(self.in_batches[0])
+        if choice.note:
+            self.hints.append(choice.note)
+        if not self.options.quiet and (self.chooses_loss or choice.labels is not None):
+            say(f"loss = {choice.loss}, {choice.why}")
+
+    def _mapped(self, batch: Batch, text: SourceText | None = None) -> Batch:
+        """A batch with labels as they are learned. Lines with others than those that the loss was chosen by are bad."""
+        if self.in_batches is None:
+            return batch
+        values = array("d", batch.label)
+        for line in batch.map_labels(*self.in_batches):
+            expected = " or ".join(label_text(self.settings.label_of(y)) for y in (-1, 1))
+            why = f"label {values[line]:g}: expected {expected}, as before; --labels or --loss says it beforehand"
+            found = text.lines_of(batch, [line])[0] if text is not None else b""
+            self.bad.take([BadLine(batch.source, batch.line_number(line), 1, why, found)])
+        return batch
 
     def _learn_labels_as(self) -> None:
         """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
@@ -614,7 +676,7 @@ class AutoTraining(Training):
             found = {name.replace("holdout ", "validation "): value for name, value in found.items()}
         elif self.stream is None:
             measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
-            found = {f"out-of-fold {name}" if name in measures else name: value for name, value in found.items()}
+            found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
         return lines | found
 
     def notes(self) -> Notes:

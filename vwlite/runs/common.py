@@ -14,12 +14,14 @@ from vwlite.options.run_options import InputOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.stdio import say as say  # for all that runs
+from vwlite.runs.baseline import baseline_of
 from vwlite.runs.memory import TOO_LONG, table_needs
 from vwlite.runs.notes import smaller_steps
 from vwlite.runs.progress import fit, format_number
 
 SHOWN = 5  # bad lines whose message is printed
 MOST_ROWS = 20  # of a confusion matrix that is printed
+BASELINE = " of the baseline"  # after the name of a measure: that of the best constant prediction
 
 
 class Sink:
@@ -187,6 +189,10 @@ class Run:
             del found["average loss"]
         if tally.probable:
             found["log loss"] = tally.log_loss
+        baseline = baseline_of(self.settings, self.learner, tally)
+        if baseline is not None:
+            constant = {"average loss": baseline.loss, "accuracy": baseline.accuracy, "log loss": baseline.log_loss}
+            found |= {name + BASELINE: x for name, x in constant.items() if name in found and x is not None}
         if self.learner.class_names is not None:
             rows = tally.matrix(self.learner.named)
             if rows is not None:
@@ -209,10 +215,15 @@ def summary(lines: dict[str, Any]) -> str:
     for name, value in lines.items():
         if isinstance(value, dict) or (value is None and name in ("accuracy", "auc", "log loss")):
             continue
+        if name.endswith(BASELINE):
+            continue
         if name.endswith(" found"):
             out.append(f"{name} = {value:.6g}")
             continue
-        out.append(f"{name} = {format_number(value) if isinstance(value, float | int | None) else value}")
+        shown = format_number(value) if isinstance(value, float | int | None) else value
+        if name + BASELINE in lines:
+            shown = f"{shown} (baseline {format_number(lines[name + BASELINE])})"
+        out.append(f"{name} = {shown}")
     out += [f"{name}: {_table(**value)}" for name, value in lines.items() if isinstance(value, dict)]
     return "\n".join(out)
 

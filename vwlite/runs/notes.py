@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vwlite.algorithms.build import crossed, make_expander, make_loss
+from vwlite.algorithms.build import crossed, make_expander
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
@@ -13,6 +13,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.input.diagnostics import MOST_NAMES, label_text, printable
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
+from vwlite.runs.baseline import baseline_of
 from vwlite.runs.progress import format_number
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 ENOUGH = 100  # with fewer examples, the average loss is not reliable
 FAR = 1.1  # times the loss of the best constant prediction
 HARDLY = 1.001  # times that of predicting 0: up to it, weights have hardly moved
-LARGEST_SCORE = 50.0  # beyond, no constant is better for labels of two values
 
 Notes = tuple[dict[str, Any], list[str]]  # numbers for the report, and sentences about those that are worth one
 
@@ -142,46 +142,16 @@ def about_loss(settings: Settings, learner: Learner, tally: Tally) -> Notes:
     """A loss far above that of the best constant prediction. tally: the one that the summary shows."""
     if tally.average is None or not settings.loss or learner.examples < ENOUGH:
         return {}, []
-    constants = _of_constants(settings, learner, tally)
-    if constants is None:
+    baseline = baseline_of(settings, learner, tally)
+    if baseline is None or not 0 < FAR * baseline.loss < tally.average:
         return {}, []
-    best, zero = constants
-    found = {"loss of the best constant prediction": best}
-    if not 0 < FAR * best < tally.average:
-        return found, []
     rate = algorithm_of(settings.algorithm).rate
     larger = f"a larger {option_name(rate)} (it is {getattr(settings, rate):g}), " if rate else ""
     more = f"the model has hardly learned anything: try {larger}more --passes, or less regularization"
-    return found, [
-        f"the average loss is {tally.average:.6g}, but that of the best constant prediction {best:.6g}: "
-        f"{smaller_steps(settings) if tally.average > HARDLY * zero else more}"
+    return {}, [
+        f"the average loss is {tally.average:.6g}, but that of the best constant prediction {baseline.loss:.6g}: "
+        f"{smaller_steps(settings) if tally.average > HARDLY * baseline.at_zero else more}"
     ]
-
-
-def _of_constants(settings: Settings, learner: Learner, tally: Tally) -> tuple[float, float] | None:
-    """The least average loss that one prediction for all examples has, and that of the prediction 0, where learning
-    begins; None if the sums do not tell them.
-
-    They do for classes, for labels of two values a and b, and of the squared loss.
-    """
-    if learner.class_names is not None:
-        rows = tally.matrix(learner.named)
-        return (1 - max(map(sum, rows)) / tally.weight, 0.0) if rows else None
-    mean = tally.labels / tally.weight
-    a, b = tally.min_label, tally.max_label
-    if learner.distinct_labels > 2 or a == b:
-        square = tally.squares / tally.weight
-        return (max(square - mean * mean, 0.0), square) if settings.loss == "squared" else None
-    share, loss = (mean - a) / (b - a), make_loss(settings)  # the share of b
-
-    def at(p: float) -> float:
-        return share * loss(p, b) + (1 - share) * loss(p, a)
-
-    low, high = min(a, -LARGEST_SCORE), max(b, LARGEST_SCORE)
-    for _ in range(200):  # it is convex: ternary search drops a third of the interval each time
-        third = (high - low) / 3
-        low, high = (low, high - third) if at(low + third) <= at(high - third) else (low + third, high)
-    return at((low + high) / 2), at(0)
 
 
 def _one(what: str) -> str:

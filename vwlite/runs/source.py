@@ -31,6 +31,7 @@ class DataNames:
     """The names in the data: those of classes and columns that are known before, and a store for those of features."""
 
     classes: ClassNames | None = None
+    or_numbers: bool = False  # labels are not classes, but two words or numbers; which, the data say
     columns: dict[str, Any] = field(default_factory=dict)
     features: "NameStore | None" = None
 
@@ -38,7 +39,7 @@ class DataNames:
     def of(model: "Model | None", settings: Settings, features: "NameStore | None" = None) -> "DataNames":
         """What a model knows, if there is one."""
         classes = make_names(settings, model.classes if model else []) if settings.oaa is not None else None
-        return DataNames(classes, model.columns if model else {}, features)
+        return DataNames(classes, columns=model.columns if model else {}, features=features)
 
 
 def table_of(
@@ -74,20 +75,21 @@ def table_of(
 
 def parse_options(
     o: InputOptions, settings: Settings, class_names: ClassNames | None = None, table: "TableReader | None" = None, *,
-    lenient_labels: bool = False,
+    lenient_labels: bool = False, or_numbers: bool = False,
 ) -> ParseOptions:  # fmt: skip
-    """How a run with these settings reads text."""
+    """How a run with these settings reads text. or_numbers: labels are the two class names, or numbers."""
     return ParseOptions(
         table=table,
         spaces=bool(settings.crosses),
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,
-        label_domain=settings.label_domain,
+        label_domain="ternary" if or_numbers and settings.label_domain == "binary" else settings.label_domain,
         loss_name=settings.loss,
         lenient_labels=lenient_labels,
         skip=o.on_error == "skip",
         class_names=class_names,
+        or_numbers=or_numbers,
     )
 
 
@@ -115,7 +117,9 @@ def shaping_of(
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
-    separate = ("loss_name", "class_names", "table", "spaces", "finder", "keeps_text", "only_text", "model")
+    separate = (
+        "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
+    )  # fmt: skip
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
         found |= {"spaces": True}
@@ -139,10 +143,12 @@ class Source:
     ) -> None:
         self.path = options.cache_path
         self._options, self._settings, self._classes, self._bad = options, settings, known.classes, bad
+        self._or_numbers = known.or_numbers
         self._named = self._classes.first(len(self._classes)) if settings.classes and self._classes is not None else []
         self._cache: CacheReader | None = None
         self._share_numbers = share_numbers
         self.keeps_batches = options.passes > 1  # after the first pass, in a cache
+        self.keeps_text = options.holdout_to is not None  # in what is parsed
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -168,6 +174,10 @@ class Source:
             check_replaceable(self.path)
         self._cache = self._old()
 
+    @property
+    def _parse_options(self) -> ParseOptions:
+        return parse_options(self._options, self._settings, self._classes, self._table, or_numbers=self._or_numbers)
+
     @contextmanager
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """One pass over the data; each batch is valid until the next. stop: whether to end it early.
@@ -183,16 +193,16 @@ class Source:
             writer = self._writer()
             if writer is not None:
                 stack.callback(writer.close)
-            parse = parse_options(self._options, self._settings, self._classes, self._table)
-            holds_out = self._options.holdout_to is not None
-            parse = replace(parse, finder=self._finder, keeps_text=holds_out, only_text=holds_out)
+            parse = self._parse_options
+            only_text = self._options.holdout_to is not None
+            parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text)
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
             yield _written(stack.enter_context(parsed), writer)
             self._bad.finish()
             if writer is not None and not stop():
-                classes = self._classes if self._settings.classes == "auto" else None
+                classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
                 self._cache = writer.finish(self._bad.count, classes.first(len(classes)) if classes else ())
 
     def batch(self, number: int) -> Batch:
@@ -203,7 +213,7 @@ class Source:
     @contextmanager
     def batches_of(self, path: str, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """The batches of another file, with the columns and classes of these data."""
-        parse = parse_options(self._options, self._settings, self._classes, self._table)
+        parse = self._parse_options
         with parsed_batches((path,), parse, stop=stop, threads=self._options.threads) as parsed:
             yield parsed
 
@@ -211,7 +221,10 @@ class Source:
         from vwlite.input.cache import fingerprint
 
         decide_roles(self._options.data, replace(parse_options(self._options, self._settings), table=self._table))
-        return fingerprint(self._options.data, shaping_of(self._options, self._settings, self._named, self.columns))
+        shaping = shaping_of(self._options, self._settings, self._named, self.columns)
+        if self._or_numbers:
+            shaping |= {"or_numbers": True, "label_domain": self._parse_options.label_domain}
+        return fingerprint(self._options.data, shaping)
 
     def _old(self) -> "CacheReader | None":
         o, path = self._options, self.path
@@ -228,7 +241,7 @@ class Source:
             if cache.skipped and (o.rejects or o.max_errors is not None):
                 option = "--rejects" if o.rejects else "--max-errors"
                 raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} needs")
-            if self._settings.classes == "auto":
+            if self._settings.classes == "auto" or self._or_numbers:
                 self._take_names(cache.classes)
             self._bad.finish_from(path, cache.skipped)
             return cache
@@ -242,7 +255,7 @@ class Source:
 
         assert self._classes is not None
         known, new = classes[: len(self._named)], [os.fsencode(name) for name in classes[len(self._named) :]]
-        free = (self._settings.oaa or 0) - len(self._named)
+        free = self._classes.limit - len(self._named)
         if known != self._named or len(new) > free or len({*map(os.fsencode, known), *new}) != len(classes):
             raise CacheUnusable("its classes are not those of this run")
         if not all(name and not set(name) & set(b" \t\r\n|") for name in new):

@@ -55,7 +55,7 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         learner = new_learner(resolved.settings, o.typed.get("feature_weights"), **options)
         return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names))
     learner = resume(model, resolved, o.initial, **options)
-    known = DataNames(learner.class_names, model.columns, names)
+    known = DataNames(learner.class_names, columns=model.columns, features=names)
     return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known)
 
 
@@ -72,6 +72,7 @@ class Training(Run):
     """The state of one training run."""
 
     options: TrainOptions
+    chooses_loss = False  # by the labels
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         learner, settings = job.learner, job.resolved.settings
@@ -356,7 +357,9 @@ class Training(Run):
         loss = "softmax" if s.softmax else s.loss
         classes = f"{s.oaa} classes, " if s.oaa else ""
         link = f", link = {s.link}" if s.link != "identity" else ""
-        say(f"algorithm = {s.algorithm}, loss = {loss}, {classes}{step}bits = {s.bits}{link}")
+        why = f" ({self.job.resolved.why})" if self.job.resolved.why else ""
+        loss = "" if self.chooses_loss else f"loss = {loss}, "
+        say(f"algorithm = {s.algorithm}{why}, {loss}{classes}{step}bits = {s.bits}{link}")
         for name, (old, new) in self.job.resolved.changed.items():
             say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
         if self.options.initial:

@@ -1,0 +1,68 @@
+"""Which loss fits the labels of the data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vwlite.algorithms.table import AUTO
+from vwlite.errors import DataError
+from vwlite.input.diagnostics import label_text, printable
+from vwlite.options.settings import Settings
+
+MOST = 101  # different labels that are looked at
+WORDS = 2  # labels that are words, at most
+
+
+def maps_labels(settings: Settings, typed: Mapping[str, Any]) -> bool:
+    """Whether labels may be two words, or 0 and 1, which nobody named. typed: the settings that somebody chose."""
+    is_open = settings.labels is None and settings.oaa is None
+    return settings.algorithm == AUTO.name and is_open and ("loss" not in typed or settings.loss == "logistic")
+
+
+@dataclass(frozen=True)
+class LabelChoice:
+    """A loss, and how labels are mapped for it.
+
+    loss: "logistic" or "squared". labels: of the settings; None: they are used as they are. in_batches: the negative
+    and the positive label as batches have them; None: any number. why: as the end of a sentence. note: advice, or "".
+    """
+
+    loss: str
+    labels: tuple[float, float] | tuple[str, str] | None
+    in_batches: tuple[float, float] | None
+    why: str
+    note: str = ""
+
+
+def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
+    """The loss by the labels of the data. found: the different ones by size, at most MOST of them; words: if they are
+    words, of which `found` has the numbers from 1. DataError for a single word."""
+    if words:
+        return _of_words(words)
+    said = " and ".join(label_text(label) for label in found)
+    are = f"as the labels are {said}" if len(found) > 1 else f"as every label is {said}"
+    if set(found) <= {0.0, 1.0} and 0.0 in found:
+        return LabelChoice("logistic", (0.0, 1.0), (0.0, 1.0), are)
+    if set(found) <= {-1.0, 1.0}:
+        return LabelChoice("logistic", None, (-1.0, 1.0), are)
+    if len(found) == 2:
+        pair = list(map(label_text, found))
+        note = (f"every label is {' or '.join(pair)}, and --loss squared predicts such a number; for two classes add "
+                f"--labels {','.join(pair)}")  # fmt: skip
+        return LabelChoice("squared", None, None, "as the labels are numbers", note)
+    whole = all(label == int(label) for label in found)
+    if 2 < len(found) < MOST and whole and found[0] in (0.0, 1.0):
+        classes = f"--oaa {found[-1]:g}" if found[0] == 1 else f"--oaa {len(found)} --classes auto"
+        note = f"there are {len(found)} different labels, all whole numbers: if they are classes, add {classes}"
+        return LabelChoice("squared", None, None, "as the labels are numbers", note)
+    return LabelChoice("squared", None, None, "as the labels are numbers")
+
+
+def _of_words(words: Sequence[str]) -> LabelChoice:
+    if len(words) < WORDS:
+        raise DataError(f"every label is {printable(words[0])}: learning needs two labels; --labels NEG,POS names both")
+    by_bytes = sorted(range(WORDS), key=lambda i: words[i].encode("utf-8", "surrogateescape"))
+    negative, positive = by_bytes
+    labels = (words[negative], words[positive])
+    why = f"{printable(labels[0])} = -1, {printable(labels[1])} = 1"
+    return LabelChoice("logistic", labels, (negative + 1.0, positive + 1.0), why)
