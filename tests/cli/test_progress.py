@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 from running import GD, PATIENT
 
-from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_number, format_row, live_text
+from vwlite.runs.progress import (
+    HEADER,
+    Interval,
+    LiveLine,
+    ProgressRow,
+    format_number,
+    format_row,
+    live_text,
+    pass_text,
+)
 
 
 def row(**changes):
@@ -72,6 +81,11 @@ def test_rows_come_at_doubling_weights_or_every_n(step, rows):
 def test_the_live_line_tells_speed_and_time_left():
     assert live_text(1000, 5_000_000, 10_000_000, 2.0) == "1,000 examples, 500/s, 2.5 MB/s, 50 %, 0:02 left"
     assert live_text(1000, 5_000_000, None, 2.0) == "1,000 examples, 500/s, 2.5 MB/s"
+
+
+def test_the_live_line_of_passes_tells_share_time_left_and_the_best_loss():
+    assert pass_text(3, 0.25, 2.0, 0.46139) == "pass 3, 25 %, 0:06 left in it, best so far 0.4614"
+    assert pass_text(1, 0, 2.0, None) == "pass 1, 0 %"
 
 
 class Terminal(io.StringIO):
@@ -191,3 +205,26 @@ def test_the_live_line_ticks_while_work_is_done(monkeypatch):
     size = len(stream.getvalue())
     assert not any(t.name == "live line" for t in threading.enumerate())
     assert size and len(stream.getvalue()) == size
+
+
+def test_what_is_printed_while_the_live_line_ticks_has_lines_of_its_own(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    live = LiveLine(stream := Terminal())
+    live.INTERVAL = 0
+    with live.ticking(lambda seconds: "at work"):
+        for i in range(200):
+            with live.cleared():
+                stream.write(f"row {i}\n")
+    assert on_the_screen(stream.getvalue())[:200] == [f"row {i}" for i in range(200)]
+
+
+def test_passes_of_auto_have_a_live_line(tmp_path, monkeypatch, vwlite):
+    monkeypatch.setattr(LiveLine, "INTERVAL", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("vwlite.runs.progress.is_terminal", lambda stream: True)
+    data = tmp_path / "d"
+    data.write_text("".join(f"{i % 2} | a:{i % 7} b{i % 5}\n" for i in range(3000)))
+    said = vwlite("train", data).err
+    assert re.search(r"\rpass \d+, \d+ %", said)
+    rows = [line for line in on_the_screen(said) if re.match(r"\d+ ", line)]
+    assert [int(row.split()[0]) for row in rows] == list(range(1, len(rows) + 1))

@@ -113,6 +113,7 @@ class Selection:
     def __init__(self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
+        self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         folds = 1 if validation is not None else FOLDS
         in_file = bytearray(data.summary.examples)
         folds_of(data.summary.contents, in_file, folds)
@@ -133,6 +134,11 @@ class Selection:
         self._first, self._second = halves(self._judged_folds[:scored], folds)
 
     @property
+    def share(self) -> float:
+        """Which share of the examples of the pass is learned, about: candidates learn at the same time."""
+        return min(self.learned / max(self.racing * len(self.folds), 1), 1.0)
+
+    @property
     def order(self) -> Any:
         """For each prediction of a candidate, which of the examples it is of."""
         return self._judged.order
@@ -149,6 +155,7 @@ class Selection:
                 racing = [c for c in candidates if not c.ended]
                 if not racing:
                     break
+                self.number, self.racing, self.learned = number, len(racing), 0
                 for _ in pool.map(self._one_pass, racing, repeat(number)):
                     pass
                 if self.stopped:
@@ -168,6 +175,7 @@ class Selection:
                 for number in range(1, limit + 1):
                     if not (c.ended or self.stopped):
                         is_new = number > len(c.passes)
+                        self.number, self.racing, self.learned = number, 1, 0
                         self._one_pass(c, number)
                         if is_new and not self.stopped:
                             after(number, [c])
@@ -187,6 +195,7 @@ class Selection:
                 initial_scale=labels.initial_scale,
             )  # fmt: skip
             at += len(batch)
+            self.learned += len(batch)
         if number <= len(c.passes):
             return  # it is the same as before
         scored = self._scored(c.lanes)

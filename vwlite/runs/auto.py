@@ -47,7 +47,7 @@ from vwlite.runs.common import say
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.memory import available_memory, lanes_need
 from vwlite.runs.notes import Notes, about_labels, about_names, about_options, together
-from vwlite.runs.progress import format_number
+from vwlite.runs.progress import format_number, pass_text
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job, Training
 
@@ -107,6 +107,7 @@ class AutoTraining(Training):
         self.first_batches: list[Batch] = []  # of a stream, before it is learned
         self.counts: list[int] = []  # examples that can be learned in each of them
         self._since_checkpoint = 0  # examples of passes over files
+        self._pass_begun = (0, 0.0)  # for the live line: a pass, and when it began
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
 
     def stop(self) -> None:
@@ -257,9 +258,18 @@ class AutoTraining(Training):
                 f"the learning-rate grid of {self.summary.features:,} features needs {one >> 20:,} MB, and there are "
                 f"{room >> 20:,}: use --algorithm gd, or fewer --bits"
             )
-        if room is None or one * len(self.candidates) <= room:
-            return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass)
-        return self.selection.run_in_turn(self.candidates, passes, self._after_pass)
+        with self.live.ticking(self._live_text):
+            if room is None or one * len(self.candidates) <= room:
+                return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass)
+            return self.selection.run_in_turn(self.candidates, passes, self._after_pass)
+
+    def _live_text(self, seconds: float) -> str:
+        found = self.selection
+        assert found is not None
+        if found.number != self._pass_begun[0]:
+            self._pass_begun = (found.number, seconds)
+        losses = [c.best.loss * self.labels_as.loss_scale for c in self.candidates if c.best is not None]
+        return pass_text(found.number, found.share, seconds - self._pass_begun[1], min(losses, default=None))
 
     @property
     def _is_scarce(self) -> bool:
@@ -298,6 +308,10 @@ class AutoTraining(Training):
 
     def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
         self.pass_number = number_of_pass
+        with self.live.cleared():
+            self._say_pass(number_of_pass, ran)
+
+    def _say_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
         if not self.options.quiet:
             if number_of_pass == 1:
                 say(HEADER)

@@ -87,6 +87,7 @@ class LiveLine:
         self.clock = clock
         self.started_at = self.last = clock()
         self.shown = False
+        self._lock = threading.RLock()  # held by a thread that writes
 
     def update(self, examples: int, done: int, total: int | None) -> None:
         """Show the state, if the last time is long enough ago. done, total: bytes of input."""
@@ -96,17 +97,18 @@ class LiveLine:
         """Show a text, if the last time is long enough ago. text_at: makes it, of the seconds since the beginning."""
         if not self.active:
             return
-        now = self.clock()
-        if now - self.last < self.INTERVAL:
-            return
-        self.last, text = now, text_at(now - self.started_at)
-        self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
-        self.stream.flush()
-        self.shown = True
+        with self._lock:
+            now = self.clock()
+            if now - self.last < self.INTERVAL:
+                return
+            self.last, text = now, text_at(now - self.started_at)
+            self.stream.write(f"\r\x1b[2m{text}\x1b[0m\x1b[K" if self.colour else f"\r{text}\x1b[K")
+            self.stream.flush()
+            self.shown = True
 
     @contextmanager
     def ticking(self, text_at: Callable[[float], str]) -> Iterator[None]:
-        """Show a text again and again while the block works without the GIL and prints nothing."""
+        """Show a text again and again while the block works; it prints within `cleared`."""
         if not self.active:
             yield
             return
@@ -125,12 +127,20 @@ class LiveLine:
             ended.set()
             thread.join()
 
+    @contextmanager
+    def cleared(self) -> Iterator[None]:
+        """Take the line away while something else is printed, by a thread beside `ticking`."""
+        with self._lock:
+            self.clear()
+            yield
+
     def clear(self) -> None:
         """Take the line away, so that something else can be printed."""
-        if self.shown:
-            self.stream.write("\r\x1b[K")
-            self.stream.flush()
-            self.shown = False
+        with self._lock:
+            if self.shown:
+                self.stream.write("\r\x1b[K")
+                self.stream.flush()
+                self.shown = False
 
 
 def live_text(examples: int, done: int, total: int | None, seconds: float) -> str:
@@ -141,6 +151,15 @@ def live_text(examples: int, done: int, total: int | None, seconds: float) -> st
         left = round(seconds * (total - done) / done)
         text += f", {100 * done // total} %, {left // 60}:{left % 60:02d} left"
     return text
+
+
+def pass_text(number: int, share: float, seconds: float, best: float | None) -> str:
+    """The live line of --algorithm auto: `pass 3, 45 %, 0:12 left in it, best so far 0.4614`. seconds: of this pass."""
+    text = f"pass {number}, {100 * share:.0f} %"
+    if share > 0:
+        left = round(seconds * (1 - share) / share)
+        text += f", {left // 60}:{left % 60:02d} left in it"
+    return text + (f", best so far {best:.4f}" if best is not None else "")
 
 
 def format_number(x: float | None, missing: str = "n.a.") -> str:
