@@ -92,7 +92,7 @@ def program() -> None:
     """Learn sparse linear models from text streams.
 
     \b
-    vwlite train day1.vw.gz --loss logistic -m clicks.model
-    tail -F events.vw | vwlite predict -m clicks.model | ./act
+    vwlite train clicks.csv --label clicked -m clicks.model
+    vwlite predict -m clicks.model new.csv -p predictions.txt
     zcat logs/*.gz | vwlite train -i clicks.model -m clicks.model
     """

@@ -13,13 +13,13 @@ from vwlite.options.run_options import TrainOptions, train_options
         "--label", "--quadratic", "--predictions", "--holdout-off", "--names", "--quiet",
     ),
     examples=(
-        "vwlite train clicks.csv --label clicked --labels 0,1 --loss logistic -m clicks.model",
-        "vwlite train day1.vw day2.vw --loss logistic --passes 10 -c -m days.model",
+        "vwlite train clicks.csv --label clicked -m clicks.model",
+        "vwlite train day1.vw day2.vw --algorithm gd --loss logistic --passes 10 -c -m days.model",
     ),
 )  # fmt: skip
 @train_options
 def command(options: TrainOptions) -> int:
-    """Train a model on DATA, in one or more passes.
+    """Train a model on DATA. Without options it chooses the loss, the rates and the number of passes.
 
     DATA are files of VW text or libsvm, or tables (`vwlite help tables`), plain or compressed (gzip, bzip2, xz,
     zstd); none, or -, is standard input.

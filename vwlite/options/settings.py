@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
-from vwlite.algorithms.table import CHOICES, UPDATES, algorithm_of
+from vwlite.algorithms.table import AUTO, CHOICES, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
 
@@ -18,13 +18,15 @@ class Settings:
     """Everything that shapes a model: what is stored in it, under these names."""
 
     algorithm: str = option(
-        "gd", "--algorithm", group=LEARN, type=Choice(list(CHOICES)), metavar="NAME",
-        help=f"The update rule; see `vwlite algorithms`. One of {', '.join(CHOICES)}.",
+        "gd", "--algorithm", group=LEARN, type=Choice(list(CHOICES)), metavar="NAME", shown=AUTO.name,
+        help="The update rule; see `vwlite algorithms`. auto tries several rates and numbers of passes; with an option "
+             f"that it has no use for, such as --learning-rate, it is gd. One of {', '.join(CHOICES)}.",
     )  # fmt: skip
     # "": that of a model of Vowpal Wabbit, which does not know it
     loss: str = option(
         "squared", "--loss", group=LEARN, vw=("--loss_function",), type=Choice(list(LOSSES)),
-        help="The loss function to minimize.",
+        help="The loss function to minimize. With --algorithm auto: logistic if labels are two words, 0 and 1, or -1 "
+             "and 1.",
     )  # fmt: skip
     quantile_tau: float = option(
         0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Number(0, 1, open_low=True, open_high=True),
@@ -187,8 +189,8 @@ class Settings:
     # With --oaa: probabilities are the softmax of the scores, as --algorithm auto fits them
     softmax_probabilities: bool = False
     link: str = option(
-        "identity", "--link", group=OUT, type=Choice(list(LINKS)),
-        help="Function applied to scores when they are written. logistic gives probabilities.",
+        "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic or poisson with these losses",
+        help="Function applied to scores when they are written. logistic gives probabilities; identity the scores.",
     )  # fmt: skip
 
     def stored(self) -> dict[str, Any]:

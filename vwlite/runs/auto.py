@@ -310,6 +310,15 @@ class AutoTraining(Training):
         self.pass_number = number_of_pass
         with self.live.cleared():
             self._say_pass(number_of_pass, ran)
+        self._since_checkpoint += int(self.summary.examples)
+        best = best_of(self.candidates)
+        if best is not None and self._is_checkpoint_due(self._since_checkpoint):
+            self._since_checkpoint = 0
+            run = self._apart()
+            run.best = best
+            run._settle()
+            run._feed_given(run._load_model(), map(self._load_batch, range(self._batches)), array("d", []))
+            self._commit_checkpoint(run)
 
     def _say_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
         if not self.options.quiet:
@@ -320,15 +329,6 @@ class AutoTraining(Training):
             losses = (f"{format_number(x * scale):<9}" for x in (last.losses[last.best], last.stacked))
             row = (f"{number_of_pass:<5}", f"{c.name:<7}", f"{COLUMNS[last.best]:<23}", *losses)
             say(f"{' '.join(row)} {self.summary.features:<9} {time.monotonic() - self.started_at:.1f}")
-        self._since_checkpoint += int(self.summary.examples)
-        best = best_of(self.candidates)
-        if best is not None and self._is_checkpoint_due(self._since_checkpoint):
-            self._since_checkpoint = 0
-            run = self._apart()
-            run.best = best
-            run._settle()
-            run._feed_given(run._load_model(), map(self._load_batch, range(self._batches)), array("d", []))
-            self._commit_checkpoint(run)
 
     # --- checkpoints -------------------------------------------------------------------------
 
