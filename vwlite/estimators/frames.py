@@ -27,21 +27,31 @@ def frame_of(x: Any) -> Frame:
     return Frame(x.__arrow_c_stream__())
 
 
-def schema_of(frame: Frame, options: RoleOptions) -> Schema:
+def schema_of(frame: Frame, options: RoleOptions, label: Any = None) -> Schema:
     """The roles of the columns of a frame: from the options, else from their types. The index is omitted unless an
-    option names it. ValueError if an option names a missing column."""
+    option names it. ValueError if an option names a missing column.
+
+    label: the name of y. It is kept as that of the label; a column of this name is no feature, unless an option says so.
+    """
     index = index_columns(frame.names, frame.metadata)
+    if isinstance(label, str) and label in frame.names and options.roles().get(label, "drop") == "drop":
+        options = replace(options, label=label, drop=[name for name in options.drop if name != label])
     try:
         schema = decide(frame.names, frame.numeric, options, index)
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
-    return replace(schema, roles={n: role for n, role in schema.roles.items() if role != "drop" or n not in index})
+    roles = {n: role for n, role in schema.roles.items() if role != "drop" or n not in index}
+    if isinstance(label, str) and label not in frame.names:
+        roles[label] = "label"
+    return replace(schema, roles=roles)
 
 
 def columns_of(frame: Frame, schema: Schema) -> list[str]:
-    """The names of the columns of a frame, without those of an index that the schema does not have."""
+    """The names of the columns of a frame, without the label, and without those of an index that the schema does not
+    have."""
     index = index_columns(frame.names, frame.metadata)
-    return [name for name in frame.names if name in schema.roles or name not in index]
+    return [name for name in frame.names
+            if schema.roles.get(name) != "label" and (name in schema.roles or name not in index)]  # fmt: skip
 
 
 def cells_of(schema: Schema, settings: Settings) -> Cells:
@@ -90,8 +100,9 @@ def prepared(
 
 def hashes_of(schema: Schema, settings: Settings) -> Any:
     """The hashes of the features of the columns, an array of uint32; None if a column is not numeric."""
-    if any(role != "numeric" for role in schema.roles.values()):
+    roles = {name: role for name, role in schema.roles.items() if role != "label"}
+    if any(role != "numeric" for role in roles.values()):
         return None
-    found = np.zeros(len(schema.roles), dtype=np.uint32)
-    number_hashes(found, cells_of(schema, settings))
+    found = np.zeros(len(roles), dtype=np.uint32)
+    number_hashes(found, cells_of(replace(schema, roles=roles), settings))
     return found

@@ -154,7 +154,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         """`_validated` for a frame."""
         frame = frame_of(X)
         if reset:
-            self._schema = schema_of(frame, self._roles())
+            self._schema = schema_of(frame, self._roles(), getattr(y, "name", None))
         assert self._schema is not None
         names = columns_of(frame, self._schema)
         if reset:
