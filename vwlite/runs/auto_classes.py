@@ -112,7 +112,7 @@ class AutoClassTraining(AutoTraining):
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         settings = gd_settings(settings, rate, best.name if best is not None else "none")
         self.settings = replace(settings, softmax_probabilities=True)
-        learner = self._given(self.settings, WeightScale())
+        learner = learner or self._given(self.settings, WeightScale())
         key = learner.expander.constant_key
         if best is None or best.kept is None or best.best is None:
             keys = memoryview(array("I", [] if key is None else [key]))
@@ -120,7 +120,7 @@ class AutoClassTraining(AutoTraining):
             parts = [constant_part(x, key is not None, self._examples) for x in constants]
         else:
             keys = best.kept.keys
-            offsets = [*(best.best.offsets or [0.0] * self.width), 0.0]
+            offsets = [*(best.best.offsets or [0.0] * self.width), 0.0]  # the last one: of classes without a name
             dense = self.dense if best.name == "center" else ()
             parts = [
                 part_of(best, k, WeightScale(shift=offsets[k]), dense, self._examples, key)
