@@ -117,7 +117,8 @@ def topic_table() -> str:
 
 def sections() -> dict[str, str]:
     """The text of the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
-    return {"picture": caption(), "bars": bars(), "first run": first_run(), "second run": second_run(), "topics": topic_table()}
+    runs = {"first run": first_run(), "second run": second_run()}
+    return {"picture": caption(), "bars": bars(), **runs, "topics": topic_table()}
 
 
 def results() -> dict[str, str]:

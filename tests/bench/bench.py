@@ -59,6 +59,7 @@ ALGORITHMS: dict[str, tuple[str, list[str], float]] = {
     "adagrad-ball": ("logistic", ["-l", "3", "--radius", "20000"], 6),
     "smidas": ("logistic", ["-l", "10", "--l1", "1e-5", *DOCUMENT_WORDS], 6),
 }
+SCORES = ["--link", "identity"]  # what Vowpal Wabbit predicts
 OURS, VW_NAME, VW_24 = "vwlite", "VW", "VW -b 24"
 OUR_VW, TRAIN, PREDICT = "vwlite vw", "`vwlite train`", "`vwlite predict`"
 PORTABLE = "the portable build"
@@ -211,7 +212,7 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
         Work(
             "predict from text, documents",
             {
-                OURS: ours("predict", news, "-m", "news.model", "-p", "/dev/null"),
+                OURS: ours("predict", news, "-m", "news.model", *SCORES, "-p", "/dev/null"),
                 VW_NAME: vw("-t", "-d", news, "-i", "news.vw.model", "-p", "/dev/null"),
                 PARSE: floor("parse", news),
             },
@@ -271,7 +272,7 @@ def works_of_fw_synthetic(text: str) -> Iterator[Work]:
     options = ["--loss_function", "logistic", "-b", "25", "-q", "AB"]
 
     def ours(*arguments: str) -> list[str]:
-        files = ["-p", "fw.predictions", "-m", "fw.model"]
+        files = [*SCORES, "-p", "fw.predictions", "-m", "fw.model"]
         return [VWLITE, "train", text, *GD, *options, *files, "--quiet", *arguments]
 
     def vw(*arguments: str) -> list[str]:
@@ -293,7 +294,7 @@ def works_of_fw_synthetic(text: str) -> Iterator[Work]:
     yield Work(
         "predict from text, fw-synthetic",
         {
-            OURS: [VWLITE, "predict", text, "-m", "fw.model", "-p", "fw.predictions", "--quiet"],
+            OURS: [VWLITE, "predict", text, "-m", "fw.model", *SCORES, "-p", "fw.predictions", "--quiet"],
             VW_NAME: [*VW, "-t", "-d", text, "-i", "fw.vw.model", "-p", "fw.vw.predictions", "--quiet"],
         },
         [Goal(VW_NAME, 0.65 * fwumious["predict"])],
@@ -353,7 +354,7 @@ def works_of_both(clicks: str) -> list[Work]:
         work("train from text", [*train, "-f", "both.vw.model"], TRAIN, [*train, *GD, "-m", "both.model"]),
         work(
             "predict from text", ["-t", "-i", "both.vw.model", "-p", "/dev/null"],
-            PREDICT, ["-m", "both.model", "-p", "/dev/null"],
+            PREDICT, ["-m", "both.model", *SCORES, "-p", "/dev/null"],
         ),
         work(
             "train `--ftrl` from text", [*train, "--ftrl", "-f", "ftrl.vw.model"],

@@ -171,7 +171,7 @@ def objective(parts: Parts, algorithm: str, words: Iterable[str], l1: float, pas
     typed = [parts.files["train"], "--algorithm", algorithm, "--loss", "logistic", *words, "--l1", l1]
     typed += ["--passes", passes, *(["--holdout-off"] if passes > 1 else [])]
     vwlite(folder, "train", *typed, "--cache-file", folder / f"{parts.data.name}.cache", "-m", model)
-    vwlite(folder, "predict", parts.files["train"], "-m", model, "-p", raw)
+    vwlite(folder, "predict", parts.files["train"], "-m", model, "--link", "identity", "-p", raw)
     with np.load(model) as arrays:
         weights = arrays["weights"][arrays["keys"] != CONSTANT_HASH]
     return log_loss(np.fromfile(raw, sep=" "), parts.labels["train"]) + l1 * float(np.abs(weights).sum())

@@ -322,7 +322,7 @@ def learned(
         typed += ["--cache-file", folder / f"{parts.data.name}.{on}.cache"]
     model, raw = folder / "model", folder / "predictions.txt"
     results = vwlite(folder, "train", *typed, "-m", model, "--save-weights-only")
-    vwlite(folder, "predict", parts.files[to], "-m", model, "-p", raw)
+    vwlite(folder, "predict", parts.files[to], "-m", model, "--link", "identity", "-p", raw)
     return results, np.fromfile(raw, sep=" ")
 
 

@@ -52,7 +52,7 @@ def vwlite(train: Path, test: Path, options: str) -> Outcome:
     typed = ["--loss", "logistic", "--algorithm", "ftrl", "--holdout-off", *options.split()]
     seconds = run(VWLITE, "train", train, *typed, "-m", model, *common).processor
     weights = report_of(report)["nonzero weights"]
-    run(VWLITE, "predict", test, "-m", model, "-p", scores, *common)
+    run(VWLITE, "predict", test, "-m", model, "--link", "identity", "-p", scores, *common)
     return weights, np.loadtxt(scores), seconds
 
 

@@ -462,7 +462,8 @@ def test_the_baseline_adds_a_constant_to_initial_predictions(vwlite, tmp_path, l
     }[loss]
     lines = [f"{y} 1 {p - 2} |a w{rng.integers(900)}\n" for y, p in zip(labels, score, strict=True)]
     train, how = write(tmp_path / "d.vw", lines), ("--algorithm", "auto", "--loss", loss, *passes)
-    vwlite("train", train, *how, "--link", "identity", "-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r")
+    outputs = ("-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r")
+    vwlite("train", train, *how, "--link", "identity", *outputs)
     report, key = report_of(tmp_path / "r"), "average loss" if passes else "out-of-fold average loss"
     true = loss_on(vwlite, tmp_path / "m", train)
     assert true < report["chosen"]["baseline"] * 1.05 + 1e-9

@@ -790,7 +790,7 @@ def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
     loss = "poisson" if link == "poisson" else "logistic"
     Path("data").write_text("1 |a b c:2\n" * 20 + "-1 |a d:0.5\n".replace("-1", "2" if loss == "poisson" else "-1") * 9)
     plain = ("train", *GD, "data", "--loss", loss, "-p", "-")
-    scores = np.array([float(p) for p in vwlite(*plain, "-m", "plain").out.split()])
+    scores = np.array([float(p) for p in vwlite(*plain, "-m", "plain", "--link", "identity").out.split()])
     done = vwlite(*plain, "-m", "model", "--link", link)
     np.testing.assert_allclose([float(p) for p in done.out.split()], LINKED[link](scores), rtol=1e-5, atol=1e-6)
     assert (f", link = {link}\n" in done.err) == (link != "identity")
@@ -830,7 +830,7 @@ def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, r
 
 def test_a_model_from_before_links_were_kept_has_none(vwlite):
     Path("data").write_text("1 |a b\n")
-    vwlite("train", *GD, "data", "--loss", "logistic", "-m", "model", "--quiet")
+    vwlite("train", *GD, "data", "--loss", "logistic", "--link", "identity", "-m", "model", "--quiet")
     new = vwlite("predict", "-m", "model", "data").out
     parts = split_into_parts(Path("model").read_bytes())
     assert parts.header["options"].pop("link") == "identity"

@@ -392,7 +392,7 @@ WRONG_TSV = {
     "a newer format": (header(format=FORMAT + 1), f"or later: it is of format {FORMAT + 1}"),
     "absurd bits": (header(bits=77), "--bits"),
     "a state": (header(weights_only=False), "a model with a state"),
-    "classes": (header(oaa=3, range=None), "a class is missing"),
+    "classes": (header(oaa=3, range=None, link="identity"), "a class is missing"),
     "a control sequence": (plus("\x1b[31m\t1\n"), "10: the index \\x1b[31m is not an integer from 0"),
 }  # fmt: skip
 

@@ -113,7 +113,7 @@ FRAMES = {
 def command(vwlite, tmp_path):
     (tmp_path / "data.vw").write_text("\n".join(TEXT) + "\n", encoding="utf-8")
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
-    return load_model(tmp_path / "command.model")
+    return load_model(tmp_path / "command.model", link="identity")
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
@@ -125,27 +125,29 @@ def test_a_frame_is_the_text_of_the_table(frame, command, tmp_path):
     assert made.n_features_in_ == len(DATA)
     assert made.partial_fit(frame(), Y).decision_function(frame()).tolist() != expected
     made.fit(frame(), Y).save(tmp_path / "m")
-    assert load_model(tmp_path / "m").predict(frame()).tolist() == expected
+    assert load_model(tmp_path / "m", link="identity").predict(frame()).tolist() == expected
 
 
 def test_several_passes_read_a_stream_once(command, vwlite, tmp_path):
     options = ["--passes", "4", "--holdout-off"]
     vwlite("train", tmp_path / "data.vw", "--loss", "logistic", *options, "-m", tmp_path / "m", "--quiet")
     made = SparseClassifier(text="ad text", passes=4, holdout_off=True).fit(batches(), Y)
-    assert made.decision_function(arrow()).tolist() == list(load_model(tmp_path / "m").predict_lines(TEXT))
+    expected = list(load_model(tmp_path / "m", link="identity").predict_lines(TEXT))
+    assert made.decision_function(arrow()).tolist() == expected
 
 
 def test_crosses_are_by_the_letters_of_columns(command, vwlite, tmp_path):
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-q", "cm", "-m", tmp_path / "m", "--quiet")
     made = SparseClassifier(algorithm="gd", text="ad text", quadratic=["cm"]).fit(arrow(), Y)
-    assert made.decision_function(arrow()).tolist() == list(load_model(tmp_path / "m").predict_lines(TEXT))
+    expected = list(load_model(tmp_path / "m", link="identity").predict_lines(TEXT))
+    assert made.decision_function(arrow()).tolist() == expected
 
 
 def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
     typed = ["-q", "country,member", "-m", tmp_path / "m", "--quiet"]
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", *typed)
     made = SparseClassifier(algorithm="gd", text="ad text", quadratic="country,member").fit(arrow(), Y)
-    expected = list(load_model(tmp_path / "m").predict_lines(TEXT))
+    expected = list(load_model(tmp_path / "m", link="identity").predict_lines(TEXT))
     assert made.decision_function(arrow()).tolist() == expected
     plain = SparseClassifier(algorithm="gd", text="ad text").fit(arrow(), Y)
     assert expected != plain.decision_function(arrow()).tolist()
@@ -200,8 +202,9 @@ def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):
     made.save(tmp_path / "python.model")
     expected = made.decision_function(polars()).tolist()
     for model in ("command.model", "python.model"):
-        assert load_model(tmp_path / model).predict(polars()).tolist() == expected
-        printed = vwlite("predict", tmp_path / "data.csv", "-m", tmp_path / model, "--quiet").out.split()
+        assert load_model(tmp_path / model, link="identity").predict(polars()).tolist() == expected
+        predict = ("predict", tmp_path / "data.csv", "-m", tmp_path / model, "--link", "identity")
+        printed = vwlite(*predict, "--quiet").out.split()
         assert printed == [f"{p:.6f}" for p in expected]
 
 
@@ -232,7 +235,7 @@ def test_roles_that_are_said(vwlite, tmp_path):
     made.fit(frame, [1, -1, 1]).save(tmp_path / "python.model")
     (tmp_path / "data.vw").write_text("\n".join(text))
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
-    expected = list(load_model(tmp_path / "command.model").predict_lines(text))
+    expected = list(load_model(tmp_path / "command.model", link="identity").predict_lines(text))
     assert made.decision_function(frame).tolist() == expected
     with pytest.raises(AttributeError, match="the frame has others too"):
         _ = made.coef_
@@ -256,13 +259,13 @@ def test_times_of_frames(vwlite, tmp_path):
     vw.append("-1 |at hour=0 weekday=4 month=2")
     (tmp_path / "data.vw").write_text("\n".join(vw) + "\n")
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "m", "--quiet")
-    expected = list(load_model(tmp_path / "m").predict_lines(vw))
+    expected = list(load_model(tmp_path / "m", link="identity").predict_lines(vw))
     zoned = pd.DataFrame({"at": pd.to_datetime(pd.Series(stamps), utc=True).dt.tz_convert("Europe/Lisbon")})
     for frame in (pd.DataFrame({"at": stamps}), pl.DataFrame({"at": stamps}), pa.table({"at": text}), zoned):
         made = SparseClassifier(algorithm="gd", time="at").fit(frame, [1, -1, 1, -1])
         assert made.decision_function(frame).tolist() == expected
         made.save(tmp_path / "python.model")
-        assert load_model(tmp_path / "python.model").predict(frame).tolist() == expected
+        assert load_model(tmp_path / "python.model", link="identity").predict(frame).tolist() == expected
     made = SparseClassifier(algorithm="gd", time=["at"], names=True).fit(pa.table({"at": text}), [1, -1, 1, -1])
     made.save(tmp_path / "m")
     assert {name for _, name in read_model(tmp_path / "m").names} >= {b"at^hour=13", b"at^weekday=6", b"at^month=1"}
@@ -282,7 +285,7 @@ def test_nan_is_missing(tmp_path):
         made = SparseClassifier(algorithm="gd").fit(frame, [1, 0, 1, 0])
         assert made.decision_function(frame).tolist() == scores
         made.save(tmp_path / "m")
-        assert load_model(tmp_path / "m").predict(frame).tolist() == scores
+        assert load_model(tmp_path / "m", link="identity").predict(frame).tolist() == scores
 
 
 CELLS = {

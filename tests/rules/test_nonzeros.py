@@ -141,7 +141,8 @@ def test_continuing_predicting_and_reporting(vwlite, tmp_path, algorithm):
     text = lines_of(5, 1500).splitlines(keepends=True)
     (tmp_path / "all").write_text("".join(text))
     (tmp_path / "test").write_text("".join(text[:200]))
-    command = ["train", "--algorithm", algorithm, "--loss", "logistic", "--nonzeros", 20, *COMMANDS[algorithm]]
+    loss = ["--loss", "logistic", "--link", "identity"]
+    command = ["train", "--algorithm", algorithm, *loss, "--nonzeros", 20, *COMMANDS[algorithm]]
     err = vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole", "--report", tmp_path / "report").err
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "other", "--threads", 1, "--checkpoint-every", 77)
     assert (tmp_path / "other").read_bytes() == (tmp_path / "whole").read_bytes()

@@ -28,7 +28,7 @@ def test_where_single_precision_has_no_loss_only_the_ordinary_command_learns(vwl
     step = pytest.approx(log(1.5), rel=1e-5)
     more = ("--loss_function", "logistic", "--noconstant")
     assert predictions(vwlite, tmp_path, text, *more)[1] == (step if p < 16.6 else 0)
-    options = ("--algorithm", "gd", "--loss", "logistic", "--no-constant")
+    options = ("--algorithm", "gd", "--loss", "logistic", "--link", "identity", "--no-constant")
     said = vwlite("train", tmp_path / "t", *options, "--quiet", "-p", "-").out
     assert float(said.split()[1]) == step
 

@@ -31,7 +31,7 @@ def schema_of(frame: Frame, options: RoleOptions, label: Any = None) -> Schema:
     """The roles of the columns of a frame: from the options, else from their types. The index is omitted unless an
     option names it. ValueError if an option names a missing column.
 
-    label: the name of y. It is kept as that of the label; a column of this name is no feature, unless an option says so.
+    label: the name of y, which is kept; a column of this name is no feature, unless an option says so.
     """
     index = index_columns(frame.names, frame.metadata)
     if isinstance(label, str) and label in frame.names and options.roles().get(label, "drop") == "drop":

@@ -352,7 +352,8 @@ def bigrams(lines: list[str]) -> list[str]:
 def online_run(at: Any, text: Path, options: list[Any]) -> dict[str, Any] | None:
     """One pass: the predictions that are made before learning, and how many weights there are in the end."""
     predictions, model = at.folder / "predictions.txt", at.folder / "model"
-    results = unless_diverged(at.folder, text, "--loss", "logistic", *options, "-p", predictions, "-m", model)
+    typed = ["--loss", "logistic", "--link", "identity", *options]
+    results = unless_diverged(at.folder, text, *typed, "-p", predictions, "-m", model)
     if results is None:
         return None
     scores = np.fromfile(predictions, sep=" ")
