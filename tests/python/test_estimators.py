@@ -506,10 +506,12 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_fork_while_a_thread_learns():
+@pytest.mark.parametrize("algorithm", ["gd", "auto"])
+def test_a_fork_while_a_thread_learns(algorithm, monkeypatch):
     """The child has the model of some number of whole steps, and continues from there as the parent would."""
-    x, y = problem(4000)
-    made, states = SparseClassifier(algorithm="gd").fit(x, y), []
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 100)
+    x, y = problem(4000 if algorithm == "gd" else 400)
+    made, states = SparseClassifier(algorithm=algorithm).partial_fit(x, y, classes=[0, 1]), []
     one = pickle.loads(pickle.dumps(made))
     for _ in range(60):
         states.append(one.decision_function(x[:50]).tolist())
