@@ -305,3 +305,14 @@ def test_an_offset_is_no_trouble_for_solve(vwlite, tmp_path):
 def test_what_solve_refuses(vwlite, tmp_path, options, code, said):
     write(tmp_path, draw())
     assert said in vwlite("solve", tmp_path / "raw", *options, "--normalize", "center", code=code).err
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ([], "--normalize center needs the means of all data"),
+    (["--exact", "--loss", "logistic", "--l1", "0.1"], "a problem with --normalize center cannot be solved in rounds"),
+])  # fmt: skip
+def test_what_dask_refuses(vwlite, tmp_path, options, said):
+    pytest.importorskip("dask")
+    write(tmp_path, draw())
+    how = ("--normalize", "center", "--scheduler", "tcp://127.0.0.1:1", "-m", tmp_path / "m")
+    assert said in vwlite("dask", "train", tmp_path / "raw", *how, *options, code=2).err

@@ -59,4 +59,6 @@ class CenteredTraining(Training):
         del model.options["normalize"]
         if not self.dense:
             return model  # of nothing
-        return folded(model, self.dense, self.learner.expander.constant_key)
+        model = folded(model, self.dense, self.learner.expander.constant_key)
+        self.continues = not model.weights_only
+        return model

@@ -73,6 +73,7 @@ class Training(Run):
 
     options: TrainOptions
     chooses_loss = False  # by the labels
+    continues = True  # the model has the state of its algorithm
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         learner, settings = job.learner, job.resolved.settings
@@ -298,7 +299,7 @@ class Training(Run):
             return part + "; no --model was given"
         if not self._may_write():
             return f"; no example was learned, {self._unwritten()}"
-        return part + f"; the model so far was saved to {self.file.name}, -i continues it"
+        return part + f"; the model so far was saved to {self.file.name}{', -i continues it' * self.continues}"
 
     def _unwritten(self) -> str:
         """What becomes of the model's file when it is not written."""
