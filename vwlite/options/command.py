@@ -87,7 +87,8 @@ class Command(click.Command):
         for before, a in zip(["", *args], args[:end], strict=False):
             if a[:1] == "-" and a[2:3].isalpha() and f"-{a.partition('=')[0]}" in names and names.get(before, True):
                 ctx.fail(f"{a!r} would be read as {a[:2]} {a[2:]!r}: write -{a}, with two hyphens")
-        return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in args[:end]] + args[end:])
+        typed = _joined(args[:end], [name for name, value in bare.items() if "." in value])
+        return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in typed] + args[end:])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -102,6 +103,17 @@ class Command(click.Command):
         if self.examples:
             with formatter.section("Examples"):
                 formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in self.examples))
+
+
+def _joined(args: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The arguments, with a fraction that follows one of these options as its value: `--sparse=0.9`."""
+    found: list[str] = []
+    for a in args:
+        if found and found[-1] in names and re.fullmatch(r"\d*\.\d+", a):
+            found[-1] += f"={a}"
+        else:
+            found.append(a)
+    return found
 
 
 def _first_column(option: Option, ctx: click.Context) -> str:

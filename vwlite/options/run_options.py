@@ -20,7 +20,7 @@ from vwlite.input.formats import FORMATS
 from vwlite.options.command import Option
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
-from vwlite.options.types import PATH, Choice, Delimiter, IntervalType, NamesType, ProgressType, Whole
+from vwlite.options.types import PATH, Choice, Delimiter, IntervalType, NamesType, Number, ProgressType, Whole
 
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
@@ -29,6 +29,7 @@ HOLDOUT_PERIOD = 10
 WRITTEN_PERIOD = 50  # of --holdout-to
 EARLY_TERMINATE = 3
 MOST_NAMES = 1_000_000
+KEPT_GAIN = 0.95  # of --sparse
 
 
 def click_option(spec: Spec) -> Option:
@@ -234,6 +235,12 @@ class TrainOptions(InputOptions):
     early_terminate: int | None = option(
         None, "--early-terminate", group=PASSES, reported=True, vw=("--early_terminate",), metavar="N", type=Whole(1),
         check=_check_termination, shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
+    )  # fmt: skip
+    sparse: float | None = option(
+        None, "--sparse", group=LEARN, reported=True, type=Number(0, 1, open_low=True, open_high=True),
+        metavar="[=SHARE]", bare=str(KEPT_GAIN),
+        help="Find a small model. Of learners of adagrad-rda with many values of --l1 and rates, the one with the "
+             "fewest weights that keeps SHARE (0.95) of the gain in loss over the best constant.",
     )  # fmt: skip
     validate: str | None = option(
         None, "--validate", group=PASSES, reported=True, type=PATH, metavar="FILE", reads="the file of --validate",

@@ -364,9 +364,9 @@ class AutoTraining(Training):
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in self._taken(batches):
                 self.take_of_stream(parsed.batch, parsed.source)
-        if self.stream is None and (self.stopped or "passes" in self.options.given):
+        if not self._has_begun and (self.stopped or "passes" in self.options.given):
             self._begin_stream(self._chosen_for(self.first_batches))
-        if self.stream is None:
+        if not self._has_begun:
             self._learn_in_passes(self.counts, self._chosen_for(self.first_batches).__getitem__)
         elif self.summary.examples:
             self._end_stream()
@@ -374,7 +374,7 @@ class AutoTraining(Training):
     def take_of_stream(self, batch: Batch, text: SourceText | None = None) -> None:
         """Keep a batch of a stream, or learn it. text: that it was parsed from, if it is known."""
         begin = 0
-        if self.stream is None:
+        if not self._has_begun:
             before = self.summary.examples
             begin = self.summary.take(batch, 0, KEPT_EXAMPLES, KEPT_BYTES)
             self.first_batches.append(batch.part(0, begin))
@@ -385,6 +385,11 @@ class AutoTraining(Training):
             self.first_batches, self.counts = [], []
         batch = self._mapped(batch, text)
         self._learn_stream(batch.part(begin, len(batch)) if begin else batch)
+
+    @property
+    def _has_begun(self) -> bool:
+        """Whether the stream is longer than what is kept, and learned."""
+        return self.stream is not None
 
     def _own_batches(self) -> list[Batch]:
         """The first examples of a stream, as a run apart may map their labels."""

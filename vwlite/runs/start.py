@@ -33,6 +33,8 @@ def train(o: TrainOptions) -> int:
 
 def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
     if job.resolved.settings.algorithm != AUTO.name:
+        if o.sparse is not None:
+            raise UsageError(_not_sparse(o, job))
         if o.validate is not None:
             raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
         if job.resolved.settings.normalize == "center":
@@ -41,6 +43,11 @@ def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
             CenteredTraining.check(o)
             return CenteredTraining
         return Training
+    if o.sparse is not None:
+        from vwlite.runs.sparse import SparseTraining
+
+        SparseTraining.check(o)
+        return SparseTraining
     from vwlite.runs.auto import AutoTraining
 
     AutoTraining.check(o)
@@ -49,6 +56,16 @@ def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
     from vwlite.runs.auto_classes import AutoClassTraining
 
     return AutoClassTraining
+
+
+def _not_sparse(o: TrainOptions, job: Job) -> str:
+    """Why --sparse has no effect."""
+    if o.initial:
+        return "--sparse begins with new learners: leave -i out"
+    why = job.resolved.why.removeprefix("as ").removesuffix(" is given")
+    if not why:
+        return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"
+    return f"--sparse and {why} cannot be used together: it chooses among learners of its own (vwlite help training)"
 
 
 def _in_place(o: TrainOptions) -> bool:
