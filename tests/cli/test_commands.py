@@ -628,7 +628,7 @@ def test_a_full_disk_for_the_best_pass_is_an_error(folder):
 
 def start_training(*options):
     """A training run that has learned 100 examples and waits for more."""
-    process = start("train", "-m", "model", "-P", "100", *options)
+    process = start("train", *GD, "-m", "model", "-P", "100", *options)
     process.stdin.write(GOOD * 50)
     process.stdin.flush()
     while process.stderr.readline().split()[2:3] != [b"100"]:  # the row that is printed after 100 examples
