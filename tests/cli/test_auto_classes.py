@@ -383,6 +383,6 @@ def test_older_programs_refuse_the_model(vwlite, data, tmp_path):
 
 
 def test_models_of_gd_stay(vwlite, data, tmp_path):
-    vwlite("train", data[0], "--oaa", "4", "--loss", "logistic", "-m", tmp_path / "m")
+    vwlite("train", data[0], "--algorithm", "gd", "--oaa", "4", "--loss", "logistic", "-m", tmp_path / "m")
     header = read_model(str(tmp_path / "m")).header()
     assert header["format"] == 1 and "softmax_probabilities" not in header["options"]

@@ -199,7 +199,7 @@ def test_what_continues(vwlite, tmp_path):
 def test_a_checkpoint_and_the_rest_of_it(vwlite, tmp_path, monkeypatch):
     """A checkpoint is a model of the examples so far, for values as they are."""
     write(tmp_path, draw())
-    how = ("--loss", "logistic", "--normalize", "center", "--checkpoint-every", "30")
+    how = ("--algorithm", "gd", "--loss", "logistic", "--normalize", "center", "--checkpoint-every", "30")
     found, commit = [], AtomicFile.commit
 
     def copied(file):
@@ -240,7 +240,7 @@ def test_more_columns_than_can_be_centered(vwlite, tmp_path):
 
 def test_nothing_to_learn(vwlite, tmp_path):
     (tmp_path / "d").write_text("| 1:2\n\n")
-    how = ("train", tmp_path / "d", "--normalize", "center", "-m", tmp_path / "m")
+    how = ("train", tmp_path / "d", "--algorithm", "gd", "--normalize", "center", "-m", tmp_path / "m")
     assert "no example was learned" in vwlite(*how, code=65).err
     vwlite(*how, "--allow-empty")
     assert len(read_model(str(tmp_path / "m")).keys) == 0

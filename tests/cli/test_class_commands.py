@@ -195,7 +195,7 @@ def test_log_loss(vwlite, tmp_path, data, method, passes):
             weight += h
         found = json.loads(report.read_text())["results"][tell]
         assert found == pytest.approx(total / weight, abs=1e-5) and 0.1 < found < 1.5
-        assert f"\n{tell} = {found:.6f}\n" in command.err
+        assert f"\n{tell} = {found:.6f} (baseline " in command.err
 
     options = [*METHODS[method], "--classes", "auto", "--passes", passes]
     done = vwlite("train", data, *options, "-m", model, "-r", raw, "--report", report)

@@ -126,7 +126,8 @@ MODELS = {
     "softmax": ("--classes red,green,blue --softmax --radius 5", numbers(TEXT, ["red", "green", "blue"])),
     "classes of auto": ("--oaa 3 --algorithm auto --normalize none", numbers(TEXT, ["1", "2", "3", "2"])),
     "normalized, classes of auto": (
-        "--oaa 9 --classes auto --algorithm auto --normalize log", numbers(TEXT, ["red", "green", "blue"]),
+        "--oaa 9 --classes auto --algorithm auto --normalize log",
+        "".join(f"{['red', 'green', 'blue'][i % 3]} |a w{i % 3}:2 v{i % 7}:{i % 5}\n" for i in range(90)),
     ),
     "libsvm": ("--loss logistic", LIBSVM * 5),
     "libsvm, hash all": ("--loss logistic --hash all -b 20", LIBSVM * 5),

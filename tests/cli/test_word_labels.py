@@ -176,4 +176,4 @@ def test_words_are_kept_by_exports_merges_and_python(vwlite):
 def test_check_knows_them(vwlite):
     write("vw", "ham", "spam")
     assert "every line valid" in vwlite("check", "data.vw", "--labels", "ham,spam").out
-    assert "add --labels ham,spam" in vwlite("check", "data.vw", code=1).out
+    assert "add --labels ham,spam" in vwlite("check", "data.vw", "--loss", "squared", code=1).out

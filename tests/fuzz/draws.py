@@ -250,7 +250,7 @@ def setup(rng: Random, *, rare: float = 0, in_parts: bool = False) -> Setup:
     if rare and LOSSES[loss].labels != "binary" and rng.random() < rare:
         labels = [*labels, "1e300", "1e-300", "1e30"]
     found = Setup(options, labels)
-    classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative" and a.has_classes
+    classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative"
     for each in (name for name in a.options if name not in without):
         if each == "feature_weights":
             if rng.random() < 0.2:

@@ -602,7 +602,7 @@ def test_two_words_are_kept_in_the_file(tmp_path, vwlite, solver, pair, labels):
         (tmp_path / "data").write_text(rows)
         done = vwlite("predict", "-m", path, tmp_path / "data", "-p", tmp_path / "p")
         accuracy = next(line for line in done.err.splitlines() if line.startswith("accuracy = "))
-        assert float(accuracy.split()[-1]) == pytest.approx(fitted.score(X, y), abs=1e-6)
+        assert float(accuracy.split()[2]) == pytest.approx(fitted.score(X, y), abs=1e-6)
     again = SparseClassifier(initial=path, **solver).fit(X, y)
     assert again.classes_.tolist() == sorted(pair)
 

@@ -62,9 +62,8 @@ class Schema:
     missing: tuple[str, ...] = MISSING
 
     def stored(self) -> dict[str, Any]:
-        """As the header of a model has it: columns of features first."""
-        in_order = sorted(self.roles.items(), key=lambda item: item[1] in ONCE)
-        roles = [[name, role] for name, role in in_order]
+        """As the header of a model has it."""
+        roles = [[name, role] for name, role in self.roles.items()]
         return vars(self) | {"roles": roles, "missing": list(self.missing)}
 
     @staticmethod

@@ -24,7 +24,7 @@ class Baseline(NamedTuple):
 
 def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline | None:
     """None if the sums of the tally do not tell it. They do for classes, for labels of two values, and for the squared
-    and the Poisson loss."""
+    loss."""
     if not tally.weight or not settings.loss:
         return None
     if learner.class_names is not None:
@@ -35,8 +35,6 @@ def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline 
         entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
         return Baseline(1 - max(shares), 0.0, max(shares), entropy if tally.probable else None)
     mean, a, b = tally.labels / tally.weight, tally.min_label, tally.max_label
-    if settings.loss == "poisson":
-        return Baseline(mean - mean * math.log(mean) if mean > 0 else 0.0, 1.0)
     if settings.loss == "squared":
         square = tally.squares / tally.weight
         found = Baseline(max(square - mean * mean, 0.0), square)

@@ -80,6 +80,8 @@ class SparseTraining(AutoTraining):
         for name, why in REFUSED.items():
             if name in o.given:
                 raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
+        if "oaa" in o.typed or "classes" in o.typed:
+            raise UsageError("--sparse and --oaa cannot be used together: it is for one score")
         if o.passes > 1:
             raise UsageError("--sparse learns in one pass: leave --passes out")
         if o.typed.get("normalize") == "center":
