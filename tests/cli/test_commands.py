@@ -468,7 +468,7 @@ def test_a_folder_without_permission(option, monkeypatch):
         ("train much --algorithm gd --cache-file old", "old"),
         ("train much --algorithm gd --passes 2 --cache-file old -m new", "old"),
         ("train broken --algorithm gd --on-error skip --rejects old", "old"),
-        ("train much -m old --checkpoint-every 500", "old"),
+        ("train much --algorithm gd -m old --checkpoint-every 500", "old"),
         ("train data --report old --quantile-tau 0.5 --loss quantile", "old"),
         ("predict -i model much -p old", "old"),
         ("predict -i model much -r old", "old"),
@@ -949,7 +949,7 @@ def test_an_input_without_examples_does_not_replace_a_model(vwlite, folder, kind
     Path("data").write_bytes(data)
     Path("good").write_bytes(b"1 |a x\n-1 |a y\n")
     vwlite("train", *GD, "good", "-m", "m")
-    old, inputs = Path("m").read_bytes(), ("data", "--on-error", "skip", "--checkpoint-every", 1, *options)
+    old, inputs = Path("m").read_bytes(), ("data", *GD, "--on-error", "skip", "--checkpoint-every", 1, *options)
     refused = vwlite("train", *inputs, "-m", "m", "-p", "p", "--report", "r", code=65)
     assert f"no example was learned: {why}; m is unchanged (--allow-empty" in refused.err
     assert Path("m").read_bytes() == old
