@@ -120,8 +120,13 @@ class DaskSumsOptions(TrainOptions):
 
 # The options that the commands get which the workers run, and those of our own.
 _OF_LINES = tuple(spec for spec in specs_of(InputOptions, IN) if spec.name not in ("data_options", "rejects"))
+_LEARN = {
+    "algorithm": replace(SPECS["algorithm"], shown="gd", help="The update rule; see `vwlite algorithms`."),
+    "loss": replace(SPECS["loss"], help="The loss function to minimize."),
+}
 TRAINING = (
-    *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES), *specs_of(Settings, FEATURES, LEARN, CLASSES),
+    *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
+    *(_LEARN.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
     SPECS["link"], *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "names"),
 )  # fmt: skip
 READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))

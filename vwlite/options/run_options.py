@@ -207,7 +207,7 @@ class TrainOptions(InputOptions):
 
     passes: int = option(
         1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",
-        help="Number of passes over the data. Of --algorithm auto, at most; without it, as many as help.",
+        help="Number of passes over the data. With --algorithm auto at most so many; by default as many as help.",
     )  # fmt: skip
     cache: bool = option(
         False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,

@@ -170,7 +170,10 @@ CACHED = tuple(
     if spec.name in ("cache", "cache_file", "kill_cache")
 )
 SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
-_LOSS = replace(SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=())
+_LOSS = replace(
+    SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=(),
+    help="The loss function to minimize.",
+)  # fmt: skip
 _L1 = replace(
     SPECS["l1"], group=PROBLEM, default=None, vw=(),
     help="l1 regularization strength. The objective is mean loss + l1 (sum of |weights|), without the intercept.",
