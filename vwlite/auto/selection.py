@@ -7,7 +7,6 @@ are scored by lanes that never learn them, and the scores are stacked. A pass is
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -148,6 +147,8 @@ class Selection:
         after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
     ) -> GridCandidate | None:  # fmt: skip
         """The best candidate, all of them side by side. after: called after each pass."""
+        from concurrent.futures import ThreadPoolExecutor  # not at the top: few examples need no race
+
         for c in candidates:
             c.restart()
         with ThreadPoolExecutor(threads) as pool:

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 LARGEST_SCORE = 50.0  # of a constant, where all labels are equal
 FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
+SMALL = 1 << 18  # bytes of files whose examples are kept in memory
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
 LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
@@ -126,19 +127,23 @@ class AutoTraining(Training):
 
     def passes(self, stack: ExitStack) -> None:
         self.summary = DataSummary(make_expander(self.settings, Normalizer()))
-        self.source.keeps_batches = not self._is_stream
+        self.source.keeps_batches = not self._is_stream and not self._is_small
         self.source.keeps_text = self._is_stream and self.maps_labels and self.options.rejects is not None
         self.source.open()
         try:
             if self._is_stream:
                 self._read_stream()
                 return
-            counts = self._read()
+            kept: list[Batch] | None = [] if self._is_small else None
+            counts = self._read(kept)
             self._choose_loss()
             if self.options.validate is not None and not self.stopped:
                 self._read_validation(self.options.validate)
             if not self.stopped:
-                self._learn_in_passes(counts, lambda number: self._mapped(self.source.batch(number)))
+                if kept is not None:
+                    self._learn_in_passes(counts, self._chosen_for(kept).__getitem__)
+                else:
+                    self._learn_in_passes(counts, lambda number: self._mapped(self.source.batch(number)))
         except OverflowError as e:
             raise DataError(str(e)) from None
 
@@ -151,6 +156,14 @@ class AutoTraining(Training):
         return not o.data or not all(path != "-" and os.path.isfile(path) for path in o.data) or self._is_large
 
     @property
+    def _is_small(self) -> bool:
+        """Whether the data are files that are kept in memory: that is faster than a cache."""
+        o = self.options
+        if o.cache_path is not None or not o.data:
+            return False
+        return all(os.path.isfile(path) for path in o.data) and sum(map(os.path.getsize, o.data)) <= SMALL
+
+    @property
     def _is_large(self) -> bool:
         """Whether the data are files of which a cache would be very large."""
         files = [path for path in self.options.data if os.path.isfile(path)]
@@ -158,12 +171,14 @@ class AutoTraining(Training):
 
     # --- files -------------------------------------------------------------------------------
 
-    def _read(self) -> list[int]:
-        """Read the data once; the number of examples that can be learned in each batch."""
+    def _read(self, kept: list[Batch] | None) -> list[int]:
+        """Read the data once; the number of examples that can be learned in each batch. kept: gets the batches."""
         counts = []
         with self.source.batches(lambda: self.stopped) as batches:
             for parsed in self._taken(batches):
                 counts.append(self._counted(self.summary, parsed.batch))
+                if kept is not None:
+                    kept.append(parsed.batch.part(0, len(parsed.batch)))
         return counts
 
     def _counted(self, summary: DataSummary, batch: Batch) -> int:
