@@ -653,3 +653,18 @@ def test_a_word_that_is_null_may_be_anywhere():
     made = SparseClassifier(algorithm="gd").fit(frame, [0, 1])
     expected = SparseClassifier(algorithm="gd").fit(pa.table({"w": [None, "x" * 20]}), [0, 1])
     assert made.predict_proba(frame).tolist() == expected.predict_proba(frame).tolist()
+
+
+@pytest.mark.parametrize("has_label", [True, False], ids=["in the frame", "apart"])
+def test_without_options_fit_of_a_frame_is_train_of_its_file(vwlite, tmp_path, has_label):
+    """The column of y is no feature, and the model keeps its name."""
+    chance = np.random.default_rng(2)
+    frame = pd.DataFrame({"x": chance.normal(size=300).round(3), "word": chance.choice(list("abc"), 300)})
+    frame["y"] = ((frame["x"] + (frame["word"] == "a") + chance.normal(size=300)) > 0.5).astype(int)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    vwlite("train", tmp_path / "t.csv", "--label", "y", "-m", tmp_path / "trained", "--quiet")
+    fitted = SparseClassifier().fit(frame if has_label else frame[["x", "word"]], frame["y"])
+    fitted.save(tmp_path / "fitted")
+    assert (tmp_path / "fitted").read_bytes() == (tmp_path / "trained").read_bytes()
+    assert fitted.feature_names_in_.tolist() == ["x", "word"]
+    assert (fitted.predict(frame) == fitted.predict(frame[["x", "word"]])).all()
