@@ -64,7 +64,10 @@ _OPTIONS = {
 }  # fmt: skip
 
 _STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER; `vwlite help solve` converts those of others"
-_JUDGED = "to score other data: vwlite predict -m MODEL FILE; --holdout-to FILE writes lines that are not learned"
+_JUDGED = (
+    "to score other data: vwlite predict -m MODEL FILE; --validate FILE chooses the model by it; --holdout-to FILE "
+    "writes lines that are not learned"
+)
 
 # Where no single option means the same: for these commands, these words, this sentence.
 _INSTEAD = (
@@ -74,9 +77,9 @@ _INSTEAD = (
     ("train solve certify", "-C --C --cost --alpha --lambda --reg --regularization --penalty", _STRENGTH),
     ("train", "--test --test-file --test-data --eval --eval-file --valid --validation --validation-data "
      "--holdout", _JUDGED),
-    ("train", "--seed --random-seed --random-state", "training draws no random numbers: the same data and options give "
-     "the same model"),
-    ("train", "--shuffle", "examples are learned in the order of the data: shuf FILE | vwlite train ..."),
+    ("train", "--seed --random-seed --random-state", "training needs no seed: the same data and options give the same "
+     "model"),
+    ("train", "--shuffle", "--algorithm auto reads files in random order; for others: shuf FILE | vwlite train ..."),
     ("train", "--batch-size --minibatch --batch", "each example is an update of its own"),
     ("train solve", "--cv --folds --cross-validation", "the estimators go into GridSearchCV of scikit-learn: "
      "`vwlite help python`"),

@@ -41,7 +41,6 @@ def test_one_word_is_refused():
 @pytest.mark.parametrize(
     ("found", "advice"),
     [
-        ([1, 2], "--labels 1,2"),
         ([1, 2, 3], "--oaa 3"),
         ([0, 1, 2], "--oaa 3 --classes auto"),
         ([-1, 0, 1], ""),

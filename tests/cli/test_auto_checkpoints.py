@@ -1,7 +1,6 @@
 """`--checkpoint-every` and signals with `vwlite train --algorithm auto`"""
 
 import os
-import shutil
 import signal
 import time
 from pathlib import Path
@@ -10,27 +9,12 @@ import pytest
 from test_auto import LOGISTIC, lines_of, model_of, write
 
 from vwlite.auto.selection import Selection
-from vwlite.output.atomic import AtomicFile
 from vwlite.runs.auto import AutoTraining
 
 
 @pytest.fixture
 def data(tmp_path):
     return write(tmp_path / "train.vw", lines_of(900))
-
-
-@pytest.fixture
-def committed(monkeypatch, tmp_path):
-    """The files that were put in place, one after the other."""
-    found, commit = [], AtomicFile.commit
-
-    def copied(file):
-        commit(file)
-        found.append(tmp_path / f"checkpoint{len(found)}")
-        shutil.copy(file.name, found[-1])
-
-    monkeypatch.setattr(AtomicFile, "commit", copied)
-    return found
 
 
 def learned(path):

@@ -1,11 +1,11 @@
 """`vwlite train --algorithm auto` with several classes"""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from running import finish, start
+from test_auto import report_of, write
 
 from vwlite.model.header import check_header
 from vwlite.model.read import read_model
@@ -28,25 +28,11 @@ def lines_of(n: int, seed: int = 0, names=("1", "2", "3", "4")) -> list[str]:
     return found
 
 
-def write(path, lines) -> str:
-    path.write_text("".join(lines))
-    return str(path)
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("auto")
     lines = lines_of(1600)
     return write(folder / "train.vw", lines[:1000]), write(folder / "test.vw", lines[1000:])
-
-
-def report_of(path) -> dict:
-    """Without numbers that are not finite."""
-
-    def refuse(name):
-        raise AssertionError(name)
-
-    return json.loads(Path(path).read_text(), parse_constant=refuse)
 
 
 def numbers_in(path) -> np.ndarray:

@@ -1,7 +1,6 @@
 """`--normalize center`: what is learned from values minus their means, as a model for values as they are."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model
 from vwlite.model.snapshot import restore
-from vwlite.output.atomic import AtomicFile
 
 COLUMNS = [3, 8, 20, 21, 400]
 EQUAL, RARE = 50, 60  # columns with one value, and of a tenth of the rows
@@ -196,22 +194,14 @@ def test_what_continues(vwlite, tmp_path):
         assert '"center"' in vwlite("info", tmp_path / "m", "--json").out
 
 
-def test_a_checkpoint_and_the_rest_of_it(vwlite, tmp_path, monkeypatch):
+def test_a_checkpoint_and_the_rest_of_it(vwlite, tmp_path, monkeypatch, committed):
     """A checkpoint is a model of the examples so far, for values as they are."""
     write(tmp_path, draw())
     how = ("--algorithm", "gd", "--loss", "logistic", "--normalize", "center", "--checkpoint-every", "30")
-    found, commit = [], AtomicFile.commit
-
-    def copied(file):
-        commit(file)
-        found.append(tmp_path / f"checkpoint{len(found)}")
-        shutil.copy(file.name, found[-1])
-
-    monkeypatch.setattr(AtomicFile, "commit", copied)
     vwlite("train", tmp_path / "raw", *how, "-m", tmp_path / "m")
     monkeypatch.undo()
-    assert len(found) == 3
-    for path in found:
+    assert len(committed) == 3
+    for path in committed:
         assert read_model(str(path)).settings.normalize == "none"
         vwlite("predict", tmp_path / "raw", "-m", path, "-p", "/dev/null")
 

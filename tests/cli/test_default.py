@@ -141,7 +141,7 @@ def test_a_late_label_of_a_stream_is_a_bad_line(tmp_path):
     text = "".join(words_of(lines_of(12_500), "0", "1"))
     late = text + "3 | f1:1\n"
     result = piped("train", "-m", tmp_path / "m", text=late, code=65)
-    assert "<stdin>:12501:1: label 3: expected 0 or 1, as before" in result.err
+    assert "<stdin>:12501:1: label 3: expected 0 or 1, as in the first examples" in result.err
     options = ["--on-error", "skip", "--rejects", tmp_path / "bad", "-m", tmp_path / "m"]
     assert "1 bad line skipped" in piped("train", *options, text=late).err
     assert (tmp_path / "bad").read_text() == "3 | f1:1\n"

@@ -68,7 +68,7 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("convert -o x", "No such option '-o': the result goes to standard output: add > FILE"),
         ("train --test t", f"No such option '--test': {usage._JUDGED}"),
         ("train --valid t", f"No such option '--valid': {usage._JUDGED}"),
-        ("train --seed 1", "No such option '--seed': training draws no random numbers: the same data and options give "
+        ("train --seed 1", "No such option '--seed': training needs no seed: the same data and options give "
                            "the same model"),
         ("train --target y", "No such option '--target': use --label (the label's column, or key of JSON "
                              "lines)"),

@@ -11,7 +11,8 @@ class LossFunction:
     kind: str  # its class in vwlite.core.learn.losses
     labels: str  # which it can use: any, binary (-1 and 1), or nonnegative numbers
     formula: str
-    links: tuple[str, ...] = ()  # beside identity: what its predictions may go through when they are written
+    links: tuple[str, ...] = ()  # beside identity: what its predictions may go through when they are written; the first
+    # is that of new models
     option: str = ""  # the setting that it takes
     first_range: tuple[float, float] = (0.0, 0.0)  # of predictions that are clipped, before it follows the labels
     note: str = ""  # what else is to be known of labels and predictions

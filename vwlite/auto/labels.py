@@ -45,11 +45,6 @@ def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
         return LabelChoice("logistic", (0.0, 1.0), (0.0, 1.0), are)
     if set(found) <= {-1.0, 1.0}:
         return LabelChoice("logistic", None, (-1.0, 1.0), are)
-    if len(found) == 2:
-        pair = list(map(label_text, found))
-        note = (f"every label is {' or '.join(pair)}, and --loss squared predicts such a number; for two classes add "
-                f"--labels {','.join(pair)}")  # fmt: skip
-        return LabelChoice("squared", None, None, "as the labels are numbers", note)
     whole = all(label == int(label) for label in found)
     if 2 < len(found) < MOST and whole and found[0] in (0.0, 1.0):
         classes = f"--oaa {found[-1]:g}" if found[0] == 1 else f"--oaa {len(found)} --classes auto"

@@ -255,7 +255,7 @@ def _class(code: str, token: str, names: "ClassNames") -> str:
         return f"{expected}; for other numbers and for words add --classes auto"
     if code == "class or number":
         kinds = "is a {}, but labels before it are {}".format(*(("number", "words") if count else ("word", "numbers")))
-        return f"label '{token}' {kinds}: --labels NEG,POS or --classes names words that look like numbers"
+        return f"label '{token}' {kinds}: name both labels with --labels NEG,POS"
     if code == "class third":
         words = " and ".join(printable(name) for name in names.first(count))
         return f"label '{token}' is a third word, after {words}: for classes add --oaa K --classes auto"

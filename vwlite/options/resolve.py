@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
-from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS
+from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, loss_function
 from vwlite.algorithms.table import ALGORITHMS, AUTO, MOST_STACKED, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.options.run_options import InputOptions, TrainOptions
@@ -23,8 +23,14 @@ KEPT = (
     "loss", "oaa", "classes", "softmax",
 )  # fmt: skip
 
-# Options of a run that --algorithm auto has no use for.
-NOT_AUTO = ("holdout_period", "holdout_off", "early_terminate", "holdout_to")
+# Options of a run that --algorithm auto has no use for, and why.
+NOT_AUTO = {
+    **dict.fromkeys(
+        ("holdout_period", "holdout_off", "early_terminate"),
+        "each example is predicted by learners that have not learned it",
+    ),
+    "holdout_to": "use --algorithm gd to write lines that are held out",
+}
 
 # What `Settings.interactions` is typed as.
 CROSSINGS = ("quadratic", "cubic", "interactions")
@@ -126,7 +132,8 @@ def default_algorithm(o: TrainOptions, typed: dict[str, Any]) -> tuple[str, str]
 
 def usual_link(settings: Settings) -> str:
     """The link of a new model: predictions are probabilities of the logistic loss, means of the Poisson loss."""
-    return settings.loss if settings.loss in ("logistic", "poisson") and settings.oaa is None else "identity"
+    links = loss_function(settings.loss).links
+    return links[0] if links and settings.oaa is None else "identity"
 
 
 def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Resolved:

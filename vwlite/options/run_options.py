@@ -207,7 +207,8 @@ class TrainOptions(InputOptions):
 
     passes: int = option(
         1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",
-        help="Number of passes over the data. With --algorithm auto at most so many; by default as many as help.",
+        help="Number of passes over the data. With --algorithm auto it is the maximum, and the default stops "
+             "when the loss no longer improves.",
     )  # fmt: skip
     cache: bool = option(
         False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,
@@ -272,7 +273,8 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     predictions: str | None = option(
         None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
-        help="Write predictions to this file. They are made before learning; - is standard output.",
+        help="Write predictions to this file. They are made before learning, or out of fold (--algorithm auto); - is "
+             "standard output.",
     )  # fmt: skip
     holdout_to: str | None = option(
         None, "--holdout-to", group=OUT, reported=True, type=PATH, metavar="FILE", writes=True,

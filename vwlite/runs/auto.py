@@ -40,9 +40,10 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, label_text
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.model.header import COUNTERS
-from vwlite.options.resolve import check_link, option_name, usual_link
+from vwlite.options.resolve import NOT_AUTO, check_link, option_name, usual_link
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
+from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.common import say
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.memory import available_memory, lanes_need
@@ -54,22 +55,14 @@ from vwlite.runs.train import Job, Training
 if TYPE_CHECKING:
     from vwlite.model import Model
 
-LARGEST_SCORE = 50.0  # of a constant, where all labels are equal
 FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
-SMALL = 1 << 18  # bytes of files whose examples are kept in memory
+SMALL = 1 << 16  # bytes of files whose examples are kept in memory
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
 LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"
-
-_OUT_OF_FOLD = "each example is predicted by learners that have not learned it"
-UNUSED = {
-    **dict.fromkeys(("holdout_period", "holdout_off", "early_terminate"), _OUT_OF_FOLD),
-    "holdout_to": "use --algorithm gd to write lines that are held out",
-}
-
 
 AnyRun = TypeVar("AnyRun", bound="AutoTraining")
 
@@ -119,7 +112,7 @@ class AutoTraining(Training):
     @staticmethod
     def check(o: TrainOptions) -> None:
         """UsageError for options of a run that it has no use for."""
-        for name, why in UNUSED.items():
+        for name, why in NOT_AUTO.items():
             if name in o.given:
                 raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
         if o.validate is not None and "passes" in o.given and o.passes == 1:
@@ -127,14 +120,14 @@ class AutoTraining(Training):
 
     def passes(self, stack: ExitStack) -> None:
         self.summary = DataSummary(make_expander(self.settings, Normalizer()))
-        self.source.keeps_batches = not self._is_stream and not self._is_small
+        kept: list[Batch] | None = [] if self._is_small else None
+        self.source.keeps_batches = not self._is_stream and kept is None
         self.source.keeps_text = self._is_stream and self.maps_labels and self.options.rejects is not None
         self.source.open()
         try:
             if self._is_stream:
                 self._read_stream()
                 return
-            kept: list[Batch] | None = [] if self._is_small else None
             counts = self._read(kept)
             self._choose_loss()
             if self.options.validate is not None and not self.stopped:
@@ -526,7 +519,7 @@ class AutoTraining(Training):
         values = array("d", batch.label)
         for line in batch.map_labels(*self.in_batches):
             expected = " or ".join(label_text(self.settings.label_of(y)) for y in (-1, 1))
-            why = f"label {values[line]:g}: expected {expected}, as before; --labels or --loss says it beforehand"
+            why = f"label {values[line]:g}: expected {expected}, as in the first examples; --loss and --labels set it"
             found = text.lines_of(batch, [line])[0] if text is not None else b""
             self.bad.take([BadLine(batch.source, batch.line_number(line), 1, why, found)])
         return batch
@@ -716,7 +709,7 @@ class AutoTraining(Training):
     def notes(self) -> Notes:
         return together(
             about_options(self.settings, self.namespaces, self.learner.expander.unseen),
-            about_labels(self.settings, self.learner, loss_typed=True),
+            about_labels(self.settings, self.learner, loss_typed="loss" in self.options.typed),
             about_names(self.feature_names) if self.feature_names is not None else ({}, []),
             ({}, self.hints),
         )

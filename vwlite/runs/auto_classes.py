@@ -18,7 +18,8 @@ from vwlite.core.data.normalize import Normalizer
 from vwlite.errors import UsageError
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
-from vwlite.runs.auto import LARGEST_SCORE, AutoTraining, log
+from vwlite.runs.auto import AutoTraining, log
+from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.memory import lanes_need
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job

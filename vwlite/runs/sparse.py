@@ -31,10 +31,10 @@ from vwlite.core.learn.learner import Learner
 from vwlite.errors import UsageError
 from vwlite.model.slots import field_of
 from vwlite.model.snapshot import slots_of
-from vwlite.options.resolve import option_name
+from vwlite.options.resolve import NOT_AUTO, option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
-from vwlite.runs.auto import ORDERED, UNUSED, AutoTraining
+from vwlite.runs.auto import ORDERED, AutoTraining
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.common import say
 from vwlite.runs.memory import available_memory
@@ -49,7 +49,7 @@ HEADER = "nonzero weights  loss      l1         learning rate"
 _JUDGED = "it compares learners by the second half of the data"
 _DRAWN = "its examples are learned in drawn order: use vwlite predict"
 REFUSED = {
-    **dict.fromkeys(UNUSED, _JUDGED),
+    **dict.fromkeys(NOT_AUTO, _JUDGED),
     "checkpoint_every": "its model is chosen at the end",
     "validate": _JUDGED,
     "predictions": _DRAWN,
