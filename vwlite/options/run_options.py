@@ -157,13 +157,19 @@ class InputOptions:
 
 
 @dataclass(frozen=True)
-class PredictOptions(InputOptions):
-    """The options of `vwlite predict`, as typed."""
+class ModelOptions(InputOptions):
+    """What every command takes that applies a model to data."""
 
     model: str | None = option(
         None, "-m", "-i", "--model", group=IN, vw=("--initial_regressor",), type=PATH, required=True, metavar="FILE",
         reads="the input model", help="The model file.",
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PredictOptions(ModelOptions):
+    """The options of `vwlite predict`, as typed."""
+
     probabilities: bool = option(
         False, "--probabilities", group=OUT, help="Write the probabilities of all classes. The format is "
                                                   "CLASS:PROBABILITY ..."
@@ -311,16 +317,19 @@ _TRAIN = (
     *specs_of(Settings, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
-PREDICT = (
-    *specs_of(PredictOptions),
-    replace(SPECS["link"], default=None, shown="the model's"),
+_LOSS_OF_OTHERS = (
     replace(SPECS["loss"], group=OUT, default=None,
             help="The loss of a model of Vowpal Wabbit, for the summary. Such models do not store it."),
     *(replace(SPECS[name], group=OUT, default=None, help=f"The same for --loss {loss}.")
       for name, loss in LOSS_OPTIONS.items()),
+)  # fmt: skip
+_OF_MODEL = (
     *specs_of(InputOptions, IN),
     *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", "delimiter", "columns")),
-    *specs_of(InputOptions, OUT, RUN),
+)
+PREDICT = (
+    *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),
+    *_LOSS_OF_OTHERS, *_OF_MODEL, *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
 _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
