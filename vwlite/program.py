@@ -10,6 +10,7 @@ GROUPS = {
     "Train and predict": {
         "train": "Train a model on data, in one or more passes.",
         "predict": "Predict with a model.",
+        "evaluate": "Show how good a model's predictions are.",
     },
     "Models": {
         "info": "Show the options, counters, state and size of a model.",

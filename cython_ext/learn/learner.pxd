@@ -28,6 +28,7 @@ cpdef enum Reason:
 
 # The state of one example, from parsing its line to writing its prediction.
 cdef struct Turn:
+    size_t line           # of the batch
     bint labelled
     bint held             # out: predicted only
     bint learns

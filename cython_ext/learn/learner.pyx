@@ -241,6 +241,7 @@ cdef inline void start_turn(Learner self, const Arrays* a, size_t line, Turn* tu
     """Read label and importance of the line, and decide whether the example is learned."""
     cdef double label = a.label[line], importance = a.importance[line]
     self.lines += 1
+    turn.line = line
     turn.labelled = 1 <= label <= self.classifier.classes if self.multiclass else not isnan(label)
     turn.held = self.holds_out(turn.labelled)
     turn.learns = self.learning and turn.labelled and not turn.held and importance > 0

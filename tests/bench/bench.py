@@ -219,6 +219,14 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
             [Goal(VW_NAME, 1 / 4)],
         ),
         Work(
+            "evaluate from text, documents",
+            {
+                OURS: ours("evaluate", news, "-m", "news.model"),
+                PREDICT: ours("predict", news, "-m", "news.model", "-p", "/dev/null"),
+            },
+            [Goal(PREDICT, 1.2)],
+        ),
+        Work(
             "train `l1-ball` logistic from text, documents",
             {
                 OURS: ours(*train, *ball),

@@ -317,19 +317,19 @@ _TRAIN = (
     *specs_of(Settings, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
-_LOSS_OF_OTHERS = (
+LOSS_OF_OTHERS = (
     replace(SPECS["loss"], group=OUT, default=None,
             help="The loss of a model of Vowpal Wabbit, for the summary. Such models do not store it."),
     *(replace(SPECS[name], group=OUT, default=None, help=f"The same for --loss {loss}.")
       for name, loss in LOSS_OPTIONS.items()),
 )  # fmt: skip
-_OF_MODEL = (
+OF_MODEL = (
     *specs_of(InputOptions, IN),
     *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", "delimiter", "columns")),
 )
 PREDICT = (
     *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),
-    *_LOSS_OF_OTHERS, *_OF_MODEL, *specs_of(InputOptions, OUT, RUN),
+    *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
 _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),

@@ -1,0 +1,41 @@
+"""A learner that only predicts, and stores what its predictions are judged by as numbers in an array."""
+
+from vwlite.core.learn.learner cimport Learner, Reason, Turn
+
+WIDTH = 6   # columns of the array
+
+
+cdef class Evaluator(Learner):
+    """Predicts with the weights of another learner that does not learn either.
+
+    Each labelled example becomes a row of the array that `into` was given: the line of the batch; label and importance;
+    the prediction as the loss takes it, or the number of the class; the loss; and -log of the probability of the
+    label's class, if classes have probabilities.
+    """
+
+    cdef double[:, ::1] rows
+    cdef readonly size_t filled     # rows of the array
+
+    def __init__(self, Learner learner not None):
+        super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
+        self.clips, self.named = learner.clips, learner.named
+        self.min_label, self.max_label = learner.min_label, learner.max_label
+
+    def into(self, double[:, ::1] rows not None):
+        """Set the array to fill, from its first row on: [labelled examples or more, WIDTH]."""
+        if rows.shape[1] != WIDTH:
+            raise ValueError(f"the array needs {WIDTH} columns")
+        self.rows, self.filled = rows, 0
+
+    cdef Reason count(self, const Turn* turn) noexcept nogil:
+        cdef double* row
+        cdef Reason reason = Learner.count(self, turn)
+        if reason != Reason.DONE or not turn.labelled:
+            return reason
+        if self.rows is None or self.filled >= <size_t>self.rows.shape[0]:
+            return Reason.STOPPED
+        row = &self.rows[self.filled, 0]
+        row[0], row[1], row[2], row[3] = <double>turn.line, turn.o.label, turn.o.importance, turn.o.p
+        row[4], row[5] = turn.o.loss, turn.log_loss
+        self.filled += 1
+        return reason

@@ -1,0 +1,297 @@
+"""`vwlite evaluate`: its measures against scikit-learn's, its screen, its errors."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.running import GD
+
+metrics = pytest.importorskip("sklearn.metrics")
+
+LEARN = [*GD, "--quiet"]
+
+
+def lines_of(chance: np.random.Generator, n: int, label: str, *, weights: bool) -> list[str]:
+    """Examples with few distinct features, so that many scores are the same."""
+    lines = []
+    for _ in range(n):
+        a, b, c = chance.integers(0, [4, 3, 5])
+        z = a - b + chance.normal()
+        y = {"two": 1 if z > 0.5 else -1, "number": round(float(z), 3), "count": int(chance.poisson(np.exp(z / 2)))}
+        y["class"] = f"c{min(max(int(z), 0), 3)}"  # type: ignore[assignment]
+        weight = f" {chance.integers(0, 5) / 2}" if weights else ""
+        lines.append(f"{y[label]}{weight} 't|user a{a} b{b} |page{c % 2} c{c} |n x:{a - 1.5}\n")
+    return lines
+
+
+def predicted(vwlite, model: str, data: str, *options: str) -> np.ndarray:
+    return np.array([line.split()[0] for line in vwlite("predict", "-m", model, data, *options).out.splitlines()])
+
+
+def made(label: str, weights: bool, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """train.vw and test.vw; labels and weights of the second."""
+    chance = np.random.default_rng(seed)
+    Path("train.vw").write_text("".join(lines_of(chance, 600, label, weights=weights)))
+    lines = lines_of(chance, 900, label, weights=weights)
+    Path("test.vw").write_text("".join(lines))
+    y = np.array([line.split()[0] for line in lines])
+    return y, np.array([float(line.split()[1]) if weights else 1.0 for line in lines])
+
+
+def evaluated(vwlite, *options: str) -> dict:
+    return json.loads(vwlite("evaluate", "-m", "m", "test.vw", "--json", *options).out)
+
+
+def values(found: dict) -> dict[str, float]:
+    return {name: m["value"] for name, m in found["measures"].items()}
+
+
+def baselines(found: dict) -> dict[str, float]:
+    return {name: m["baseline"] for name, m in found["measures"].items()}
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_measures_of_two_labels_are_those_of_sklearn(vwlite, weights, threads):
+    labels, w = made("two", weights)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    y, s = labels.astype(float) > 0, predicted(vwlite, "m", "test.vw", "--link", "identity").astype(float)
+    p = 1 / (1 + np.exp(-s))
+    found = evaluated(vwlite, "--threads", threads, "--threshold", "0.4")
+    assert values(found) == pytest.approx({
+        "log_loss": metrics.log_loss(y, p, sample_weight=w),
+        "auc": metrics.roc_auc_score(y, s, sample_weight=w),
+        "average_precision": metrics.average_precision_score(y, s, sample_weight=w),
+        "brier": metrics.brier_score_loss(y, p, sample_weight=w),
+        "accuracy": metrics.accuracy_score(y, s > 0, sample_weight=w),
+    }, rel=1e-6)  # the scores were written as text with six digits
+    share = float(w @ y / w.sum())
+    assert baselines(found) == pytest.approx({
+        "log_loss": metrics.log_loss(y, np.full(len(y), share), sample_weight=w), "auc": 0.5,
+        "average_precision": share, "brier": share * (1 - share), "accuracy": max(share, 1 - share),
+    })  # fmt: skip
+    at = found["threshold"]
+    assert [at["precision"], at["recall"], at["f1"]] == pytest.approx([
+        metrics.precision_score(y, p >= 0.4, sample_weight=w), metrics.recall_score(y, p >= 0.4, sample_weight=w),
+        metrics.f1_score(y, p >= 0.4, sample_weight=w),
+    ])  # fmt: skip
+    precision, recall, thresholds = metrics.precision_recall_curve(y, s, sample_weight=w)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
+    assert found["best_f1"]["f1"] == pytest.approx(f1.max())
+    assert found["best_f1"]["threshold"] == pytest.approx(1 / (1 + np.exp(-thresholds[f1.argmax()])), rel=1e-5)
+    groups = found["calibration"]
+    assert sum(g["weight"] for g in groups) == pytest.approx(w.sum())
+    assert sum(g["weight"] * g["observed"] for g in groups) == pytest.approx(w @ y)
+    assert sum(g["weight"] * g["predicted"] for g in groups) == pytest.approx(w @ p, rel=1e-6)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("loss", ["squared", "quantile", "huber", "poisson"])
+def test_measures_of_numbers_are_those_of_sklearn(vwlite, loss, weights):
+    labels, w = made("count" if loss == "poisson" else "number", weights)
+    tau = ["--quantile-tau", "0.8"] if loss == "quantile" else []
+    vwlite("train", "train.vw", "--loss", loss, *tau, *LEARN, "-m", "m")
+    y, p = labels.astype(float), predicted(vwlite, "m", "test.vw", "--link", "identity").astype(float)
+    p = np.exp(p) if loss == "poisson" else p
+    mean = np.full(len(y), w @ y / w.sum())
+    found = evaluated(vwlite)
+
+    def expected(p):
+        both = {
+            "mse": metrics.mean_squared_error(y, p, sample_weight=w),
+            "mae": metrics.mean_absolute_error(y, p, sample_weight=w),
+            "r2": metrics.r2_score(y, p, sample_weight=w),
+        }
+        if loss == "quantile":
+            both["quantile_loss"] = metrics.mean_pinball_loss(y, p, sample_weight=w, alpha=0.8)
+        if loss == "poisson":
+            both["poisson_deviance"] = metrics.mean_poisson_deviance(y, p, sample_weight=w)
+        if loss == "huber":
+            e = np.abs(y - p)
+            both["huber_loss"] = float(w @ np.where(e <= 1, e**2, 2 * e - 1) / w.sum())
+        return both
+
+    assert values(found) == pytest.approx(expected(p), rel=1e-5)
+    assert baselines(found) == pytest.approx(expected(mean), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("probable", [False, True])
+def test_measures_of_classes_are_those_of_sklearn(vwlite, probable, weights):
+    y, w = made("class", weights)
+    kind = ["--softmax", "--algorithm", "adagrad"] if probable else GD
+    vwlite("train", "train.vw", "--oaa", "6", "--classes", "auto", "--quiet", *kind, "-m", "m")
+    p = predicted(vwlite, "m", "test.vw")
+    found = evaluated(vwlite)
+    with np.errstate(all="ignore"):
+        precision, recall, f1, _ = metrics.precision_recall_fscore_support(
+            y, p, sample_weight=w, average="macro", zero_division=0)  # fmt: skip
+    expected = {
+        "accuracy": metrics.accuracy_score(y, p, sample_weight=w),
+        "macro_precision": precision, "macro_recall": recall, "macro_f1": f1,
+    }  # fmt: skip
+    if probable:
+        rows = [line.split() for line in vwlite("predict", "-m", "m", "test.vw", "--probabilities").out.splitlines()]
+        given = [dict(cell.rsplit(":", 1) for cell in row if ":" in cell) for row in rows]
+        expected["log_loss"] = -float(w @ np.log([float(row[k]) for row, k in zip(given, y, strict=True)]) / w.sum())
+    assert values(found) == pytest.approx(expected, rel=1e-5)
+    names = [*found["classes"]]
+    assert np.array(found["confusion_matrix"]) == pytest.approx(
+        metrics.confusion_matrix(y, p, labels=names, sample_weight=w))  # fmt: skip
+
+
+@pytest.mark.parametrize("label", ["two", "number"])
+def test_intervals_hold_the_truth_19_times_of_20(vwlite, label):
+    # The truth is what 40 test parts have together.
+    made(label, False)
+    loss = ["--loss", "logistic"] if label == "two" else []
+    vwlite("train", "train.vw", *loss, *LEARN, "-m", "m")
+    chance = np.random.default_rng(8)
+    parts = [lines_of(chance, 300, label, weights=False) for _ in range(40)]
+    Path("test.vw").write_text("".join(line for part in parts for line in part))
+    whole, inside = values(evaluated(vwlite)), dict.fromkeys(values(evaluated(vwlite)), 0)
+    for part in parts:
+        Path("test.vw").write_text("".join(part))
+        for name, m in evaluated(vwlite)["measures"].items():
+            inside[name] += m["low"] <= whole[name] <= m["high"]
+    assert all(count >= 34 for count in inside.values()), inside
+
+
+def test_a_model_is_compared_with_another(vwlite):
+    labels, _ = made("two", False)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "--ignore", "u", "-m", "other")
+    alone, other = evaluated(vwlite), evaluated(vwlite, "-m", "other")
+    found = evaluated(vwlite, "--against", "other")
+    for name, m in found["difference"].items():
+        assert m["value"] == pytest.approx(alone["measures"][name]["value"] - other["measures"][name]["value"])
+    y = labels.astype(float) > 0
+    a, b = (predicted(vwlite, m, "test.vw", "--link", "identity").astype(float) for m in ("m", "other"))
+    places = [
+        ((s[y][:, None] > s[~y]) + 0.5 * (s[y][:, None] == s[~y])) for s in (a, b)
+    ]  # DeLong's paper, written out
+    d = places[0] - places[1]
+    variance = d.mean(axis=1).var(ddof=1) / y.sum() + d.mean(axis=0).var(ddof=1) / (~y).sum()
+    area = found["difference"]["auc"]
+    assert (area["high"] - area["low"]) / 2 / 1.959963984540054 == pytest.approx(variance**0.5, rel=1e-6)
+    assert "better" in vwlite("evaluate", "-m", "m", "--against", "other", "test.vw").out
+    same = vwlite("evaluate", "-m", "m", "--against", "m", "test.vw").out
+    assert same.count("no clear difference") == 4
+
+
+def test_scores_in_bins_are_marked(vwlite, monkeypatch):
+    made("two", True)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    exact = values(evaluated(vwlite))
+    from vwlite.evaluation.sums import Scores
+
+    monkeypatch.setattr(Scores.__init__, "__defaults__", (100,))
+    monkeypatch.setattr("vwlite.evaluation.kinds.Binary.__init__.__kwdefaults__", {"threshold": None, "most": 100})
+    monkeypatch.setattr("vwlite.runs.evaluate.Evaluating.kind.__defaults__", (100,))
+    found = evaluated(vwlite)
+    assert values(found) == pytest.approx(exact, rel=2e-3)
+    assert found["measures"]["auc"]["approximate"]
+    assert "approximate" not in found["measures"]["brier"]
+    assert "~0." in vwlite("evaluate", "-m", "m", "test.vw").out
+
+
+def test_slices_are_evaluated_as_their_lines_alone(vwlite):
+    made("two", False)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    parts = evaluated(vwlite, "--by", "page1")["by"]
+    lines = Path("test.vw").read_text().splitlines(keepends=True)
+    for name, part in parts.items():
+        own = [line for line in lines if (f"|page1 {name}" in line if name != "(none)" else "|page1" not in line)]
+        Path("test.vw").write_text("".join(own))
+        alone = evaluated(vwlite)
+        assert part["rows"] == alone["rows"] == len(own)
+        assert values(part) == pytest.approx(values(alone))
+    assert len(parts) == 3
+
+
+def test_slices_of_tables_and_json(vwlite):
+    rows = [("a,b", 1), ('say "x"', 0), ("", 1), ("a,b", 0)] * 5
+    quoted = ["" if not a else '"' + a.replace('"', '""') + '"' for a, _ in rows]
+    lines = [f"{q},{y},{i}\n" for i, (q, (_, y)) in enumerate(zip(quoted, rows, strict=True))]
+    Path("t.csv").write_text("word,y,n\n" + "".join(lines))
+    Path("t.jsonl").write_text("".join(json.dumps({"word": a, "y": y}) + "\n" for a, y in rows))
+    vwlite("train", "t.csv", "--label", "y", *LEARN, "--loss", "logistic", "--labels", "0,1", "-m", "m")
+    for data in ("t.csv", "t.jsonl"):
+        found = json.loads(vwlite("evaluate", "-m", "m", data, "--by", "word", "--json").out)
+        assert {name: part["rows"] for name, part in found["by"].items()} == {"a,b": 10, 'say "x"': 5, "(none)": 5}
+    text = vwlite("evaluate", "-m", "m", "t.csv", "--by", "word").out
+    assert text.splitlines()[0] == "20 rows, 10 y (50.0 %)"
+    assert max(map(len, text.splitlines())) <= 80
+    assert "there is no such column; there are word, y, n" in vwlite(
+        "evaluate", "-m", "m", "t.csv", "--by", "nothing", code=2).err  # fmt: skip
+
+
+@pytest.mark.parametrize(("condition", "code"), [("auc<0.1", 0), ("auc<0.999", 1), ("Brier>=0", 1), ("f1<0", 0)])
+def test_conditions_decide_the_exit_code(vwlite, condition, code):
+    made("two", False)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    done = vwlite("evaluate", "-m", "m", "test.vw", "--fail-if", condition, code=code)
+    assert ("--fail-if" in done.err) == bool(code)
+
+
+def test_what_is_not_defined_is_said(vwlite):
+    made("two", False)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    Path("test.vw").write_text("1 |user a1\n1 |user a2\n")
+    found = evaluated(vwlite)
+    assert found["measures"]["auc"] == {
+        "value": None, "baseline": None, "low": None, "high": None, "undefined": "all labels are positive",
+    }  # fmt: skip
+    text = vwlite("evaluate", "-m", "m", "test.vw").out
+    assert "AUC                    -   not defined: all labels are positive" in text
+    assert "nan" not in text
+    done = vwlite("evaluate", "-m", "m", "test.vw", "--fail-if", "auc<0.5", code=1)
+    assert "--fail-if auc<0.5: it is not defined" in done.err
+    Path("test.vw").write_text("3 |user a1\n3 |user a2\n")
+    vwlite("train", "test.vw", *LEARN, "--loss", "squared", "-m", "m")
+    assert "R^2                    -   not defined: all labels are the same" in vwlite(
+        "evaluate", "-m", "m", "test.vw").out  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "code", "message"),
+    [
+        ("", "", 65, "the data have no examples: nothing to evaluate"),
+        ("|user a1\n\n|user a2\n", "", 65, "no example has a label: nothing to evaluate"),
+        ("1 0 |user a1\n", "", 65, "all importance weights are 0"),
+        ("1 |user a1\nbad|x:y z\n", "", 65, "test.vw:2:7"),
+        ("3 |user a1\n4 |user a1\n", "", 65, "do not match m"),
+        ("1 |user a1\n", "--fail-if auc", 2, "is not a measure, <, <=, > or >=, and a number"),
+        ("1 |user a1\n", "--fail-if mse<1", 2, "there is no measure mse; there are log_loss, accuracy, brier, auc"),
+        ("1 |user a1\n", "--by none", 65, "no line has a column, key or namespace of that name"),
+        ("1 |user a1\n", "--against number", 2, "are models of different tasks"),
+        ("1 |user a1\n", "-m gone", 66, "gone"),
+        ("1 |user a1\n", "-m test.vw", 65, "not a model"),
+        ("1 |user a1\n", "-m number --threshold 1", 2, "--threshold is for models of two labels"),
+    ],
+)
+def test_bad_input(vwlite, text, options, code, message):
+    made("number", False)
+    vwlite("train", "train.vw", *LEARN, "--loss", "squared", "-m", "number")
+    made("two", False)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    Path("test.vw").write_text(text)
+    done = vwlite("evaluate", *([] if "-m" in options else ["-m", "m"]), "test.vw", *options.split(), code=code)
+    assert message in done.err
+    assert done.out == ""
+
+
+def test_a_pipe_is_evaluated_but_not_compared(vwlite):
+    made("two", False)
+    vwlite("train", "train.vw", "--loss", "logistic", *LEARN, "-m", "m")
+    from_file = vwlite("evaluate", "-m", "m", "test.vw").out
+    run = [sys.executable, "-P", "-m", "vwlite", "evaluate", "-m", "m"]
+    piped = subprocess.run(run, input=Path("test.vw").read_bytes(), capture_output=True, check=True)
+    assert piped.stdout.decode() == from_file
+    refused = subprocess.run([*run, "--against", "m"], input=b"", capture_output=True)
+    assert refused.returncode == 2
+    assert b"standard input is read only once" in refused.stderr

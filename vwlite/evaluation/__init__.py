@@ -1,0 +1,1 @@
+"""How good predictions are: measures with 95 % intervals, beside those of the best constant prediction."""

@@ -1,0 +1,51 @@
+"""Two models on the same examples: the differences of their measures."""
+
+import numpy as np
+
+from vwlite.evaluation.kinds import Binary, Evaluation, Measure, Rows
+from vwlite.evaluation.ranking import auc_difference
+from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, around
+
+
+class Against:
+    """Paired differences, the first model minus the second, with their intervals: a measure whose interval does not
+    hold 0 differs."""
+
+    def __init__(self, first: Evaluation, second: Evaluation) -> None:
+        self._kinds = first, second
+        self._differences: dict[str, Mean] = {}
+        self._scores: list[tuple[Floats, Floats, Floats]] | None = [] if isinstance(first, Binary) else None
+        self._kept = 0
+
+    def add(self, first: Rows, second: Rows) -> None:
+        """The same examples, as each model predicted them."""
+        ours, others = (kind.columns(rows) for kind, rows in zip(self._kinds, (first, second), strict=True))
+        for name in ours:
+            if name in others:
+                self._differences.setdefault(name, Mean()).add(ours[name] - others[name], first.weight)
+        self._kept += first.label.size
+        if self._kept > MOST_KEPT:
+            self._scores = None
+        if self._scores is not None:
+            signed = np.where(first.label > 0, first.weight, -first.weight)
+            self._scores.append((first.prediction, second.prediction, signed))
+
+    def measures(self) -> list[Measure]:
+        """`value` is the difference, and `baseline` none."""
+        larger = self._kinds[0].larger
+        found = [
+            Measure(name, mean.value, interval=mean.interval, larger=name in larger)
+            for name, mean in self._differences.items()
+        ]
+        if isinstance(self._kinds[0], Binary):
+            found.insert(1, self._auc())
+        return found
+
+    def _auc(self) -> Measure:
+        if self._scores is None:
+            return Measure("AUC", None, larger=True, why=f"it needs the scores of at most {MOST_KEPT:,} rows")
+        a, b, signed = (np.concatenate(column) for column in zip(*self._scores, strict=True))
+        difference = auc_difference(a, b, signed)
+        if difference is None:
+            return Measure("AUC", None, larger=True, why="all labels are the same")
+        return Measure("AUC", difference[0], interval=around(*difference), larger=True)

@@ -1,0 +1,150 @@
+"""The measures as text for a terminal of 80 columns."""
+
+from collections.abc import Sequence
+
+from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Found, Measure, Regression
+from vwlite.runs.progress import fit
+
+MOST_SLICES = 20
+MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
+SHORT = {"average precision": "average prec.", "macro precision": "macro prec."}
+
+
+def shown(x: float | None, about: bool = False) -> str:
+    """A number with four digits."""
+    if x is None:
+        return "-"
+    text = f"{x:.4f}" if 1e-3 <= abs(x) < 100 or x == 0 else f"{x:.4g}"
+    return f"~{text}" if about else text
+
+
+def percent(x: float, digits: int = 1) -> str:
+    return f"{100 * x:.{digits}f} %"
+
+
+def head(evaluation: Evaluation, positive: str) -> str:
+    """The first line: how many rows there are, and what their labels are like. positive: the name of the label."""
+    rows = f"{evaluation.rows:,} row{'s' * (evaluation.rows != 1)}"
+    if isinstance(evaluation, Binary):
+        return f"{rows}, {evaluation.positives:,} {positive} ({percent(evaluation.share)})"
+    if isinstance(evaluation, Classes):
+        return f"{rows}, {int((evaluation.sums[0] > 0).sum())} classes"
+    return rows
+
+
+def table(measures: Sequence[Measure]) -> list[str]:
+    """A line for each measure."""
+    lines = [f"{'':14}{'model':>10}{'baseline':>11}   95 % interval"]
+    for m in measures:
+        name = f"{SHORT.get(m.name, m.name):14}"
+        if m.value is None:
+            lines.append(f"{name}{'-':>10}   not defined: {m.why}")
+            continue
+        interval = f"{shown(m.interval[0])} - {shown(m.interval[1])}" if m.interval else "-"
+        line = f"{name}{shown(m.value, m.about):>10}{shown(m.baseline):>11}   {interval:<20}{_verdict(m)}"
+        lines.append(line.rstrip())
+    return lines
+
+
+def _verdict(m: Measure) -> str:
+    """How much better than the baseline it is, where a share says it."""
+    if m.value is None or m.baseline is None or m.name in ("AUC", "average precision", "R^2"):
+        return ""
+    if m.name.startswith("macro"):
+        return ""
+    value, baseline = (1 - m.value, 1 - m.baseline) if m.name == "accuracy" else (m.value, m.baseline)
+    if baseline <= 0:
+        return ""
+    gain = 1 - value / baseline
+    if m.name == "accuracy":
+        return f"{percent(gain)} fewer errors" if gain > 0.0005 else "no better than always one label"
+    return f"{percent(abs(gain))} {'better' if gain >= 0 else 'worse'}"
+
+
+def differences(measures: Sequence[Measure], other: str) -> list[str]:
+    """Those of two models."""
+    lines = ["", f"minus {other}", f"{'':14}{'difference':>11}   95 % interval"]
+    for m in measures:
+        name = f"{SHORT.get(m.name, m.name):14}"
+        if m.value is None or m.interval is None:
+            lines.append(f"{name}{shown(m.value):>11}   not defined: {m.why or 'there are too few rows'}")
+            continue
+        low, high = m.interval
+        better = (m.value > 0) == m.larger
+        verdict = "no clear difference" if low <= 0 <= high else "better" if better else "worse"
+        lines.append(f"{name}{_signed(m.value):>11}   {f'{_signed(low)} - {_signed(high)}':<22}{verdict}")
+    return lines
+
+
+def _signed(x: float) -> str:
+    return ("+" if x > 0 else "") + (f"{x:.5f}" if abs(x) < 10 else f"{x:.5g}")
+
+
+def of_threshold(found: Found, best: Found | None) -> list[str]:
+    lines = [
+        f"at {shown(found.threshold)}: {_count(found.found)} of {_count(found.positive)} found "
+        f"(recall {percent(found.recall, 0)}), {_count(found.false)} false alarms"
+    ]
+    if best is not None:
+        lines.append(
+            f"best F1 {best.f1:.2f} at {shown(best.threshold)}: recall {percent(best.recall, 0)}, "
+            f"precision {percent(best.precision or 0, 0)}"
+        )
+    return lines
+
+
+def _count(x: float) -> str:
+    return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.1f}"
+
+
+def body(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+    """What follows the measures. names: of classes."""
+    if isinstance(evaluation, Binary):
+        lines = of_threshold(evaluation.at_threshold(), evaluation.best())
+        groups = evaluation.calibration()
+        if groups:
+            lines.append("predicted " + "".join(f"{g.predicted:6.3f}" for g in groups))
+            lines.append("observed  " + "".join(f"{g.observed:6.3f}" for g in groups))
+        return lines
+    if isinstance(evaluation, Classes):
+        return _of_classes(evaluation, names)
+    assert isinstance(evaluation, Regression)
+    return ["the baseline is the mean of the labels"]
+
+
+def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
+    columns = [column.tolist() for column in evaluation.of_each()]
+    order = sorted((k for k in range(len(names)) if columns[0][k]), key=lambda k: -columns[0][k])
+    lines = ["", f"{'class':20}{'rows':>10}{'precision':>11}{'recall':>9}{'F1':>9}"]
+    for k in order[:MOST_CLASSES]:
+        weight, precision, recall, f1 = (column[k] for column in columns)
+        lines.append(f"{fit(names[k]):20}{_count(weight):>10}{precision:11.3f}{recall:9.3f}{f1:9.3f}")
+    if len(order) > MOST_CLASSES:
+        lines.append(f"... and {len(order) - MOST_CLASSES} more: --json has all")
+    matrix, k = evaluation.confusion, len(names)
+    if matrix is None or k > MOST_CLASSES:
+        return lines
+    cells = [[_count(x) for x in row] for row in matrix[1 : k + 1, 1 : k + 1].tolist()]
+    widths = [max(map(len, column)) + 1 for column in zip(*cells, strict=True)]
+    if sum(widths) > 65:
+        return lines
+    lines += ["", "confusion matrix: a row for each label, a column for each prediction, in the same order"]
+    lines += [f"{fit(n):14} " + "".join(c.rjust(w) for c, w in zip(row, widths, strict=True))
+              for n, row in zip(names, cells, strict=True)]  # fmt: skip
+    return lines
+
+
+def slices(by: str, parts: Sequence[tuple[str, Evaluation]]) -> list[str]:
+    """A line for each slice, the largest first."""
+    order = sorted((part for part in parts if part[1].weight), key=lambda part: -part[1].rows)
+    if not order:
+        return []
+    first = [m.name for m in order[0][1].measures()[:4]]
+    labels = "".join(f"{SHORT.get(name, name):>14}" for name in first)
+    lines = ["", f"{fit(by):15}{'rows':>9}{labels}"]
+    for name, evaluation in order[:MOST_SLICES]:
+        cells = "".join(f"{shown(m.value, m.about):>14}" for m in evaluation.measures()[:4])
+        lines.append(f"{fit(name):15}{evaluation.rows:9,}{cells}")
+    if len(order) > MOST_SLICES:
+        lines.append(f"... and {len(order) - MOST_SLICES} more: --json has all")
+    return lines

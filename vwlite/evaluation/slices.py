@@ -1,0 +1,78 @@
+"""Parts of the data: examples by the value of a column, or by the text of a namespace."""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vwlite.errors import DataError, UsageError
+from vwlite.input.parsing import Parsed, SourceText
+
+MOST = 200  # slices; what comes later is one more
+LONGEST = 60  # characters of a name
+NONE, OTHERS = "(none)", "(others)"
+
+
+class Slices:
+    """Numbers the slices in the order of the data."""
+
+    def __init__(self, by: str) -> None:
+        self._by, self._found = by, False
+        self._numbers: dict[str, int] = {}
+        self._namespace = re.compile(rb"\|" + re.escape(by.encode()) + rb"(?::\S+)?(?: ([^|]*)|(?=\||$))")
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._numbers)
+
+    def of(self, parsed: Parsed, rows: Sequence[int], columns: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The number of the slice of each row. columns: of tables without a header."""
+        if parsed.source is None:
+            raise UsageError("--by needs lines of text: convert these data with vwlite convert")
+        values = self._values(parsed.source, parsed.source.lines_of(parsed.batch, rows), columns)
+        return np.array([self._number(value) for value in values], dtype=np.int64)
+
+    def check(self) -> None:
+        """DataError if no line had what the slices are made of."""
+        if not self._found:
+            raise DataError(f"--by {self._by}: no line has a column, key or namespace of that name")
+
+    def _number(self, value: str) -> int:
+        value = " ".join(value.split())[:LONGEST] or NONE
+        if value not in self._numbers and len(self._numbers) >= MOST:
+            value = OTHERS
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def _values(self, source: SourceText, lines: Sequence[bytes], columns: Sequence[str]) -> list[str]:
+        texts = [line.decode("utf-8", "replace") for line in lines]
+        if source.delimiter:
+            header = source.header.decode("utf-8-sig", "replace")
+            names = next(csv.reader([header], delimiter=source.delimiter), columns)
+            if self._by not in names:
+                raise UsageError(f"--by {self._by}: there is no such column; there are {', '.join(names[:20])}")
+            at, self._found = list(names).index(self._by), True
+            cells = csv.reader((text + "\n" for text in texts), delimiter=source.delimiter)
+            return [row[at] if at < len(row) else "" for row in cells]
+        if source.format == "jsonl":
+            return [self._of_json(json.loads(text)) for text in texts]
+        if source.format == "libsvm":
+            raise UsageError("--by: libsvm has neither columns nor namespaces")
+        return [self._of_namespaces(line) for line in lines]
+
+    def _of_json(self, row: dict[str, Any]) -> str:
+        if self._by not in row or row[self._by] is None:
+            return ""
+        self._found = True
+        value = row[self._by]
+        return value if isinstance(value, str) else json.dumps(value)
+
+    def _of_namespaces(self, line: bytes) -> str:
+        found = self._namespace.search(line)
+        if found is None:
+            return ""
+        self._found = True
+        return (found[1] or b"").decode("utf-8", "replace")

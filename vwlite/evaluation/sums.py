@@ -1,0 +1,203 @@
+"""What is counted of predictions: means with their errors, and scores in their order, in bounded memory."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+Z = 1.959963984540054  # of 95 % of a normal distribution
+MOST_KEPT = 1_000_000  # scores that are kept as they are, 16 bytes each; more are counted in bins
+PIECE = 1 << 17  # scores that are counted in bins together
+DROPPED_BITS = 14  # of a score in single precision, so that those of a bin are within 0.2 %, as in tally.pyx
+BINS = 1 << (32 - DROPPED_BITS)
+
+Interval = tuple[float, float]
+
+
+def sums_by(number: npt.NDArray[Any], values: Floats, count: int) -> Floats:
+    """The sums of the values that have each number."""
+    return np.bincount(number, values, count).astype(np.float64, copy=False)
+
+
+class Mean:
+    """A running mean, weighted by importance, and its 95 % interval.
+
+    The variance of the mean is sum w^2 (x - mean)^2 / (sum w)^2, times n / (n - 1) with n = (sum w)^2 / sum w^2: for
+    weights of 1 the usual one. The sums are those of x - origin, so that little is lost.
+    """
+
+    def __init__(self) -> None:
+        self.weight = self.weight2 = self._sum = self._sum2 = self._squares2 = 0.0
+        self._origin = math.nan
+
+    def add(self, x: Floats, w: Floats) -> None:
+        if not x.size:
+            return
+        if math.isnan(self._origin):
+            self._origin = float(x.mean())
+        d, w2 = x - self._origin, w * w
+        self.weight += float(w.sum())
+        self.weight2 += float(w2.sum())
+        self._sum += float(w @ d)
+        self._sum2 += float(w2 @ d)
+        self._squares2 += float(w2 @ (d * d))
+
+    @property
+    def value(self) -> float | None:
+        return self._origin + self._sum / self.weight if self.weight else None
+
+    @property
+    def error(self) -> float | None:
+        """The standard error; None of fewer than two examples."""
+        n = effective(self.weight, self.weight2)
+        if n <= 1:
+            return None
+        mean = self._sum / self.weight
+        around = self._squares2 - 2 * mean * self._sum2 + mean * mean * self.weight2
+        return math.sqrt(max(around, 0.0) * n / (n - 1)) / self.weight
+
+    @property
+    def interval(self) -> Interval | None:
+        return around(self.value, self.error)
+
+
+def effective(weight: float, weight2: float) -> float:
+    """How many examples of equal weight are as many as those with this sum of weights, and of their squares."""
+    return weight * weight / weight2 if weight2 else 0.0
+
+
+def around(value: float | None, error: float | None) -> Interval | None:
+    """The 95 % interval of a value with this standard error."""
+    return None if value is None or error is None else (value - Z * error, value + Z * error)
+
+
+class Ranked(NamedTuple):
+    """Scores in ascending order, and the importance of the positive and the negative examples that have each; with the
+    sums of its squares. In bins, a score is the mean of its bin."""
+
+    score: Floats
+    positive: Floats
+    negative: Floats
+    positive2: Floats
+    negative2: Floats
+
+    @property
+    def of_both(self) -> bool:
+        return bool(self.positive.any() and self.negative.any())
+
+
+class Scores:
+    """Scores with the importance of their examples, that of the negative ones below zero."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most, self._count = most, 0
+        self._parts: list[tuple[Floats, Floats]] = []
+        self._bins: tuple[npt.NDArray[Any], list[Floats]] | None = None  # their numbers, and sums of each
+
+    @property
+    def binned(self) -> bool:
+        """Whether scores that are nearly the same are counted as one."""
+        return self._bins is not None
+
+    def add(self, score: Floats, signed: Floats) -> None:
+        self._parts.append((score, signed))
+        self._count += score.size
+        if self._count > self._most:
+            self._to_bins()
+
+    def _rows(self) -> tuple[Floats, Floats]:
+        if not self._parts:
+            return np.empty(0), np.empty(0)
+        return np.concatenate([s for s, _ in self._parts]), np.concatenate([w for _, w in self._parts])
+
+    def _to_bins(self) -> None:
+        score, signed = self._rows()
+        for at in range(0, score.size, PIECE):
+            self._count_in_bins(score[at : at + PIECE], signed[at : at + PIECE])
+        self._parts, self._count, self._most = [], 0, min(self._most, PIECE)
+
+    def _count_in_bins(self, score: Floats, signed: Floats) -> None:
+        bits = (score.astype(np.float32) + np.float32(0)).view(np.uint32)
+        number = np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31)) >> DROPPED_BITS
+        before, sums = self._bins if self._bins is not None else (number[:0], [score[:0]] * 5)
+        of_bins = partial(sums_by, number, count=BINS)
+        dense = [*_sums(signed, of_bins), of_bins(np.abs(signed) * score)]
+        there = np.flatnonzero(np.bincount(np.concatenate([before, number])))
+        at, found = np.searchsorted(there, before), [total[there] for total in dense]
+        for k, sum_before in enumerate(sums):
+            found[k][at] += sum_before
+        self._bins = there, found
+
+    def ranked(self) -> Ranked:
+        if self._bins is None:
+            score, signed = self._rows()
+            if not score.size:
+                return Ranked(*[score] * 5)
+            order = np.argsort(score)
+            score, signed = score[order], signed[order]
+            first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
+            return Ranked(score[first], *_sums(signed, lambda weights: np.add.reduceat(weights, first)))
+        self._to_bins()
+        *sums, moment = self._bins[1]
+        weight = sums[0] + sums[1]
+        some = weight > 0
+        return Ranked(moment[some] / weight[some], *(row[some] for row in sums))
+
+
+def _sums(signed: Floats, summed: Callable[[Floats], Floats]) -> list[Floats]:
+    """The columns of Ranked but the first. summed: adds up what belongs to each score."""
+    positive, negative = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
+    found = [summed(positive), summed(negative)]
+    if (np.abs(signed) == 1).all():
+        return found * 2
+    return [*found, summed(positive * positive), summed(negative * negative)]
+
+
+class Moments:
+    """Sums over examples for R^2: of the squared error, of the label, and of what its standard error needs."""
+
+    def __init__(self) -> None:
+        self.weight = self.weight2 = 0.0
+        self._origin = math.nan
+        self._means = np.zeros(3)  # sums of w times error^2, y, y^2
+        self._products = np.zeros((4, 4))  # of w^2 times the products of 1, y, y^2 and error^2
+
+    def add(self, label: Floats, square: Floats, w: Floats) -> None:
+        if not label.size:
+            return
+        if math.isnan(self._origin):
+            self._origin = float(label.mean())
+        y = label - self._origin
+        self.weight += float(w.sum())
+        self.weight2 += float(w @ w)
+        self._means += np.array([square, y, y * y]) @ w
+        columns = np.array([np.ones_like(y), y, y * y, square]) * w
+        self._products += columns @ columns.T
+
+    @property
+    def mean(self) -> float:
+        """Of the labels."""
+        return self._origin + float(self._means[1]) / self.weight
+
+    @property
+    def variance(self) -> float:
+        """Of the labels."""
+        _, y, yy = self._means / self.weight
+        return max(float(yy - y * y), 0.0)
+
+    def r2(self) -> tuple[float, float] | None:
+        """R^2 and its standard error, by the delta method; None if all labels are the same."""
+        variance, n = self.variance, effective(self.weight, self.weight2)
+        _, mean, square = self._means / self.weight
+        if n <= 1 or variance <= 1e-14 * abs(float(square)):
+            return None
+        ratio = float(self._means[0]) / self.weight / variance
+        # The influence of an example is (error^2 - ratio (y - mean)^2) / variance.
+        influence = np.array([-ratio * mean * mean, 2 * ratio * mean, -ratio, 1.0]) / variance
+        spread = float(influence @ self._products @ influence)
+        return 1 - ratio, math.sqrt(max(spread, 0.0) * n / (n - 1)) / self.weight
