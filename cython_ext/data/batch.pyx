@@ -487,6 +487,18 @@ cdef class Batch:
                 found.append(line)
         return found
 
+    def set_importance(self, double[::1] importance not None):
+        """Replace the importance of each line. What a view looks at is not changed."""
+        cdef size_t line
+        if <size_t>importance.shape[0] != self.a.lines:
+            raise IndexError(importance.shape[0])
+        if self.owner is not None and self.a.lines:
+            self.shared.append(importance)
+            self.a.importance = &importance[0]
+            return
+        for line in range(self.a.lines):
+            self.a.importance[line] = importance[line]
+
     cdef check_like(self, Batch other):
         """Before `copy_lines` of the other batch: ValueError if its lines cannot be added, MemoryError."""
         if self.owner is not None:

@@ -20,7 +20,17 @@ from vwlite.input.formats import FORMATS
 from vwlite.options.command import Option
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
-from vwlite.options.types import PATH, Choice, Delimiter, IntervalType, NamesType, Number, ProgressType, Whole
+from vwlite.options.types import (
+    PATH,
+    Choice,
+    ClassWeight,
+    Delimiter,
+    IntervalType,
+    NamesType,
+    Number,
+    ProgressType,
+    Whole,
+)
 
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
@@ -207,6 +217,12 @@ def _check_termination(o: "TrainOptions") -> None:
         raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
 
 
+def _check_counted(o: "TrainOptions") -> None:
+    if o.class_weight == "balanced" and not (o.data and all(map(os.path.isfile, o.data))):
+        raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
+                         "--class-weight=-1:1,1:10")  # fmt: skip
+
+
 @dataclass(frozen=True)
 class TrainOptions(InputOptions):
     """The options of `vwlite train`, as typed."""
@@ -248,6 +264,11 @@ class TrainOptions(InputOptions):
         metavar="[=SHARE]", bare=str(KEPT_GAIN),
         help="Find a small model. Of learners of adagrad-rda with many values of --l1 and rates, the one with the "
              "fewest weights that keeps SHARE (0.95) of the gain in loss over the best constant.",
+    )  # fmt: skip
+    class_weight: str | tuple[tuple[str, float], ...] | None = option(
+        None, "--class-weight", group=LEARN, reported=True, type=ClassWeight(), metavar="WEIGHTS", check=_check_counted,
+        help="Multiply importances by weights of labels. balanced: n / (k n_c) of k labels, counted first; or "
+             "LABEL:WEIGHT,..., with 1 for the others.",
     )  # fmt: skip
     validate: str | None = option(
         None, "--validate", group=PASSES, reported=True, type=PATH, metavar="FILE", reads="the file of --validate",

@@ -144,6 +144,21 @@ class Classes(click.ParamType):
         return str(value)
 
 
+class ClassWeight(click.ParamType):
+    """balanced, or LABEL:WEIGHT,...: pairs of a label as it is in the data, and a number from 0 on."""
+
+    name = "weights"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "balanced" or isinstance(value, tuple):
+            return value
+        parts = [pair.rpartition(":") for pair in str(value).split(",")]
+        if not all(colon for _, colon, _ in parts):
+            self.fail(f"{value!r} is neither balanced nor labels with weights, such as -1:1,1:10", param, ctx)
+        _check_words(self, value, [label for label, _, _ in parts], param, ctx)
+        return tuple((label, Number(0).convert(weight, param, ctx)) for label, _, weight in parts)
+
+
 class IntervalType(click.ParamType):
     """A number of examples, or a time such as 60s, 5m, 1h: (examples, None) or (None, seconds)."""
 

@@ -498,6 +498,9 @@ class AutoTraining(Training):
         if not self.chooses_loss and choice.loss != "logistic":
             said = ", ".join(map(label_text, self.summary.distinct_labels(MOST)))
             raise DataError(f"labels are {said}, but --loss logistic needs -1 and 1, or 0 and 1: add --labels NEG,POS")
+        if self.options.class_weight is not None and choice.loss != "logistic":
+            raise DataError(f"--class-weight needs labels that are classes: {choice.why}; name two with --labels, or "
+                            "several with --oaa")  # fmt: skip
         settings = replace(self.settings, loss=choice.loss, labels=choice.labels)
         if "link" not in self.options.typed:
             settings = replace(settings, link=usual_link(settings))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -149,6 +149,13 @@ class Source:
         self._share_numbers = share_numbers
         self.keeps_batches = options.passes > 1  # after the first pass, in a cache
         self.keeps_text = options.holdout_to is not None  # in what is parsed
+        self._weights = None
+        if options.class_weight is not None:
+            from vwlite.runs.class_weight import ClassWeights
+
+            self._weights = ClassWeights(
+                options.class_weight, settings, known.classes, may_be_classes=known.or_numbers
+            )
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -182,8 +189,33 @@ class Source:
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """One pass over the data; each batch is valid until the next. stop: whether to end it early.
 
-        What was parsed to its end is the cache of the passes that follow.
+        What was parsed to its end is the cache of the passes that follow. Caches do not have the weights of classes.
         """
+        if self._weights is None:
+            with self._unweighted(stop) as batches:
+                yield batches
+            return
+        if self._weights.needs_counts:
+            # A cache is taken, not made: bad lines are reported by the pass that follows.
+            with self._parse(self._parse_options, stop) if self._cache is None else self._unweighted(stop) as batches:
+                self._weights.count(parsed.batch for parsed in batches)
+        with self._unweighted(stop) as batches:
+            yield map(self._weighted, batches)
+        if not stop():
+            self._weights.check()
+
+    def _weighted(self, parsed: Parsed) -> Parsed:
+        if self._weights is not None:
+            self._weights.apply(parsed.batch)
+        return parsed
+
+    def _parse(
+        self, parse: ParseOptions, stop: Callable[[], bool], *, number: bool = False
+    ) -> AbstractContextManager[Iterator[Parsed]]:
+        return parsed_batches(self._options.data, parse, stop=stop, threads=self._options.threads, number=number)
+
+    @contextmanager
+    def _unweighted(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         if self._cache is not None:
             size = self._cache.size
             found = self._cache.batches(self._options.threads, self._share_numbers)
@@ -196,10 +228,8 @@ class Source:
             parse = self._parse_options
             only_text = self._options.holdout_to is not None
             parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text)
-            parsed = parsed_batches(
-                self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
-            )
-            yield _written(stack.enter_context(parsed), writer)
+            parsed = stack.enter_context(self._parse(parse, stop, number=writer is not None))
+            yield _written(parsed, writer)
             self._bad.finish()
             if writer is not None and not stop():
                 classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
@@ -208,14 +238,15 @@ class Source:
     def batch(self, number: int) -> Batch:
         """A batch of the last pass, if it kept them; counted from 0."""
         assert self._cache is not None
-        return self._cache.batch(number)
+        batch = self._cache.batch(number)
+        return batch if self._weights is None else self._weights.apply(batch)
 
     @contextmanager
     def batches_of(self, path: str, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """The batches of another file, with the columns and classes of these data."""
         parse = self._parse_options
         with parsed_batches((path,), parse, stop=stop, threads=self._options.threads) as parsed:
-            yield parsed
+            yield map(self._weighted, parsed)
 
     def _fingerprint(self) -> dict[str, Any]:
         from vwlite.input.cache import fingerprint

@@ -267,6 +267,10 @@ class Training(Run):
             self.holdout_writer.commit()
         results = self.results()
         numbers, notes = self.notes()
+        if self.options.class_weight is not None:
+            from vwlite.runs.class_weight import about_weights
+
+            notes.append(about_weights(self.settings))
         text = summary(results)
         if self.settings.nonzeros and self.learner.rule.slack:
             text += f"\n--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk"
