@@ -68,7 +68,9 @@ def test_balanced_is_that_of_the_estimator(vwlite, tmp_path):
     from vwlite import SparseClassifier
 
     for classes in (2, 4):
-        x, y = make_classification(500, 6, n_informative=5, n_redundant=0, n_classes=classes, weights=[0.6, *[0.1] * (classes - 2)], random_state=1)
+        shares = [0.6, *[0.1] * (classes - 2)]
+        x, y = make_classification(500, 6, n_informative=5, n_classes=classes, weights=shares, n_redundant=0,
+                                   random_state=1)  # fmt: skip
         y += classes > 2  # classes are 1 to 4
         dump_svmlight_file(x, y, str(tmp_path / "data"), zero_based=True)
         options = ["--oaa", classes] if classes > 2 else ["--labels", "0,1", "--loss", "logistic"]

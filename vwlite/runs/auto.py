@@ -184,7 +184,7 @@ class AutoTraining(Training):
         """Read the examples that the model is chosen by."""
         batches, counts = [], []
         summary = DataSummary(make_expander(self.settings, Normalizer()))
-        with self.source.batches_of(path, lambda: self.stopped) as found:
+        with self.source.batches_of((path,), lambda: self.stopped) as found:
             for parsed in found:
                 self.bad.take(parsed.bad)
                 counts.append(self._counted(summary, self._mapped(parsed.batch)))

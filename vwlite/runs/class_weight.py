@@ -13,20 +13,14 @@ from vwlite.input.parsing import EXAMPLE
 from vwlite.options.settings import Settings
 
 MOST = 2  # labels that are not classes by name
+Typed = str | tuple[tuple[str, float], ...]
 
 
 class ClassWeights:
-    """The weights of labels, by their numbers in batches.
+    """The weights of labels, by their numbers in batches. typed: "balanced", or pairs of a label and its weight."""
 
-    typed: "balanced", or pairs of a label and its weight. names: of classes, or of labels that are words.
-    may_be_classes: whether labels are classes is not known yet.
-    """
-
-    def __init__(
-        self, typed: str | tuple[tuple[str, float], ...], settings: Settings, names: ClassNames | None,
-        *, may_be_classes: bool,
-    ) -> None:  # fmt: skip
-        if not (settings.binary or settings.oaa or may_be_classes):
+    def __init__(self, typed: Typed, settings: Settings, names: ClassNames | None) -> None:
+        if not (settings.binary or names is not None):
             raise UsageError(f"--class-weight needs labels that are classes, and --loss {settings.loss} predicts "
                              "numbers: use --loss logistic")  # fmt: skip
         self._typed = typed if isinstance(typed, tuple) else ()
@@ -62,8 +56,7 @@ class ClassWeights:
 
     def check(self) -> None:
         """DataError if a label that was named is not in the data, where others are: it may be misspelled."""
-        named = self._by_label()
-        rest = sorted(self._seen - named.keys())
+        rest = sorted(self._seen - self._by_label().keys())
         unseen = [label for label, _ in self._typed if self._number(label) not in self._seen]
         if rest and unseen and (self._settings.oaa or len(self._seen) <= MOST):
             what = f"{printable(unseen[0])}, which is no label of the data; one is {self._text(rest[0])}"

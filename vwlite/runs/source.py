@@ -1,8 +1,8 @@
 """The examples of a run: the batches of its DATA, parsed, or read from the cache of an earlier run or pass."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -153,9 +153,7 @@ class Source:
         if options.class_weight is not None:
             from vwlite.runs.class_weight import ClassWeights
 
-            self._weights = ClassWeights(
-                options.class_weight, settings, known.classes, may_be_classes=known.or_numbers
-            )
+            self._weights = ClassWeights(options.class_weight, settings, known.classes)
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -191,28 +189,20 @@ class Source:
 
         What was parsed to its end is the cache of the passes that follow. Caches do not have the weights of classes.
         """
-        if self._weights is None:
-            with self._unweighted(stop) as batches:
-                yield batches
-            return
-        if self._weights.needs_counts:
+        if self._weights is not None and self._weights.needs_counts:
             # A cache is taken, not made: bad lines are reported by the pass that follows.
-            with self._parse(self._parse_options, stop) if self._cache is None else self._unweighted(stop) as batches:
+            counted = self._unweighted if self._cache is not None else partial(self.batches_of, self._options.data)
+            with counted(stop) as batches:
                 self._weights.count(parsed.batch for parsed in batches)
         with self._unweighted(stop) as batches:
             yield map(self._weighted, batches)
-        if not stop():
+        if self._weights is not None and not stop():
             self._weights.check()
 
     def _weighted(self, parsed: Parsed) -> Parsed:
         if self._weights is not None:
             self._weights.apply(parsed.batch)
         return parsed
-
-    def _parse(
-        self, parse: ParseOptions, stop: Callable[[], bool], *, number: bool = False
-    ) -> AbstractContextManager[Iterator[Parsed]]:
-        return parsed_batches(self._options.data, parse, stop=stop, threads=self._options.threads, number=number)
 
     @contextmanager
     def _unweighted(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
@@ -228,8 +218,10 @@ class Source:
             parse = self._parse_options
             only_text = self._options.holdout_to is not None
             parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text)
-            parsed = stack.enter_context(self._parse(parse, stop, number=writer is not None))
-            yield _written(parsed, writer)
+            parsed = parsed_batches(
+                self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
+            )
+            yield _written(stack.enter_context(parsed), writer)
             self._bad.finish()
             if writer is not None and not stop():
                 classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
@@ -242,10 +234,9 @@ class Source:
         return batch if self._weights is None else self._weights.apply(batch)
 
     @contextmanager
-    def batches_of(self, path: str, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
-        """The batches of another file, with the columns and classes of these data."""
-        parse = self._parse_options
-        with parsed_batches((path,), parse, stop=stop, threads=self._options.threads) as parsed:
+    def batches_of(self, paths: Sequence[str], stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
+        """The batches of other files, with the columns and classes of these data."""
+        with parsed_batches(paths, self._parse_options, stop=stop, threads=self._options.threads) as parsed:
             yield map(self._weighted, parsed)
 
     def _fingerprint(self) -> dict[str, Any]:
