@@ -15,6 +15,7 @@ GROUPS = {
     "Models": {
         "info": "Show the options, counters, state and size of a model.",
         "weights": "Show the weights of a model.",
+        "calibrate": "Make the probabilities of a model fit the shares in data.",
         "names": "Add feature names to a model.",
         "export": "Export a model as a table, a program, or for Vowpal Wabbit.",
         "import": "Create a model from a table of weights.",

@@ -18,8 +18,7 @@ cdef class Evaluator(Learner):
 
     def __init__(self, Learner learner not None):
         super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
-        self.clips, self.named = learner.clips, learner.named
-        self.min_label, self.max_label = learner.min_label, learner.max_label
+        self.predict_as(learner)
 
     def into(self, double[:, ::1] rows not None):
         """Set the array to fill, from its first row on: [labelled examples or more, WIDTH]."""

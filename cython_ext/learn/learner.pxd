@@ -58,6 +58,10 @@ cdef class Learner:
     # The range to which predictions are clipped.
     cdef public bint clips
     cdef public double min_label, max_label
+    # The map of clipped scores to calibrated ones: points, and the slope outside of them. 0 points: there is none.
+    cdef size_t points
+    cdef const double[::1] point_scores, point_values
+    cdef double outer_slope
     # Where the features of an example are.
     cdef char** slots[2]                   # owned; of an example, and of the next one
     cdef size_t slot_capacity[2]
@@ -98,6 +102,7 @@ cdef class Learner:
     cdef readonly double label, prediction
     cdef readonly size_t size
 
+    cdef predict_as(self, Learner other)
     cdef size_t loop(self, const Arrays* a, size_t begin, size_t end) noexcept nogil
 
     # Methods that a subclass may override; each is called once per example.

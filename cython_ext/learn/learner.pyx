@@ -27,6 +27,7 @@ from vwlite.core.learn.tally cimport Tally
 from vwlite.core.text.output cimport Link, PredictionWriter, linked
 
 cdef enum:
+    LARGEST = 700       # a calibrated score: exp(700) is finite
     NEAR = 1 << 21      # bytes of a table that fits in the cache: prefetching is not needed
 
 
@@ -70,6 +71,19 @@ cdef class Learner:
         if not self.multiclass:
             return Tally()
         return Tally(self.classifier.classes, probable=self.classifier.probable)
+
+    def calibrate(self, double slope, const double[::1] scores, const double[::1] values):
+        """Map clipped scores: linearly between these points, and beyond them with this slope; None: not at all."""
+        self.points = 0 if scores is None else scores.shape[0]
+        if self.points and (values is None or <size_t>values.shape[0] != self.points):
+            raise ValueError("as many values as scores")
+        self.outer_slope, self.point_scores, self.point_values = slope, scores, values
+
+    cdef predict_as(self, Learner other):
+        """Clip and map scores as another learner does."""
+        self.clips, self.named, self.min_label, self.max_label = other.clips, other.named, other.min_label, other.max_label
+        self.points, self.outer_slope = other.points, other.outer_slope
+        self.point_scores, self.point_values = other.point_scores, other.point_values
 
     @property
     def predictions(self):
@@ -173,7 +187,7 @@ cdef class Learner:
         if turn.learns and self.clips:
             self.widen_range(turn.o.label)
         if not self.multiclass:
-            turn.o.p = turn.shown = clipped(self, raw)
+            turn.o.p = turn.shown = calibrated(self, clipped(self, raw)) if self.points else clipped(self, raw)
             return Reason.DONE
         if self.classifier.out_of_memory:
             return Reason.NO_MEMORY
@@ -215,6 +229,23 @@ cdef class Learner:
         if self.progressive.weight + self.unlabelled_weight >= self.report_at:
             return Reason.REPORT
         return Reason.CHECKPOINT if self.examples >= self.checkpoint_at else Reason.DONE
+
+
+cdef double calibrated(Learner self, double score) noexcept nogil:
+    """A score after the map, in the range where a probability is neither 0 nor 1 by far."""
+    cdef const double[::1] x = self.point_scores
+    cdef const double[::1] y = self.point_values
+    cdef size_t low = 0, high = self.points - 1, middle
+    if score <= x[low] or score >= x[high]:
+        low = low if score <= x[low] else high
+        return min(max(y[low] + self.outer_slope * (score - x[low]), -LARGEST), LARGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if x[middle] <= score:
+            low = middle
+        else:
+            high = middle
+    return y[low] + (y[high] - y[low]) * ((score - x[low]) / (x[high] - x[low]))
 
 
 # --- one example, step by step ---------------------------------------------------------------

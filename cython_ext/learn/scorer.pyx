@@ -23,8 +23,7 @@ cdef class Scorer(Learner):
     def __init__(self, Learner learner not None):
         super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
         self.writer.link = learner.writer.link
-        self.clips, self.named = learner.clips, learner.named
-        self.min_label, self.max_label = learner.min_label, learner.max_label
+        self.predict_as(learner)
         self.width = self.classifier.classes if self.multiclass else 1
 
     def into(self, double[:, ::1] scores not None, double[::1] predicted not None, double[:, ::1] probabilities=None):

@@ -41,6 +41,8 @@ def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, fold
         allowed |= {"sql", "export"} if "normalize" in options else set()
         if parts.header["weights_only"]:
             allowed |= {"train"}
+        if "calibration" in parts.header:
+            allowed = {"train", "merge", "export", "sql", "c", "solve", "certify"}
         if parts.header["algorithm"] in NO_MERGE:
             allowed |= {"merge"}
         assert refused == allowed, (name, found)

@@ -84,6 +84,9 @@ SOLVED_KINDS = {
     "solved words": "--oaa 5 --classes auto --l1 0.01",
 }
 
+# And of each method of `calibrate`.
+CALIBRATED_KINDS = {"platt": "--method platt", "isotonic": "--method isotonic"}
+
 
 @dataclass
 class Parts:
@@ -149,6 +152,12 @@ def models(folder: Path) -> dict[str, bytes]:
         command = [verb, str(folder / f"{data}.vw"), "--quiet", "-m", str(folder / "healthy"), *typed]
         assert run(command) == 0, command
         found[name] = (folder / "healthy").read_bytes()
+    (folder / "healthy").write_bytes(found["ftrl"])
+    for name, options in CALIBRATED_KINDS.items():
+        command = ["calibrate", str(folder / "numbers.vw"), "--quiet", "--json", "-m", str(folder / "healthy")]
+        with redirect_stdout(io.StringIO()):
+            assert run([*command, "-o", str(folder / "calibrated"), *options.split()]) == 0
+        found[name] = (folder / "calibrated").read_bytes()
     return found
 
 

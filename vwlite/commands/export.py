@@ -33,7 +33,7 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
     "--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that identifies a row."
 )
 def command(model: str, kind: str, output: str, table: str | None, id_column: str | None) -> int:
-    from vwlite.errors import UsageError
+    from vwlite.errors import DataError, UsageError
     from vwlite.export.tables import write_all
     from vwlite.model import read_model
     from vwlite.model.snapshot import restore
@@ -47,6 +47,8 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
     output = "/dev/stdout" if output == "-" else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
+    if found.calibration and kind not in ("tsv", "json"):
+        raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv and --to json have its map of scores")
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
     with RunFrame("export") as frame:
         file = frame.file(output)

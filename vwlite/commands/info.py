@@ -50,8 +50,12 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     if settings.constant:
         counted &= keys != CONSTANT_HASH & ((1 << settings.bits) - 1)
     norm = total(np.abs(weights[counted]).astype(np.float64))
+    header = model.header()
+    if model.calibration:
+        shown = {name: model.calibration[name] for name in ("method", "slope")}  # there may be many points
+        header["calibration"] = shown | {"points": len(model.calibration["scores"])}
     return {
-        **model.header(),
+        **header,
         "features": int(features),
         "nonzero weights": int(np.count_nonzero(counted)),
         "l1 norm": norm if norm < np.inf else None,

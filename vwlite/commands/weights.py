@@ -54,6 +54,8 @@ def command(
     if features and (contains is not None or by_class):
         raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} cannot be used together")
     loaded = read_model(model)
+    if loaded.calibration:
+        click.echo("note: weights are those of scores before their map by vwlite calibrate", err=True)
     if by_class and not loaded.class_names():
         raise UsageError(f"--by-class: {model} has no classes")
     if contains is not None and not len(loaded.names):

@@ -51,7 +51,7 @@ def train(o: DaskTrainOptions) -> int:
     """Run `vwlite dask train`; the exit code."""
     check_urls(o)
     assert o.model is not None
-    start = read_model(o.initial) if o.initial else None
+    start = read_model(o.initial, uncalibrated=True) if o.initial else None
     settings = settings_of(o, start) if o.exact else _merged_settings(o, start)
     with RunFrame("dask train", o) as frame:
         file = frame.file(o.model)

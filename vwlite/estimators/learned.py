@@ -209,7 +209,7 @@ def learn(
     stores them.
     """
     check_run(replace(o, names=None))  # names are not written to a file here
-    model = read_model(o.initial) if o.initial else None
+    model = read_model(o.initial, uncalibrated=True) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
     if model is not None and _features(model.columns) != _features(columns):

@@ -11,7 +11,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.schema import namespace_of
 from vwlite.model import Model
-from vwlite.model.header import oldest_format
+from vwlite.model.header import CALIBRATED, oldest_format
 from vwlite.options.settings import Settings
 
 MAX_TERMS = 10_000  # interactions that wildcards expand to
@@ -61,7 +61,7 @@ class Linear:
         """The header of the model with its weights only, as --save-weights-only writes it."""
         unseen = self.model.rule.get("unseen", 0.0)
         kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
-        oldest = oldest_format(self.model.options)
+        oldest = CALIBRATED if self.model.calibration else oldest_format(self.model.options)
         return {**self.model.header(), "weights_only": True, "rule": kept, "format": oldest}
 
     def crosses(self) -> list[list[int]]:

@@ -229,6 +229,7 @@ def _model(path: str, header: dict[str, Any], loss: str | None, rows: Rows) -> M
         classes=header.get("classes", []),
         solved=header.get("solved", {}),
         columns=header.get("columns", {}),
+        calibration=header.get("calibration", {}),
     )
     _fill(model, rows)
     error = inconsistency(model)

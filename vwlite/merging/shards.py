@@ -86,7 +86,7 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
     """
     found, lost = [], []
     with ThreadPoolExecutor(threads) as pool:  # what takes the time are digests
-        coming = [pool.submit(map_model, path) for path in paths]
+        coming = [pool.submit(map_model, path, uncalibrated=True) for path in paths]
     for path, model in zip(paths, coming, strict=True):
         try:
             found.append(ShardModel(path, model.result()))
@@ -112,7 +112,7 @@ def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, 
 
     NoInputError, DataError, UsageError: whose message names the file, and what to do.
     """
-    base = ShardModel(start, map_model(start)) if start is not None else None
+    base = ShardModel(start, map_model(start, uncalibrated=True)) if start is not None else None
     _check_each(found)
     _check_alike(found, base)
     settings = _settings(found, loss)

@@ -11,7 +11,8 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
                 if none is known. With it names_ends, uint32 [m]: where each name ends; names_keys, uint32 [m]: of which
                 key it is. The format is 2 then, so that programs which know no names say which one does.
 
-The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly.
+The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
+that of calibrated models is 4.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -35,6 +36,7 @@ from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
+    CALIBRATED,
     FIELDS,
     WITH_NAMES,
     WITH_OPTIONS,
@@ -50,7 +52,7 @@ from vwlite.options.settings import Settings
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
-FORMAT = 3  # raised when older programs cannot read what is written
+FORMAT = 4  # raised when older programs cannot read what is written
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
@@ -91,6 +93,7 @@ class Model:
     resumed: str = ""  # that of the interrupted model that its training went on from; of several, the first
     merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
     chosen: dict[str, Any] = field(default_factory=dict)  # by `--algorithm auto`: what it chose, and why
+    calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
@@ -132,7 +135,8 @@ class Model:
 
     def _oldest_format(self) -> int:
         """The first one that has what is in this model."""
-        return max(oldest_format(self.options), WITH_NAMES if len(self.names) else WITHOUT_NAMES)
+        named = WITH_NAMES if len(self.names) else WITHOUT_NAMES
+        return CALIBRATED if self.calibration else max(oldest_format(self.options), named)
 
     def header(self) -> dict[str, Any]:
         return {
@@ -154,6 +158,7 @@ class Model:
             **({"merged": self.merged} if self.merged else {}),
             **({"seen": self.seen} if self.seen else {}),
             **({"chosen": self.chosen} if self.chosen else {}),
+            **({"calibration": self.calibration} if self.calibration else {}),
         }
 
 
@@ -272,7 +277,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
             names = _members(archive, data, ("keys", "weights"))
             columns = header["options"].get("oaa") or 1
             named = [name in names for name in NAMES]
-            has_names = any(named) if header["format"] == WITH_OPTIONS else header["format"] == WITH_NAMES
+            has_names = any(named) if header["format"] >= WITH_OPTIONS else header["format"] == WITH_NAMES
             if named != [has_names] * len(NAMES):
                 raise ValueError(f"its format is {header['format']}, and it has {sum(named)} arrays of names")
 
@@ -296,6 +301,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 merged=header.get("merged", {}),
                 seen=header.get("seen", 0),
                 chosen=header.get("chosen", {}),
+                calibration=header.get("calibration", {}),
             )
     except (DataError, MemoryError):
         raise

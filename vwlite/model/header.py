@@ -6,6 +6,7 @@ Types come first, then options that `vwlite train` would refuse, alone or togeth
 import re
 import types
 from dataclasses import fields
+from itertools import pairwise
 from math import isfinite
 from typing import Any, get_args, get_origin
 
@@ -23,8 +24,8 @@ COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
 LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
-# would apply the weights to other values, or show other probabilities.
-WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS = 1, 2, 3
+# would apply the weights to other values, or show other probabilities; and with a map of scores.
+WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED = 1, 2, 3, 4
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
@@ -39,6 +40,9 @@ SOLVED_FIELDS: dict[str, Any] = {
 }  # fmt: skip
 # The facts of a merged model: the number of shards and the digest of theirs, the merge rule, its step, and the state.
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
+# The map of clipped scores that `vwlite calibrate` found, as of `Learner.calibrate`.
+CALIBRATION: dict[str, Any] = {"method": str, "slope": float, "scores": tuple[float, ...], "values": tuple[float, ...]}
+MOST_POINTS = 1000
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _FILE_DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[^ \t\n|\ud800-\udc7f\udd00-\udfff]+")  # a word; bytes that are not UTF-8 are U+DC80 to U+DCFF
@@ -102,6 +106,7 @@ def check_header(header: dict[str, Any]) -> None:
         if type(digest) is not str or (digest and not _FILE_DIGEST.fullmatch(digest)):
             raise ValueError(f"{name}, the model from which it started, is not a digest")
     _check_merged(header.get("merged", {}))
+    _check_calibration(header, settings)
     seen = header.get("seen", 0)
     if type(seen) is not int or not 0 <= seen <= 1 << 32:
         raise ValueError(f"it has seen {brief(repr(seen))} features")
@@ -243,6 +248,24 @@ def _check_merged(found: Any) -> None:
             raise ValueError(f"{name} of its merge is {brief(repr(found.get(name)))}")
     if found["shards"] < 1 or not _FILE_DIGEST.fullmatch(found["digest"]):
         raise ValueError("the facts about its merge are impossible")
+
+
+def _check_calibration(header: dict[str, Any], settings: Settings) -> None:
+    """The map of scores; {}: there is none."""
+    found = header.get("calibration", {})
+    if found == {}:
+        return
+    if type(found) is not dict or set(found) != set(CALIBRATION) or header["format"] < CALIBRATED:
+        raise ValueError("the facts about its calibration are missing")
+    for name, kind in CALIBRATION.items():
+        if not _is_of(_as_tuple(found[name]), kind):
+            raise ValueError(f"{name} of its calibration is {brief(repr(found[name]))}")
+    scores, values = found["scores"], found["values"]
+    ascends = all(a < b for a, b in pairwise(scores)) and all(a <= b for a, b in pairwise(values))
+    small = all(abs(x) < LARGEST for x in (*scores, *values))  # so that the map is finite
+    of_two = settings.loss == "logistic" and settings.oaa is None
+    if not (ascends and small and of_two and 0 < len(scores) == len(values) <= MOST_POINTS):
+        raise ValueError("its calibration is impossible")
 
 
 def _check_solved(header: dict[str, Any], settings: Settings) -> None:

@@ -14,21 +14,22 @@ from vwlite.input import looks_like_vw
 from vwlite.model.file import Model, inconsistency, read_own
 
 
-def read_model(path: str) -> Model:
+def read_model(path: str, *, uncalibrated: bool = False) -> Model:
     """Read a model file, all of it checked but for the rule's state, which the rule knows: `vwlite/model/snapshot.py`.
 
+    uncalibrated: refuse a calibrated model, as its map is for the weights that it has.
     NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
     """
     with opened(path) as (file, data):
         model = _from(path, file, data, in_place=False)
-        return _checked(path, model)
+        return _checked(path, model, uncalibrated)
 
 
-def map_model(path: str) -> Model:
+def map_model(path: str, *, uncalibrated: bool = False) -> Model:
     """`read_model`, but the arrays stay in the file, and lie at any address: for those that go through many models,
     each once. The file must not change as long as the model is used (a new one may take its place)."""
     with opened(path, keeps=True) as (file, data):
-        return _checked(path, _from(path, file, data, in_place=True))
+        return _checked(path, _from(path, file, data, in_place=True), uncalibrated)
 
 
 def _from(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool) -> Model:
@@ -42,7 +43,9 @@ def _from(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool
     return model
 
 
-def _checked(path: str, model: Model) -> Model:
+def _checked(path: str, model: Model, uncalibrated: bool) -> Model:
+    if uncalibrated and model.calibration:
+        raise DataError(f"{path}: was made by vwlite calibrate, for its weights as they are: use the model before that")
     wrong = inconsistency(model)
     if wrong:
         raise DataError(f"{path}: not a valid model: {wrong}")

@@ -1,6 +1,7 @@
 """Create a learner from settings or a model, and a model from a learner."""
 
 import struct
+from array import array
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -202,6 +203,9 @@ def _set_range(learner: Learner, model: "Model") -> None:
     if model.range is not None:
         learner.min_label, learner.max_label = model.range
     learner.clips = model.range is not None
+    if model.calibration:
+        points = (array("d", map(float, model.calibration[name])) for name in ("scores", "values"))
+        learner.calibrate(model.calibration["slope"], *points)
 
 
 def state_codes(rule: Rule) -> dict[str, str]:
@@ -215,6 +219,6 @@ def slots_of(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
     marks = shifted(keys, 1)
     for k in range(rule.records):
         field_of(rule, slots, "mark")[k :: rule.records] = marks
-    for name, array in fields.items():
-        field_of(rule, slots, name)[:] = array
+    for name, numbers in fields.items():
+        field_of(rule, slots, name)[:] = numbers
     return slots

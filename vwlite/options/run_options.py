@@ -195,6 +195,21 @@ class PredictOptions(ModelOptions):
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class CalibrateOptions(ModelOptions):
+    """The options of `vwlite calibrate`, as typed."""
+
+    method: str = option(
+        "platt", "--method", group=LEARN, type=Choice(["platt", "isotonic"]),
+        help="The map of scores. platt: a line. isotonic: steps, for many examples.",
+    )  # fmt: skip
+    output: str = option(
+        "", "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
+        help="Write the calibrated model to this file.",
+    )  # fmt: skip
+    json: bool = option(False, "--json", group=OUT, help="Print the results to standard output, as JSON.")
+
+
 def _check_cached(o: "TrainOptions") -> None:
     """Refuse to cache what has no size and no time of change."""
     name = "--cache" if o.cache else "--cache-file"
@@ -352,6 +367,10 @@ PREDICT = (
     *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),
     *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
+_CALIBRATE = (
+    *specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL,
+    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
+)  # fmt: skip
 _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
     *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
@@ -397,6 +416,7 @@ def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Ca
 
 train_options = takes(TrainOptions, _TRAIN)
 predict_options = takes(PredictOptions, PREDICT)
+calibrate_options = takes(CalibrateOptions, _CALIBRATE)
 convert_options = takes(InputOptions, _CONVERT)
 
 

@@ -31,11 +31,11 @@ def certify(o: CertifyOptions) -> int:
     assert o.initial is not None
     check_certify(o)
     check_sources(o.data, quiet=o.quiet)
-    model = read_model(o.initial)
+    model = read_model(o.initial, uncalibrated=True)
     restore(model, model.settings, o.initial, learn=False)  # an error if the model cannot predict
     settings = problem_of_model(o, model.settings)
     _check_model(o, model, settings)
-    against = read_model(o.against) if o.against else None
+    against = read_model(o.against, uncalibrated=True) if o.against else None
     if against is not None:
         _check_against(o, model.settings, against.settings)
     with RunFrame("certify", o) as frame:

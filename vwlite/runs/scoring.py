@@ -58,7 +58,7 @@ class Scoring(Run):
         super().__init__(o, learner or opened.learner, opened.settings, frame)
         self._path, self._parse, self._kept, self._frame = opened.path, opened.parse, opened.kept, frame
         self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row and the error
-        self._unfit: dict[str, None] = {}  # labels that the model cannot use, the first few
+        self.unfit: dict[str, None] = {}  # labels that the model cannot use, the first few
         frame.stop_with(self.stop)
 
     def batches(self, before: Callable[[Batch], None] = lambda batch: None) -> Iterator[Parsed]:
@@ -70,8 +70,8 @@ class Scoring(Run):
         for parsed in self._frame.enter_context(batches):
             before(parsed.batch)
             self.feed(parsed.batch)
-            if len(self._unfit) < SHOWN:
-                self._unfit.update(dict.fromkeys(parsed.unfit))
+            if len(self.unfit) < SHOWN:
+                self.unfit.update(dict.fromkeys(parsed.unfit))
             bad = self._with_infinite(parsed)
             if bad:
                 live.clear()
@@ -103,7 +103,7 @@ class Scoring(Run):
 
     def about_labels(self) -> tuple[Notes, str]:
         """What is to be said of labels that the model cannot use; why nothing can be measured, "" if it can."""
-        return about_unfit(self.settings, self.learner, [*self._unfit], self._path)
+        return about_unfit(self.settings, self.learner, [*self.unfit], self._path)
 
     def notes(self, labels: Notes) -> Notes:
         """Those of labels, and of features that the model does not know."""

@@ -19,7 +19,7 @@ def solve_shards(o: SolveOptions) -> int:
     assert o.shards is not None
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
-    start = read_model(o.initial) if o.initial else None
+    start = read_model(o.initial, uncalibrated=True) if o.initial else None
     settings, _ = resolve_solve(o, start.settings if start else None)
     check_problem(settings, "--shards")
     run = Rounds.create(settings, start, o.tolerance)

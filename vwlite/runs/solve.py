@@ -54,7 +54,7 @@ def solve(o: SolveOptions) -> int:
         return solve_shards(o)
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
-    start = read_model(o.initial) if o.initial else None
+    start = read_model(o.initial, uncalibrated=True) if o.initial else None
     settings, solver = resolve_solve(o, start.settings if start else None)
     with RunFrame("solve", o) as frame:
         run = Solving(o, settings, solver, start, frame)

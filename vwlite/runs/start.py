@@ -19,7 +19,7 @@ def train(o: TrainOptions) -> int:
     if o.initial:
         from vwlite.model import read_model
 
-        model = read_model(o.initial)
+        model = read_model(o.initial, uncalibrated=True)
     job = prepared(o, model, in_place=_in_place(o))
     del model
     kind = _kind_of(o, job)
