@@ -55,6 +55,8 @@ cdef class PredictionWriter:
     cdef OutputFormat format
     cdef bint probable                        # rows have a probability
     cdef bint linked_too                      # ... and the prediction beside the score
+    cdef double threshold                     # from which on the label 1 is written; NaN: there is none
+    cdef Link decided_by                      # ... of what this link gives
     cdef object labels                        # owns these two:
     cdef const char* negative                 # labels -1 and 1 as they are written in rows; NULL: as numbers
     cdef const char* positive
@@ -69,6 +71,7 @@ cdef class PredictionWriter:
     cdef int header(self) except -1
     cdef int blank_row(self) noexcept nogil
     cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil
+    cdef int prediction_cell(self, double p) noexcept nogil
     cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                        size_t label, const char* tag, size_t tag_size) noexcept nogil
     cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil

@@ -12,7 +12,7 @@ With format `csv` or `json`, a line is a row of columns instead; a row for an in
     tag, label, score               the score is p; a missing label or tag is an empty cell
     tag, label, class, score        with classes: the predicted one
     probability                     of label 1, or of the class, if the model gives probabilities
-    prediction                      p through a link other than identity and logistic
+    prediction                      p through a link other than identity and logistic; with a threshold, a label
     probability_CLASS ...           of each class; in JSON `probabilities`, an object
 """
 
@@ -166,11 +166,12 @@ cdef class PredictionWriter:
     link: of predictions that are numbers. KeyError for an unknown one.
     class_names: if there are classes. probabilities: write those of all classes instead of the predicted class.
     format: text, csv or json. probable: csv and json rows have the probability. labels: how -1 and 1 are written
-    there.
+    there. threshold: write the label instead of a number, 1 from this probability on, or score if not probable.
     """
 
     def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity",
-                 ClassNames class_names=None, bint probabilities=False, format="text", bint probable=False, labels=None):
+                 ClassNames class_names=None, bint probabilities=False, format="text", bint probable=False, labels=None,
+                 double threshold=NAN):
         self.writes, self.writes_raw = predictions, raw_predictions
         self.predictions, self.raw_predictions = Text(), Text()
         self.link, self.class_names, self.probabilities = Link[link.upper()], class_names, probabilities
@@ -178,7 +179,9 @@ cdef class PredictionWriter:
         if labels is not None:
             self.negative, self.positive = <bytes?>labels[0], <bytes?>labels[1]
         self.needs_probabilities = probabilities or (probable and self.format != OutputFormat.TEXT)
+        self.threshold, self.decided_by = threshold, Link.LOGISTIC if probable else Link.IDENTITY
         self.linked_too = class_names is None and self.link != Link.IDENTITY and self.link != Link.LOGISTIC
+        self.linked_too = self.linked_too or not isnan(threshold)
         if predictions and self.format == OutputFormat.CSV and self.header():
             raise MemoryError("no memory for a prediction")
 
@@ -197,7 +200,7 @@ cdef class PredictionWriter:
         if self.writes and self.format != OutputFormat.TEXT:
             if self.score_row(shown, label, tag, tag_size):
                 return -1
-        elif self.writes and self.predictions.number_line(linked(shown, self.link), tag, tag_size):
+        elif self.writes and (self.prediction_cell(shown) or self.predictions.end_line(tag, tag_size)):
             return -1
         return self.raw_predictions.number_line(raw, tag, tag_size) if self.writes_raw else 0
 
@@ -271,9 +274,15 @@ cdef class PredictionWriter:
             return -1
         if self.probable and (self.lead(IN_PROBABILITY) or self.number_cell(linked(p, Link.LOGISTIC))):
             return -1
-        if self.linked_too and (self.lead(IN_PREDICTION) or self.number_cell(linked(p, self.link))):
+        if self.linked_too and (self.lead(IN_PREDICTION) or self.prediction_cell(p)):
             return -1
         return self.end_row()
+
+    cdef int prediction_cell(self, double p) noexcept nogil:
+        """A prediction through the link, or its label; NaN is an empty cell."""
+        if isnan(self.threshold) or isnan(p):
+            return self.number_cell(linked(p, self.link))
+        return self.label_cell(1 if linked(p, self.decided_by) >= self.threshold else -1)
 
     cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                        size_t label, const char* tag, size_t tag_size) noexcept nogil:

@@ -1,4 +1,4 @@
-"""`vwlite calibrate` and what uses its models."""
+"""`vwlite calibrate`, what uses its models, and the labels of `predict --threshold`."""
 
 import json
 import math
@@ -209,6 +209,44 @@ def test_more_pools_than_a_model_keeps_are_joined(vwlite, data, monkeypatch):
     assert 10 <= len(kept["scores"]) <= 20
     assert kept["values"] == sorted(kept["values"])
     assert found["after"]["log_loss"] < found["before"]["log_loss"] - 0.1
+
+
+@pytest.mark.parametrize("labels", [None, ("0", "1"), ("ham", 'sp"am')])
+def test_labels_by_a_threshold(vwlite, folder, labels):
+    words = labels or ("-1", "1")
+    (folder / "data.vw").write_text("".join(lines(3, 500, words)) + "\n")
+    vwlite("train", "data.vw", *GD, *(["--labels", ",".join(labels)] if labels else []), "-m", "m")
+    p = list(load_model("m", link="logistic").predict_lines(open("data.vw")))[:-1]
+    expected = [words[x >= 0.3] for x in p]
+    found = vwlite("predict", "-m", "m", "data.vw", "--threshold", "0.3")
+    assert found.out.splitlines() == [*(f"{label} t{i}" for i, label in enumerate(expected)), ""]
+    assert "accuracy" not in found.err
+    out = vwlite("predict", "-m", "m", "data.vw", "--threshold", "0.3", "--output-format", "json").out
+    typed = [json.loads(line)["prediction"] for line in out.splitlines()]
+    assert typed == [*(label if labels and labels[0] == "ham" else float(label) for label in expected), None]
+
+
+def test_a_model_without_probabilities_has_a_threshold_of_scores(vwlite, folder):
+    (folder / "data.vw").write_text("".join(lines(3, 500)))
+    vwlite("train", "data.vw", "--algorithm", "gd", "--loss", "hinge", "-m", "m")
+    scores = vwlite("predict", "-m", "m", "data.vw").out.splitlines()
+    found = vwlite("predict", "-m", "m", "data.vw", "--threshold", "-0.2").out.splitlines()
+    assert [line.split()[0] for line in found] == ["1" if float(x.split()[0]) >= -0.2 else "-1" for x in scores]
+
+
+@pytest.mark.parametrize(
+    ("train", "threshold", "said"),
+    [
+        (("--loss", "squared"), "0.3", "--threshold is for models of two labels, and m is not one"),
+        (("--oaa", "2"), "0.3", "--threshold is for models of two labels, and m is not one"),
+        (("--loss", "logistic"), "1.5", "--threshold 1.5 is no probability"),
+        (("--loss", "logistic"), "nan", "--threshold"),
+    ],
+)
+def test_a_threshold_that_makes_no_sense(vwlite, folder, train, threshold, said):
+    (folder / "data.vw").write_text("1 |f a\n1 |f b\n")
+    vwlite("train", "data.vw", "--algorithm", "gd", *train, "-m", "m")
+    assert said in vwlite("predict", "-m", "m", "data.vw", f"--threshold={threshold}", code=2).err
 
 
 @pytest.mark.parametrize("options", [(), ("--algorithm", "ftrl", "--loss", "logistic", "--normalize", "center")])

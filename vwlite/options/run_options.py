@@ -193,6 +193,11 @@ class PredictOptions(ModelOptions):
         help="Format of predictions. text: prediction and tag. csv, json: rows of tag, label, score and probability, "
              "or class; csv with a header, json as JSON lines.",
     )  # fmt: skip
+    threshold: float | None = option(
+        None, "--threshold", group=OUT, type=Number(), metavar="P",
+        help="Write labels instead of numbers. The positive one from this probability on, or score, if the model has "
+             "no probabilities. Rows of csv and json have it as prediction.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.options.run_options import PredictOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say, summary
@@ -32,6 +32,8 @@ def predict(o: PredictOptions) -> int:
             raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without evaluating")
         if learner.progressive.weight and not wrong:
             results.update(run.measures(learner.progressive))
+        if o.threshold is not None:
+            results["accuracy"] = None  # it would be that of another threshold
         results["seconds"] = round(run.seconds(), 3)
         numbers, notes = run.notes(labels)
         frame.show(summary(results), notes)
@@ -48,17 +50,24 @@ def predict(o: PredictOptions) -> int:
 def _written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     """How the lines of predictions are written, as PredictionWriter takes it."""
     found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions)}
-    if o.output_format == "text":
-        return found | ({"probabilities": True} if o.probabilities else {})
     probable = settings.loss == "logistic" or settings.link == "logistic"
+    if o.threshold is not None:
+        if settings.oaa is not None or not (settings.binary or probable):
+            raise UsageError(f"--threshold is for models of two labels, and {o.model} is not one")
+        if probable and not 0 <= o.threshold <= 1:
+            raise UsageError(f"--threshold {o.threshold:g} is no probability, which {o.model} predicts: use 0 to 1")
+        found["threshold"] = o.threshold
+    elif o.output_format == "text":
+        return found | ({"probabilities": True} if o.probabilities else {})
     labels = settings.labels and tuple(_cell(label, o.output_format) for label in settings.labels)
     return found | {"probabilities": o.probabilities, "format": o.output_format, "probable": probable, "labels": labels}
 
 
 def _cell(label: float | str, kind: str) -> bytes:
-    """A label of `--labels` as a cell of CSV or a value of JSON."""
+    """A label of `--labels` as text, a cell of CSV or a value of JSON."""
     if not isinstance(label, str):
         return f"{label:.15g}".encode()
     if kind == "json":
         return json.dumps(label, ensure_ascii=False).encode("utf-8", "surrogateescape")
-    return ('"' + label.replace('"', '""') + '"' if '"' in label else label).encode("utf-8", "surrogateescape")
+    quoted = kind == "csv" and '"' in label
+    return ('"' + label.replace('"', '""') + '"' if quoted else label).encode("utf-8", "surrogateescape")
