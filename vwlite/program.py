@@ -9,6 +9,7 @@ from vwlite.versions import version_text
 GROUPS = {
     "Train and predict": {
         "train": "Train a model on data, in one or more passes.",
+        "tune": "Find the best options, and smaller models nearly as good.",
         "predict": "Predict with a model.",
         "evaluate": "Show how good a model's predictions are.",
     },

@@ -265,6 +265,13 @@ def works(news: str, clicks: str, libsvm: str) -> list[Work]:
     ]
 
 
+def tune_work(news: str) -> Work:
+    """Settings of four algorithms beside auto, which is one of its candidates, against auto alone."""
+    auto = [VWLITE, "train", news, "--loss", "logistic", "--quiet"]
+    tune = [VWLITE, "tune", news, "--loss", "logistic", "--quiet"]
+    return Work("tune, a fiftieth of the documents", {OURS: tune, "`train --algorithm auto`": auto})
+
+
 def without_what_is_missing(work: Work) -> Work:
     """A work without the rivals that are not installed."""
     for name in list(work.rivals):
@@ -561,6 +568,7 @@ def all_rows(typed: argparse.Namespace, news: str, clicks: str) -> Iterator[Row]
     text = text_of("fw-synthetic", "vw", typed.megabytes / 5)
     yield from raced(works_of_fw_synthetic(text), typed.only, typed.rounds)
     yield from raced(works_of_the_portable_build(typed.portable, news), typed.only, typed.rounds)
+    yield from raced([tune_work(text_of("rcv1", "vw", max(typed.megabytes / 50, 0.1)))], typed.only, typed.rounds)
     if typed.only in "one thread":
         yield from one_thread_rows(news, typed.rounds)
     if typed.only in "cache of clicks":

@@ -1,0 +1,179 @@
+"""The search space of `vwlite tune`: options of `vwlite train` over algorithms, in units that are the same for all.
+
+A rate is relative to the step that suits the size of the examples; an l1 is relative to the least one that leaves no
+weight. The points of an algorithm are those of Halton's sequence: evenly spread over all options, and always the same.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
+
+from vwlite.algorithms.table import ALGORITHMS, AUTO, Algorithm
+from vwlite.errors import UsageError
+from vwlite.options.resolve import option_name, refused
+from vwlite.options.settings import SPECS
+
+USUAL = ("gd", "adagrad", "adagrad-rda", "ftrl")  # beside auto
+NORMALIZATIONS = ("none", "l2", "log")
+POINTS = 32  # of each algorithm
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
+NEAR = 0.1  # by which part of its range an option of a near point differs, at most
+
+
+class Scale(NamedTuple):
+    """What rates and strengths are relative to, for a normalization of the data.
+
+    largest: the l1 that leaves no weight. length: of examples. deviation: of labels. examples: in a pass.
+    """
+
+    largest: float = 1.0
+    length: float = 1.0
+    deviation: float = 1.0
+    examples: float = 1.0
+
+
+@dataclass(frozen=True)
+class Values:
+    """Some values, as typed."""
+
+    values: tuple[str, ...]
+
+    def at(self, u: float) -> str:
+        return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers between two ends. zero: the share of the points that are 0."""
+
+    low: float
+    high: float
+    log: bool = True
+    whole: bool = False
+    zero: float = 0.0
+
+    def at(self, u: float) -> str:
+        if u < self.zero:
+            return "0"
+        u = (u - self.zero) / (1 - self.zero)
+        x = self.low * (self.high / self.low) ** u if self.log else self.low + u * (self.high - self.low)
+        return str(round(x)) if self.whole else f"{x:.3g}"
+
+    def times(self, unit: float) -> "Range":
+        return replace(self, low=self.low * unit, high=self.high * unit)
+
+
+Dimension = Values | Range
+
+
+class Point(NamedTuple):
+    """A setting, by where it is in the ranges of the options of its algorithm."""
+
+    algorithm: str
+    at: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """narrowed: what `--try` has named, by option. scales: of each normalization; empty: not known yet."""
+
+    narrowed: Mapping[str, Dimension]
+    loss: str = "logistic"
+    scales: Mapping[str, Scale] = ()  # type: ignore[assignment]
+
+    @property
+    def has_auto(self) -> bool:
+        named = self.narrowed.get("algorithm")
+        return not isinstance(named, Values) or AUTO.name in named.values
+
+    def algorithms(self) -> list[str]:
+        """Those that are tried beside auto. UsageError if --try leaves none."""
+        options = [name for name in self.narrowed if name != "algorithm"]
+        named = self.narrowed.get("algorithm")
+        if isinstance(named, Values):
+            for name in named.values:
+                for option in options:
+                    if name != AUTO.name and option in refused(ALGORITHMS[name]):
+                        why = refused(ALGORITHMS[name])[option]
+                        raise UsageError(f"--try {option_name(option)[2:]} has no effect with --algorithm {name}: "
+                                         f"{why}")  # fmt: skip
+            return [name for name in named.values if name != AUTO.name]
+        fit = [a.name for a in ALGORITHMS.values() if self.loss in a.losses and not set(options) & set(refused(a))]
+        found = [name for name in fit if name in USUAL] or fit
+        if not found:
+            listed = " and ".join(option_name(name)[2:] for name in options)
+            raise UsageError(f"--try {listed}: no algorithm with --loss {self.loss} takes that")
+        return found
+
+    @property
+    def normalizations(self) -> tuple[str, ...]:
+        named = self.narrowed.get("normalize")
+        return named.values if isinstance(named, Values) else NORMALIZATIONS
+
+    def _dimensions(self, algorithm: str, scale: Scale) -> dict[str, Dimension]:
+        """The options that are tried, with what they can be; the normalization is the first."""
+        a = ALGORITHMS[algorithm]
+        found: dict[str, Dimension] = {"normalize": Values(self.normalizations)}
+        if a.rate:
+            found[a.rate] = _rates(a, scale)
+        if algorithm == "ftrl":
+            found["ftrl_beta"] = Values(("0.1", "1"))
+        if "l1" in a.options and "nonzeros" not in self.narrowed:
+            sums = scale.examples if algorithm == "ftrl" else 1.0  # its l1 is for sums, others' for means
+            found["l1"] = Range(1e-4, 0.3, zero=0.25).times(scale.largest * sums)
+        apart = ("algorithm", "passes")
+        return found | {name: x for name, x in self.narrowed.items() if name not in apart}
+
+    def points(self, algorithm: str) -> list[Point]:
+        """Those that the search begins with: all, if they are few."""
+        dimensions = self._dimensions(algorithm, Scale()).values()
+        sizes = [len(x.values) if isinstance(x, Values) else POINTS + 1 for x in dimensions]
+        if math.prod(sizes) <= POINTS:
+            places = ([(k + 0.5) / size for k in range(size)] for size in sizes)
+            return [Point(algorithm, at) for at in product(*places)]
+        return [Point(algorithm, _halton(k, len(sizes))) for k in range(1, POINTS + 1)]
+
+    def near(self, point: Point, number: int) -> Point:
+        """One with the same values, and numbers that differ a little."""
+        dimensions = self._dimensions(point.algorithm, Scale()).values()
+        moves = _halton(number, len(point.at))
+        at = (
+            u if isinstance(x, Values) else min(max(u + NEAR * (2 * move - 1), 0.0), 1.0)
+            for x, u, move in zip(dimensions, point.at, moves, strict=True)
+        )  # fmt: skip
+        return Point(point.algorithm, tuple(at))
+
+    def words(self, point: Point, share: float = 1.0) -> list[str]:
+        """The options of a point, as typed. share: of the examples that are learned."""
+        scale = Scale()
+        if self.scales:
+            scale = self.scales[Values(self.normalizations).at(point.at[0])]
+            scale = scale._replace(examples=scale.examples * share)
+        words = ["--algorithm", point.algorithm, "--loss", self.loss]
+        for (name, x), u in zip(self._dimensions(point.algorithm, scale).items(), point.at, strict=True):
+            if (value := x.at(u)) != SPECS[name].default_text():
+                words += [SPECS[name].long, value]
+        return words
+
+
+def _rates(a: Algorithm, scale: Scale) -> Range:
+    if a.name == "gd":  # normalizes values by itself
+        return Range(0.2, 20).times(scale.deviation)
+    if a.rate == "ftrl_alpha" or a.name.startswith("adagrad"):
+        return Range(0.1, 10).times(scale.deviation / scale.length)
+    return Range(0.1, 100).times(1 / scale.length**2)
+
+
+def _halton(number: int, size: int) -> tuple[float, ...]:
+    """A point of Halton's sequence: the digits of its number, mirrored, in a base for each dimension."""
+    found = []
+    for base in PRIMES[:size]:
+        u, part, rest = 0.0, 1.0, number
+        while rest:
+            part /= base
+            u += part * (rest % base)
+            rest //= base
+        found.append(u)
+    return tuple(found)
