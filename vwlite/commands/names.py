@@ -5,18 +5,9 @@ from typing import Any
 import click
 
 from vwlite.options.command import Command, Option
-from vwlite.options.run_options import MOST_NAMES, InputOptions, click_option
-from vwlite.options.spec import OUT, specs_of
+from vwlite.options.run_options import MOST_NAMES, InputOptions, reading_options
+from vwlite.options.spec import OUT
 from vwlite.options.types import PATH, Whole
-
-_READING = ("format", "on_error", "max_errors", "rejects", "threads")
-_INPUT = [spec for spec in specs_of(InputOptions) if spec.name in _READING]
-
-
-def _with_input(f: Any) -> Any:
-    """The options of what is read, in their order."""
-    f.__click_params__ = [*getattr(f, "__click_params__", ()), *(click_option(spec) for spec in reversed(_INPUT))]
-    return f
 
 
 @click.command(
@@ -28,7 +19,7 @@ def _with_input(f: Any) -> Any:
 )  # fmt: skip
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA...")
-@_with_input
+@reading_options()
 @click.option("-o", "--output", cls=Option, group=OUT, type=PATH, metavar="FILE",
               help="Write the model to this file, and keep MODEL unchanged.")  # fmt: skip
 @click.option("--most", cls=Option, group=OUT, type=Whole(1), metavar="N", default=MOST_NAMES,

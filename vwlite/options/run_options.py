@@ -393,6 +393,18 @@ def with_options(specs: Iterable[Spec], f: Callable[..., int]) -> Callable[..., 
     return f
 
 
+def reading_options(*more: str) -> Callable[[Any], Any]:
+    """A decorator: options of a command that reads data beside its argument MODEL. more: names of further ones."""
+    names = ("format", "on_error", "max_errors", "rejects", "threads", *more)
+
+    def decorate(f: Any) -> Any:
+        options = [click_option(spec) for spec in specs_of(InputOptions) if spec.name in names]
+        f.__click_params__ = [*getattr(f, "__click_params__", ()), *reversed(options)]
+        return f
+
+    return decorate
+
+
 def collected(kind: type[Any], typed: dict[str, Any]) -> Any:
     """The command's keyword arguments as one object; what was not typed is left out."""
     given = {name: value for name, value in typed.items() if value is not None and value != ()}
