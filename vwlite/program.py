@@ -13,6 +13,10 @@ GROUPS = {
         "predict": "Predict with a model.",
         "evaluate": "Show how good a model's predictions are.",
     },
+    "Judge": {
+        "explain": "Explain the score of each example, feature by feature.",
+        "worst": "Show the examples with the largest loss.",
+    },
     "Models": {
         "info": "Show the options, counters, state and size of a model.",
         "weights": "Show the weights of a model.",

@@ -474,14 +474,16 @@ cdef class Expander:
         """The batch may be another by now."""
         memset(self.runs, 0, sizeof(self.runs))
 
-    def features(self, Batch batch not None, size_t line):
-        """The keys and values of a line of a batch, as lists. For tests."""
+    def features(self, Batch batch not None, size_t line, uint64_t most=MOST_COUNTED):
+        """The keys and values of a line of a batch, as lists. OverflowError: there are more than `most`."""
         cdef size_t i
         cdef Expansion found
         if line >= batch.a.lines:
             raise IndexError(line)
         if batch.decode():
             raise MemoryError
+        if self.count(&batch.a, line) > most:
+            raise OverflowError(f"an example has more than {most} features")
         found = self.expand(&batch.a, line, 0, False)
         if found == TOO_LARGE:
             raise OverflowError("an example has too many features to normalize them")

@@ -202,6 +202,19 @@ cdef class NameFinder:
             return None
         return taken(&self.found), taken(&self.text), taken(&self.crosses)
 
+    def find_crosses(self, Batch batch not None):
+        """As `find`, but only crosses, for a store that has the names of their components from elsewhere."""
+        cdef int failed = 0
+        self.crosses.size = 0
+        if batch.decode():
+            raise MemoryError("no memory for the hashes of a batch")
+        if self.crossing and not self.store.crosses_full:
+            with nogil:
+                failed = self.cross(&batch.a)
+        if failed:
+            raise MemoryError("no memory for the names of features")
+        return b"", b"", taken(&self.crosses)
+
     def new_lines(self, Batch batch not None):
         """For the `convert` of `find`: a byte per line of the batch, not zero if it has new names. The text of other
         lines is not used."""

@@ -630,7 +630,7 @@ def test_starting_loads_nothing_heavy(arguments):
         ("vwlite train --pass", {"--passes"}),
         ("vwlite train --loss p", {"poisson"}),
         ("vwlite train --algorithm t", {"truncated-gradient"}),
-        ("vwlite weights --t", {"--top"}),
+        ("vwlite weights --to", {"--top"}),
     ],
 )
 def test_completion(words, expected):

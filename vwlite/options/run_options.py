@@ -215,6 +215,32 @@ class CalibrateOptions(ModelOptions):
     json: bool = option(False, "--json", group=OUT, help="Print the results to standard output, as JSON.")
 
 
+@dataclass(frozen=True)
+class ExplainOptions(ModelOptions):
+    """The options of `vwlite explain`, as typed."""
+
+    top: int = option(
+        5, "--top", group=OUT, type=Whole(1), metavar="N", help="How many contributions to list, the largest first."
+    )
+    of_class: str | None = option(
+        None, "--class", "of_class", group=OUT, type=click.STRING, metavar="NAME", shown="the predicted class",
+        help="Explain the score of this class.",
+    )  # fmt: skip
+    json: bool = option(False, "--json", group=OUT, help="As JSON lines, for programs.")
+    predictions: str | None = "-"  # which takes standard output, as those of `vwlite predict` do
+
+
+@dataclass(frozen=True)
+class WorstOptions(ModelOptions):
+    """The options of `vwlite worst`, as typed."""
+
+    top: int = option(10, "--top", group=OUT, type=Whole(1), metavar="N", help="How many examples to show.")
+    contributions: int = option(
+        3, "--contributions", group=OUT, type=Whole(1), metavar="N", help="How many contributions to list for each."
+    )
+    json: bool = option(False, "--json", group=OUT, help="As JSON lines, for programs.")
+
+
 def _check_cached(o: "TrainOptions") -> None:
     """Refuse to cache what has no size and no time of change."""
     name = "--cache" if o.cache else "--cache-file"
@@ -376,6 +402,12 @@ _CALIBRATE = (
     *specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL,
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
 )  # fmt: skip
+_OF_EXAMPLES = (
+    *LOSS_OF_OTHERS, *OF_MODEL,
+    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
+)  # fmt: skip
+EXPLAIN = (*specs_of(ModelOptions), *specs_of(ExplainOptions), *_OF_EXAMPLES)
+WORST = (*specs_of(ModelOptions), *specs_of(WorstOptions), *_OF_EXAMPLES)
 _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
     *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
@@ -434,6 +466,8 @@ def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Ca
 train_options = takes(TrainOptions, _TRAIN)
 predict_options = takes(PredictOptions, PREDICT)
 calibrate_options = takes(CalibrateOptions, _CALIBRATE)
+explain_options = takes(ExplainOptions, EXPLAIN)
+worst_options = takes(WorstOptions, WORST)
 convert_options = takes(InputOptions, _CONVERT)
 
 
