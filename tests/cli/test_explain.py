@@ -1,4 +1,4 @@
-"""`vwlite explain`, `vwlite worst`: contributions and losses by their definitions."""
+"""`vwlite explain`, `vwlite worst`, `vwlite weights MODEL DATA`: contributions, losses, counts by their definitions."""
 
 import json
 import math
@@ -12,9 +12,11 @@ from test_auto import lines_of
 from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
 from vwlite.input.pipeline import parsed_batches
+from vwlite.model import read_model
 from vwlite.options.run_options import ModelOptions
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened
+from vwlite.runs.weights import weights_of_data
 from vwlite.runs.worst import worst_rows
 
 DATA = Path(__file__).parents[2] / "data"
@@ -181,17 +183,78 @@ def test_worst_of_classes(vwlite, kind):
     assert max(map(len, vwlite("worst", "-m", "m", data).out.splitlines())) <= 80
 
 
+def slow_counts(text, interactions=False):
+    """Examples that have each feature, and the standard deviations of its values."""
+    rows = []
+    for line in filter(None, text.splitlines()):
+        row, spaces = {}, {}
+        for part in line.split("|")[1:]:
+            space, *words = part.split()
+            for name, _, x in (word.partition(":") for word in words):
+                spaces.setdefault(space, []).append((f"{space}^{name}", float(x or 1)))
+        for features in spaces.values():
+            for name, x in features:
+                row[name] = row.get(name, 0) + x
+        for one, x in spaces.get("a", []) if interactions else []:
+            for other, z in spaces.get("b", []):
+                row[f"{one}*{other}"] = row.get(f"{one}*{other}", 0) + x * z
+        rows.append(row)
+    return {name: (sum(name in r for r in rows), np.std([r.get(name, 0) for r in rows])) for r in rows for name in r}
+
+
+@pytest.mark.parametrize("more", [(), ("-q", "ab"), ("--oaa", "2", "--labels", "-1,1"), ("--names",)])
+def test_weights_beside_data(vwlite, more):
+    more = tuple(x for x in more if x not in ("--oaa", "2", "--labels", "-1,1")) or more
+    classes = "--oaa" in more
+    Path("data.vw").write_text(COUNTED.replace("-1 |", "2 |") if classes else COUNTED)
+    more = ("--oaa", "2") if classes else more
+    vwlite("train", *GD, *more, "data.vw", "-m", "m", "--quiet")
+    found = json.loads(vwlite("weights", "m", "data.vw", "--json", "--top", 100).out)
+    expected = slow_counts(COUNTED, "-q" in more)
+    assert found["examples"] == 25
+    by_name = {(w["names"] or [""])[0]: w for w in found["weights"]}
+    assert set(by_name) - {"Constant"} == set(expected)
+    assert by_name["Constant"]["examples"] == 25
+    for name, (count, spread) in expected.items():
+        w = by_name[name]
+        assert w["examples"] == count
+        assert math.isclose(w["spread"], spread, rel_tol=1e-12)
+        assert w["weight x spread"] == w["weight"] * w["spread"]
+    effects = [abs(w["weight x spread"]) for w in found["weights"]]
+    assert effects == sorted(effects, reverse=True)
+    sums = {}
+    for w in found["weights"]:
+        if w["names"] != ["Constant"]:
+            space = "*".join(part.split("^")[0] for part in w["names"][0].split("*"))
+            sums[space] = sums.get(space, 0) + abs(w["weight x spread"])
+    assert {g["name"] for g in found["groups"]} == set(sums)
+    for g in found["groups"]:
+        assert math.isclose(g["sum of |weight x spread|"], sums[g["name"]], rel_tol=1e-12)
+        assert math.isclose(g["share"], sums[g["name"]] / sum(sums.values()), rel_tol=1e-12)
+
+
+def test_weights_of_columns(vwlite):
+    model, data = trained(vwlite, "table")
+    found = json.loads(vwlite("weights", model, data, "--json", "--all").out)
+    assert {"age", "city", "note"} >= {g["name"] for g in found["groups"]} >= {"city"}
+    text = vwlite("weights", model, data, "--top", 3).out.splitlines()
+    assert text[0] == "40 examples"
+    assert max(map(len, text)) <= 80
+    (one,) = json.loads(vwlite("weights", model, data, "--json", "--feature", "city^city=Rome").out)["weights"]
+    assert one["examples"] == 14
+
+
 def test_names_cannot_command_a_terminal(vwlite):
     bad = "\x1b[31m<b>&\u202e"
     Path("data.vw").write_text(f"1 '{bad}|a {bad}:2 x\n-1 |a x:3\n" * 4)
     vwlite("train", *GD, "data.vw", "-m", "m", "--quiet")
-    for command in (("explain", "-m", "m", "data.vw"), ("worst", "-m", "m", "data.vw")):
+    for command in (("explain", "-m", "m", "data.vw"), ("worst", "-m", "m", "data.vw"), ("weights", "m", "data.vw")):
         out = vwlite(*command).out
         assert "\x1b" not in out and "\u202e" not in out and "\\x1b[31m<b>&" in out
         assert "\\u001b[31m<b>&" in vwlite(*command, "--json").out
     Path("classes.vw").write_text(f"{bad} |a x\nb |a y\n" * 4)
     vwlite("train", *GD, "--oaa", 2, "--classes", "auto", "classes.vw", "-m", "m", "--quiet")
-    for command in (("explain", "-m", "m"), ("worst", "-m", "m")):
+    for command in (("explain", "-m", "m"), ("worst", "-m", "m"), ("weights", "m")):
         assert "\x1b" not in vwlite(*command, "classes.vw").out
 
 
@@ -206,6 +269,10 @@ def test_names_cannot_command_a_terminal(vwlite):
     (("worst", "-m", "m", "unlabelled"), 65, "no example of the data has a label"),
     (("worst", "-m", "m", "empty"), 65, "no example of the data has a label"),
     (("worst", "-m", "v", "data.vw"), 2, "v does not store its loss: give --loss"),
+    (("weights", "m", "empty"), 65, "there is no example in the data"),
+    (("weights", "m", "none"), 66, "none: No such file or directory"),
+    (("weights", "m", "--format", "vw"), 2, "--format is for DATA"),
+    (("weights", "m", "data.vw", "--by-class"), 2, "--by-class: m has no classes"),
 ])  # fmt: skip
 def test_bad_input(vwlite, arguments, code, message):
     Path("words").write_text(WORDS)
@@ -226,6 +293,7 @@ def test_models_of_vowpal_wabbit(vwlite):
     vwlite("vw", "data.vw", "-f", "v", "--quiet")
     check_sums(lines(vwlite("explain", "-m", "v", "data.vw", "--json", "--top", 99)), scores("v", "data.vw"))
     assert len(lines(vwlite("worst", "-m", "v", "data.vw", "--loss", "squared", "--json", "--top", 7))) == 7
+    assert "weight x spread" in vwlite("weights", "v", "data.vw").out
 
 
 def test_pipes_bad_lines_and_threads(vwlite):
@@ -235,10 +303,10 @@ def test_pipes_bad_lines_and_threads(vwlite):
     result = vwlite("explain", "-m", model, "some", "--json", "--on-error", "skip")
     assert [line["line"] for line in lines(result)] == list(range(2, 62))
     assert "1 bad line skipped" in result.err
-    for command in (("explain", "-m", model), ("worst", "-m", model)):
+    for command in (("explain", "-m", model), ("worst", "-m", model), ("weights", model)):
         file = [*command, data]
         assert vwlite(*file, "--threads", 1).out == vwlite(*file, "--threads", 4).out
-        piped = finish(start(*command), text.encode())
+        piped = finish(start(*command, *(["-"] if command[0] == "weights" else [])), text.encode())
         assert piped.out.replace("<stdin>", data) == vwlite(*file).out
 
 
@@ -249,6 +317,11 @@ def test_from_python(vwlite):
         rows = worst_rows(o, Opened(o), frame, top=2)
     assert rows[0].label in ("red", "green", "blue")
     assert [row.as_dict() for row in rows] == lines(vwlite("worst", "-m", model, data, "--json", "--top", 2))
+    with RunFrame("report", o) as frame:
+        found = weights_of_data(o, Opened(o), frame)
+    assert {group.name for group in found.groups()} == {"user", "page", "user*page"}
+    (row,) = found.rows([(read_model(model).keys[0], 0, 1.0, ["x"])])
+    assert 0 < row.examples <= found.examples == 12
 
 
 def test_a_line_with_too_many_features(vwlite, monkeypatch):

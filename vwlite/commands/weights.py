@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.options.command import Command, Option
+from vwlite.options.run_options import ModelOptions, reading_options
 from vwlite.options.types import PATH, Whole
 
 if TYPE_CHECKING:
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16  # lines written at a time
 TOP = 20
-PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 
 
 @click.command(
     "weights", cls=Command,
     examples=(
         "vwlite weights days.model --top 20",
-        "vwlite weights days.model --all > weights.txt",
+        "vwlite weights days.model day1.vw day2.vw",
     ),
 )  # fmt: skip
 @click.argument("model", type=PATH)
+@click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
+@reading_options("delimiter", "columns")
 @click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
 @click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, including zeros.")
 @click.option(
@@ -38,13 +40,17 @@ PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 @click.option("--by-class", cls=Option, is_flag=True, help="The N largest of each class, by class.")
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def command(
-    model: str, top: int | None, everything: bool, features: tuple[str, ...], contains: str | None, by_class: bool,
-    as_json: bool,
+    model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
+    contains: str | None, by_class: bool, as_json: bool, **typed: Any,
 ) -> int:  # fmt: skip
     """Show the weights of MODEL, the largest |weight| first.
 
     A line is index, TAB, weight, and, if the model has names, TAB and the name; several names are features with the
     same index. With classes: index, class, weight. `vwlite train --names` stores names, `vwlite names` adds them.
+
+    With DATA: also how many examples have the feature, and weight x spread, the largest first; the spread is the
+    standard deviation of the feature's value in all examples. Then the sums of |weight x spread| by column or
+    namespace. Names are those of DATA, too.
     """
     from vwlite.errors import UsageError
     from vwlite.model import read_model
@@ -53,18 +59,27 @@ def command(
         raise UsageError("--top, --all and --feature cannot be used together")
     if features and (contains is not None or by_class):
         raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} cannot be used together")
+    def rows(loaded: "Model", sizes: "np.ndarray[Any, Any] | None" = None) -> "Iterator[Row]":
+        if by_class and not loaded.class_names():
+            raise UsageError(f"--by-class: {model} has no classes")
+        if contains is not None and not len(loaded.names):
+            raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
+        if features:
+            return _of_features(model, loaded, features)
+        return _largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
+
+    given = {name: value for name, value in typed.items() if value not in (None, ())}
+    if data:
+        from vwlite.runs.weights import beside_data
+
+        return beside_data(ModelOptions(model=model, data=data, **given), rows, as_json, None if everything else TOP)
+    if given:
+        name = next(iter(given)).replace("_", "-")
+        raise UsageError(f"--{name} is for DATA: name its files, or - for standard input")
     loaded = read_model(model)
     if loaded.calibration:
         click.echo("note: weights are those of scores before their map by vwlite calibrate", err=True)
-    if by_class and not loaded.class_names():
-        raise UsageError(f"--by-class: {model} has no classes")
-    if contains is not None and not len(loaded.names):
-        raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
-    if features:
-        rows = _of_features(model, loaded, features)
-    else:
-        rows = _largest(loaded, None if everything else top or TOP, everything, contains, by_class)
-    write(loaded, rows, as_json, bool(features))
+    write(loaded, rows(loaded), as_json, bool(features))
     return 0
 
 
@@ -92,64 +107,51 @@ def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
     seen has a weight in some algorithms. Usually there is one; a name may have been given to several indices."""
     from bisect import bisect_left
 
+    from vwlite.model.feature_names import indices_of
+
     key = _bytes(name)
     found = []
     k = model.records
-    for index in model.names.keys_of(key) or _indices(model, key):
+    for index in model.names.keys_of(key) or indices_of(model.settings, key):
         at = bisect_left(model.keys, index)
         if at < len(model.keys) and model.keys[at] == index:
             found.append((index, [float(w) for w in model.weights[at * k : (at + 1) * k]], True))
     if found:
         return found
     unseen = model.rule.get("unseen", 0.0)
-    return [(_indices(model, key)[0], unseen if isinstance(unseen, list) else [unseen] * k, False)]
-
-
-def _indices(model: "Model", name: bytes) -> list[int]:
-    """The index that a name has; behind it that of a cross, if it is one of the model's."""
-    from vwlite.hashing import feature_hash
-
-    def hashed(name: bytes) -> int:
-        namespace, _, feature = name.rpartition(b"^")
-        return feature_hash(feature, namespace, hash_all=model.settings.hash == "all")
-
-    found = [hashed(name)]
-    if (model.settings.interactions or model.settings.crosses) and b"*" in name:
-        cross = 0
-        for part in name.split(b"*"):
-            cross = (cross * PRIME ^ hashed(part)) & 0xFFFFFFFF
-        found.append(cross)
-    return [index & ((1 << model.settings.bits) - 1) for index in found]
+    return [(indices_of(model.settings, key)[0], unseen if isinstance(unseen, list) else [unseen] * k, False)]
 
 
 def _largest(
-    model: "Model", top: int | None, zeros: bool, contains: str | None, by_class: bool
-) -> "Iterator[Row]":
-    """The rows by falling |weight|, ties by index; those of each class separately, if requested."""
+    model: "Model", top: int | None, zeros: bool, contains: str | None, by_class: bool,
+    sizes: "np.ndarray[Any, Any] | None" = None,
+) -> "Iterator[Row]":  # fmt: skip
+    """The rows by falling |weight| or size, ties by index; those of each class separately, if requested."""
     import numpy as np
 
     keys, weights, k = np.asarray(model.keys), np.asarray(model.weights), model.records
     shown = np.ones(weights.size, bool) if zeros else weights != 0
     names = _names(model)
+    by = np.abs(weights if sizes is None else sizes)
     if contains is not None:
         text = _bytes(contains)
         chosen = [key for key, name in model.names if text in name]
         shown &= np.repeat(np.isin(keys, chosen), k)
     if not by_class:
-        yield from _rows(keys, weights, k, np.flatnonzero(shown), top, names)
+        yield from _rows(keys, weights, k, np.flatnonzero(shown), by, top, names)
         return
     for one in range(k):
         places = np.arange(one, weights.size, k)
-        yield from _rows(keys, weights, k, places[shown[places]], top, names)
+        yield from _rows(keys, weights, k, places[shown[places]], by, top, names)
 
 
 def _rows(
     keys: "np.ndarray[Any, Any]", weights: "np.ndarray[Any, Any]", k: int, places: "np.ndarray[Any, Any]",
-    top: int | None, names: dict[int, list[str]],
+    by: "np.ndarray[Any, Any]", top: int | None, names: dict[int, list[str]],
 ) -> "Iterator[Row]":  # fmt: skip
     import numpy as np
 
-    order = places[np.argsort(-np.abs(weights[places]), kind="stable")][:top]
+    order = places[np.argsort(-by[places], kind="stable")][:top]
     for begin in range(0, order.size, CHUNK):
         chosen = order[begin : begin + CHUNK]
         features, classes = np.divmod(chosen, k)

@@ -15,8 +15,10 @@ from vwlite.model.slots import Array, array_of
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.options.settings import Settings
 
 CONSTANT = b"Constant"  # what Vowpal Wabbit's audit calls it
+PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 
 _PLAIN = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.?))", re.DOTALL)
@@ -102,6 +104,23 @@ class FeatureNames:
 
 
 NONE = FeatureNames.of(())
+
+
+def indices_of(settings: "Settings", name: bytes) -> list[int]:
+    """The index that a name has; behind it that of a cross, if it is one of the model's."""
+    from vwlite.hashing import feature_hash
+
+    def hashed(name: bytes) -> int:
+        namespace, _, feature = name.rpartition(b"^")
+        return feature_hash(feature, namespace, hash_all=settings.hash == "all")
+
+    found = [hashed(name)]
+    if (settings.interactions or settings.crosses) and b"*" in name:
+        cross = 0
+        for part in name.split(b"*"):
+            cross = (cross * PRIME ^ hashed(part)) & 0xFFFFFFFF
+        found.append(cross)
+    return [index & ((1 << settings.bits) - 1) for index in found]
 
 
 def escaped(name: bytes) -> str:
