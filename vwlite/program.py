@@ -26,6 +26,7 @@ GROUPS = {
         "import": "Create a model from a table of weights.",
     },
     "Data": {
+        "describe": "Look at data: columns, labels, likely mistakes.",
         "convert": "Convert tables and other data to VW text.",
         "check": "Check that models, caches and data are complete and valid.",
     },

@@ -181,7 +181,7 @@ class ArrowParsing:
         if they are not skipped, the first ends both."""
         block, o, layout = task.block, self._options, task.context.layout
         found, rejected, as_text = task.context.batch, None, layout.table.as_text
-        parsed = Parsed(batch, [], block.done, block.total)
+        parsed = Parsed(batch, [], block.done, block.total, rows=found if o.keeps_text else None)
         frame = Frame(found.__arrow_c_stream__())
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)

@@ -80,6 +80,7 @@ class Parsed:
     text: bytes = b""  # the equivalent VW text, if required
     names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
     source: SourceText | None = None  # if required
+    rows: Any = None  # as pyarrow has them, of a binary format, if the source is required
     unfit: Sequence[str] = ()  # with lenient labels, those that the model cannot use: the first few different ones
 
 

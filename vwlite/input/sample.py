@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from vwlite.core.text.cells import time_of
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
@@ -13,15 +14,26 @@ FEW = 50  # cells: too few to see whether most values are distinct
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # in an order that only its writer knows
+_NO_VALUE = re.compile(rb"[?.*#/-]+|(?i:none|null|nil|missing|unknown|empty|n\.?/?a\.?)")  # whatever --missing says
 _DIGITS = re.compile(rb"(19|20)\d{6}")
+
+
+class Finding(NamedTuple):
+    """Something that a person should know of a column. option: what one would type about it, if it is clear."""
+
+    column: str
+    sentence: str
+    option: str = ""
+    words: tuple[str, ...] = ()  # of --missing
 
 
 class Sample:
     """The cells of the columns of a table, without blanks at their ends. missing: words that mean a missing value."""
 
-    def __init__(self, names: Sequence[str], rows: Sequence[Sequence[bytes]], missing: Sequence[str]) -> None:
-        self._names, self._rows, self._words = names, len(rows), missing
-        self._columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in names]
+    def __init__(
+        self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, missing: Sequence[str]
+    ) -> None:
+        self._names, self._columns, self._rows, self._words = names, columns, rows, missing
         self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
         self._numbers = {float(word) for word in self._missing if IS_NUMBER.fullmatch(word)}
 
@@ -47,36 +59,45 @@ class Sample:
         return f"; missing: {listed([name for name, _ in found], [n for _, n in found])} {of}" if found else ""
 
     def notes(self, schema: Schema, typed: Mapping[str, str]) -> Iterator[str]:
+        """The sentences of `findings`."""
+        return (f"column {found.column}: {found.sentence}" for found in self.findings(schema, typed))
+
+    def findings(self, schema: Schema, typed: Mapping[str, str]) -> Iterator[Finding]:
         """What a person should know of columns whose role was not typed, and how to have it otherwise."""
         for name, column in zip(self._names, self._columns, strict=True):
             role = schema.roles[name]
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
             others = {cell: n for cell, n in cells.items() if not IS_NUMBER.fullmatch(cell)}
             if role == "label" and others and self._missing - {b""} & column.keys():
-                yield (f"column {name}: {self._shown(self._missing - {b''} & column.keys())} means a missing label, "
-                       "not a class: --missing WORDS changes that")  # fmt: skip
+                found = self._shown(self._missing - {b""} & column.keys())
+                yield Finding(name, f"{found} means a missing label, not a class: --missing WORDS changes that")
             if name in typed or not cells:
                 continue
             total, bad, option = sum(cells.values()), sum(others.values()), typed_names([name])
             if role == "numeric" and all(map(_DIGITS.fullmatch, cells)) and all(map(time_of, cells)):
-                yield f"column {name}: dates, read as large numbers: --time {option} extracts weekday and month"
+                how = f"--time {option} extracts weekday and month"
+                yield Finding(name, f"dates, read as large numbers: {how}", "--time")
             if role != "categorical":
                 continue
             dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
-            if bad and len(others) <= MOST_OTHERS and total - bad >= NEARLY * total:
-                words = typed_names([*self._words, *sorted(cell.decode("utf-8", "replace") for cell in others)])
-                yield (f"column {name}: {total - bad} of {total} cells are numbers, but not {self._shown(others)}, so "
-                       f"it is categorical: --missing {words} makes it numeric, --categorical {option} confirms "
-                       "it")  # fmt: skip
+            mostly = total - bad >= NEARLY * total or (total > bad and all(map(_NO_VALUE.fullmatch, others)))
+            if bad and len(others) <= MOST_OTHERS and mostly:
+                more = tuple(sorted(cell.decode("utf-8", "replace") for cell in others))
+                words = typed_names([*self._words, *more])
+                yield Finding(name, f"{total - bad} of {total} cells are numbers, but not {self._shown(others)}, so it "
+                                    f"is categorical: --missing {words} makes it numeric, --categorical {option} "
+                                    "confirms it", "--missing", more)  # fmt: skip
             elif dates >= NEARLY * total:
-                how = "" if all(map(time_of, others)) else f", if they are written as {A_TIME}"
-                yield (f"column {name}: dates or times, each of which is a category: --time {option} extracts hour, "
-                       f"weekday and month{how}; --drop {option} leaves them out")  # fmt: skip
+                known = all(map(time_of, others))
+                how = "" if known else f", if they are written as {A_TIME}"
+                yield Finding(name, f"dates or times, each of which is a category: --time {option} extracts hour, "
+                                    f"weekday and month{how}; --drop {option} leaves them out",
+                              "--time" if known else "--drop")  # fmt: skip
             elif total >= FEW and len(cells) >= NEARLY * total:
                 texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
                 words = f"; --text {option} makes a feature of each word" if texts else ""
-                yield (f"column {name}: {len(cells)} of {total} cells differ, and each is a category: --drop {option} "
-                       f"leaves them out{words}")  # fmt: skip
+                yield Finding(name, f"{len(cells)} of {total} cells differ, and each is a category: --drop {option} "
+                                    f"leaves them out{words}", "--text" if texts else "--drop")  # fmt: skip
 
     @staticmethod
     def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:

@@ -4,6 +4,7 @@ Blocks of text are cut at line ends; those of delimited text again, where no quo
 source is removed, and every block goes to the parser with the position of each column.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -209,7 +210,8 @@ class Records(SourceBlocks):
         """The blocks that were held, when there are enough rows to decide the roles."""
         if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
-            sample = Sample(self._header, rows, self._table.options.missing_words)
+            columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in self._header]
+            sample = Sample(self._header, columns, len(rows), self._table.options.missing_words)
             try:
                 schema = decide(self._header, sample.numeric(), self._table.options)
             except SchemaError as e:
