@@ -12,6 +12,7 @@ GROUPS = {
         "tune": "Find the best options, and smaller models nearly as good.",
         "predict": "Predict with a model.",
         "evaluate": "Show how good a model's predictions are.",
+        "diff": "Show what differs between two models.",
     },
     "Judge": {
         "explain": "Explain the score of each example, feature by feature.",

@@ -10,15 +10,17 @@ cdef class Evaluator(Learner):
 
     Each labelled example becomes a row of the array that `into` was given: the line of the batch; label and importance;
     the prediction as the loss takes it, or the number of the class; the loss; and -log of the probability of the
-    label's class, if classes have probabilities.
+    label's class, if classes have probabilities. everything: so do examples without a label.
     """
 
     cdef double[:, ::1] rows
     cdef readonly size_t filled     # rows of the array
+    cdef bint everything
 
-    def __init__(self, Learner learner not None):
+    def __init__(self, Learner learner not None, *, bint everything=False):
         super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
         self.predict_as(learner)
+        self.everything = everything
 
     def into(self, double[:, ::1] rows not None):
         """Set the array to fill, from its first row on: [labelled examples or more, WIDTH]."""
@@ -29,7 +31,7 @@ cdef class Evaluator(Learner):
     cdef Reason count(self, const Turn* turn) noexcept nogil:
         cdef double* row
         cdef Reason reason = Learner.count(self, turn)
-        if reason != Reason.DONE or not turn.labelled:
+        if reason != Reason.DONE or not (turn.labelled or self.everything):
             return reason
         if self.rows is None or self.filled >= <size_t>self.rows.shape[0]:
             return Reason.STOPPED

@@ -7,6 +7,7 @@ import pytest
 from vwlite.errors import UsageError
 from vwlite.options.dask import DaskPredictOptions, DaskTrainOptions
 from vwlite.options.describe import DescribeOptions
+from vwlite.options.diff import DiffOptions
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.merge import MergeOptions
 from vwlite.options.run_options import InputOptions, PredictOptions, TrainOptions
@@ -17,7 +18,7 @@ from vwlite.options.types import PATH
 
 KINDS = (
     Settings, InputOptions, PredictOptions, TrainOptions, SolveOptions, CertifyOptions, MergeOptions,
-    DaskTrainOptions, DaskPredictOptions, DescribeOptions, EvaluateOptions,
+    DaskTrainOptions, DaskPredictOptions, DescribeOptions, DiffOptions, EvaluateOptions,
 )  # fmt: skip
 ROWS = [(kind, f.name, spec) for kind in KINDS for f in fields(kind) for spec in f.metadata.get("specs", ())]
 

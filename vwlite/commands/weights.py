@@ -131,7 +131,7 @@ def _largest(
 
     keys, weights, k = np.asarray(model.keys), np.asarray(model.weights), model.records
     shown = np.ones(weights.size, bool) if zeros else weights != 0
-    names = _names(model)
+    names = names_by_index(model)
     by = np.abs(weights if sizes is None else sizes)
     if contains is not None:
         text = _bytes(contains)
@@ -159,7 +159,7 @@ def _rows(
             yield index, c, weight, names.get(index, [])
 
 
-def _names(model: "Model") -> dict[int, list[str]]:
+def names_by_index(model: "Model") -> dict[int, list[str]]:
     """The names of each index; of the constant too, if others are known."""
     from vwlite.core.data.expand import CONSTANT_HASH
     from vwlite.model.feature_names import CONSTANT

@@ -20,6 +20,7 @@ from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import Parsed
 from vwlite.options.evaluate import EvaluateOptions
+from vwlite.options.run_options import ModelOptions
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
@@ -31,9 +32,9 @@ MOST_OF_SLICE = 20_000  # scores that are kept of each
 class Evaluating:
     """The labelled examples of a stream, as a model predicts them."""
 
-    def __init__(self, o: EvaluateOptions, frame: RunFrame) -> None:
-        self.opened = Opened(o, keeps_text=o.rejects is not None or o.by is not None)
-        self.learner = Evaluator(self.opened.learner)
+    def __init__(self, o: ModelOptions, frame: RunFrame, *, keeps_text: bool = False, everything: bool = False) -> None:
+        self.opened = Opened(o, keeps_text=o.rejects is not None or keeps_text)
+        self.learner = Evaluator(self.opened.learner, everything=everything)
         self._run = Scoring(o, self.opened, frame, self.learner)
         self._rows = np.empty((0, WIDTH))
 
@@ -94,7 +95,7 @@ def evaluate(o: EvaluateOptions) -> int:
         raise UsageError("--against reads the data once for each model, and standard input is read only once: name "
                          "DATA files")  # fmt: skip
     with RunFrame("evaluate", o) as frame:
-        first = Evaluating(o, frame)
+        first = Evaluating(o, frame, keeps_text=o.by is not None)
         if not first.opened.settings.loss:
             raise UsageError(f"{o.model} does not store its loss: give --loss")
         whole = first.kind(o.threshold)

@@ -1,0 +1,20 @@
+"""The options of `vwlite diff`."""
+
+from dataclasses import dataclass
+
+from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions, takes
+from vwlite.options.spec import OUT, RUN, option, specs_of
+from vwlite.options.types import Whole
+
+
+@dataclass(frozen=True)
+class DiffOptions(ModelOptions):
+    """The options of `vwlite diff`, as typed. Its first model is `model`."""
+
+    other: str = ""  # the second model
+    top: int = option(10, "--top", group=OUT, type=Whole(0), metavar="N", help="Number of weights and lines to show.")
+    json: bool = option(False, "--json", group=OUT, help="Write the differences as JSON, for programs.")
+
+
+_SPECS = (*specs_of(DiffOptions), *OF_MODEL, *specs_of(InputOptions, OUT, RUN))
+diff_options = takes(DiffOptions, [s for s in _SPECS if s.name not in ("raw_predictions", "report", "rejects")])
