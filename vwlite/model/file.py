@@ -94,6 +94,7 @@ class Model:
     merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
     chosen: dict[str, Any] = field(default_factory=dict)  # by `--algorithm auto`: what it chose, and why
     calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
+    passes: list[dict[str, float | None]] = field(default_factory=list)  # losses of each
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
@@ -159,6 +160,7 @@ class Model:
             **({"seen": self.seen} if self.seen else {}),
             **({"chosen": self.chosen} if self.chosen else {}),
             **({"calibration": self.calibration} if self.calibration else {}),
+            **({"passes": self.passes} if self.passes else {}),
         }
 
 
@@ -302,6 +304,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 seen=header.get("seen", 0),
                 chosen=header.get("chosen", {}),
                 calibration=header.get("calibration", {}),
+                passes=header.get("passes", []),
             )
     except (DataError, MemoryError):
         raise

@@ -22,6 +22,7 @@ from vwlite.options.types import LettersType
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
+MOST_PASSES = 200  # whose losses a model has
 LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
 # would apply the weights to other values, or show other probabilities; and with a map of scores.
@@ -112,6 +113,15 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError(f"it has seen {brief(repr(seen))} features")
     if type(header.get("chosen", {})) is not dict:
         raise ValueError("what --algorithm auto chose is not a list of facts")
+    _check_passes(header.get("passes", []))
+
+
+def _check_passes(passes: Any) -> None:
+    if type(passes) is not list or len(passes) > MOST_PASSES:
+        raise ValueError(f"its record of passes is not a list of at most {MOST_PASSES} passes")
+    for losses in passes:
+        if type(losses) is not dict or not all(x is None or _is_number(x) for x in losses.values()):
+            raise ValueError(f"the losses of a pass are {brief(repr(losses))}")
 
 
 def oldest_format(options: dict[str, Any]) -> int:

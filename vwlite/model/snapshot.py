@@ -2,6 +2,7 @@
 
 import struct
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
 from vwlite.errors import DataError, UsageError
 from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.model.header import COUNTERS
+from vwlite.model.header import COUNTERS, MOST_PASSES
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
 from vwlite.options.resolve import Resolved
 from vwlite.options.settings import Settings
@@ -57,10 +58,11 @@ def snapshot(
     columns: dict[str, Any] | None = None,
     names: "NameStore | None" = None,
     provenance: Provenance = FROM_NOTHING,
+    passes: Sequence[dict[str, float | None]] = (),
 ) -> "Model":
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
     `vwlite.input.schema.Schema.stored` gives them. names: the names of features found. provenance: which model
-    was continued."""
+    was continued. passes: the losses of each; one alone says no more than the counters of the run."""
     from vwlite.model.file import Model
 
     rule = learner.rule
@@ -93,6 +95,7 @@ def snapshot(
         seen=provenance.seen if provenance.seen > len(keys) else 0,  # a model of vwlite solve dropped some
         program=f"vwlite {__version__}",
         columns=columns or {},
+        passes=[{"pass": n, **x} for n, x in enumerate(passes, 1)][-MOST_PASSES:] if len(passes) > 1 else [],
         names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
     )
 

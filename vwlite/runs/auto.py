@@ -661,7 +661,14 @@ class AutoTraining(Training):
             at = model.records * bisect_left(model.keys, self.learner.expander.constant_key or 0)
             for k, intercept in enumerate(self.intercepts):
                 model.weights[at + k] = intercept  # large if labels or values have an offset: all digits count
-        return replace(model, chosen=self.chosen())
+        return replace(model, chosen=self.chosen(), passes=self._passes_of_best())
+
+    def _passes_of_best(self) -> list[dict[str, float | None]]:
+        """The losses of the passes of what was chosen, for the model."""
+        if self.best is None or self.stream is not None or len(self.best.passes) < 2:
+            return []
+        kind = "out-of-fold" if self.validation is None else "validation"
+        return [{"pass": x.number, kind: self._reported(min(x.stacked, min(x.losses)))} for x in self.best.passes]
 
     def chosen(self) -> dict[str, Any]:
         """What the model is made of, for its header and the report."""

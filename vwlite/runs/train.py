@@ -242,6 +242,7 @@ class Training(Run):
             columns=self.source.columns,
             names=self.feature_names,
             provenance=self.job.provenance,
+            passes=self.losses,
         )
 
     # --- the end -----------------------------------------------------------------------------
