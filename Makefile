@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-quick wheel clean
+	auto auto-quick wheel test-browser clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -249,6 +249,14 @@ wheel:
 		|| { cat $$env/demo.txt; exit 1; }; \
 	done
 	@size=$$(cat dist/*.whl | wc -c); test $$size -le 4000000 || { echo "the wheel has $$size bytes, more than 4 MB"; exit 1; }
+
+# Needs Node.js with npm, and Chromium (CHROMIUM=/path/to/it if it is not /usr/bin/chromium); a clone installs neither.
+BROWSER := .bench/browser
+test-browser: $(INSTALLED)
+	mkdir -p $(BROWSER) && cp tests/browser/package.json tests/browser/check.mjs $(BROWSER)
+	cd $(BROWSER) && npm install --no-audit --no-fund --silent
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/browser/pages.sh $(BROWSER)/pages
+	cd $(BROWSER) && node check.mjs pages/*.html
 
 clean:
 	rm -rf .venv .venv-asan .venv-portable .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

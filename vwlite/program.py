@@ -11,12 +11,13 @@ GROUPS = {
         "train": "Train a model on data, in one or more passes.",
         "tune": "Find the best options, and smaller models nearly as good.",
         "predict": "Predict with a model.",
-        "evaluate": "Show how good a model's predictions are.",
-        "diff": "Show what differs between two models.",
     },
     "Judge": {
+        "evaluate": "Show how good a model's predictions are.",
+        "report": "Make a page about a model and labelled data.",
         "explain": "Explain the score of each example, feature by feature.",
         "worst": "Show the examples with the largest loss.",
+        "diff": "Show what differs between two models.",
     },
     "Models": {
         "info": "Show the options, counters, state and size of a model.",

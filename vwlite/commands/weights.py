@@ -66,7 +66,7 @@ def command(
             raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
         if features:
             return _of_features(model, loaded, features)
-        return _largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
+        return largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
 
     given = {name: value for name, value in typed.items() if value not in (None, ())}
     if data:
@@ -122,7 +122,7 @@ def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
     return [(indices_of(model.settings, key)[0], unseen if isinstance(unseen, list) else [unseen] * k, False)]
 
 
-def _largest(
+def largest(
     model: "Model", top: int | None, zeros: bool, contains: str | None, by_class: bool,
     sizes: "np.ndarray[Any, Any] | None" = None,
 ) -> "Iterator[Row]":  # fmt: skip

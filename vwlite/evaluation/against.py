@@ -9,16 +9,17 @@ from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, around
 
 class Against:
     """Paired differences, the first model minus the second, with their intervals: a measure whose interval does not
-    hold 0 differs."""
+    hold 0 differs. other: the measures of the second."""
 
     def __init__(self, first: Evaluation, second: Evaluation) -> None:
-        self._kinds = first, second
+        self._kinds, self.other = (first, second), second
         self._differences: dict[str, Mean] = {}
         self._scores: list[tuple[Floats, Floats, Floats]] | None = [] if isinstance(first, Binary) else None
         self._kept = 0
 
     def add(self, first: Rows, second: Rows) -> None:
         """The same examples, as each model predicted them."""
+        self.other.add(second)
         ours, others = (kind.columns(rows) for kind, rows in zip(self._kinds, (first, second), strict=True))
         for name in ours:
             if name in others:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.evaluation import ranking
-from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Scores, around
+from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Sample, Scores, around
 
 GROUPS = 10  # of calibration
 AT_ONCE = 8192  # rows that are counted together
@@ -253,6 +253,7 @@ class Regression(Evaluation):
         self.loss, self._tau, self._delta = loss, tau, delta
         self._moments, self._labels = Moments(), Scores(most)
         self._entropy = Mean()  # of y log y
+        self._sample = Sample()
 
     def mean_of(self, rows: Rows) -> Floats:
         """The predictions as numbers like the labels."""
@@ -271,6 +272,7 @@ class Regression(Evaluation):
         super().count(rows)
         self._moments.add(rows.label, (rows.label - self.mean_of(rows)) ** 2, rows.weight)
         self._labels.add(rows.label, rows.weight)
+        self._sample.add(self.mean_of(rows), rows.label, rows.weight)
         if self.loss == "poisson":
             self._entropy.add(_x_log_x(rows.label), rows.weight)
 
@@ -296,6 +298,11 @@ class Regression(Evaluation):
             r2 = Measure("R^2", found[0], 0.0, around(*found), larger=True)
         about = self._labels.binned
         return [m._replace(about=about and m.name not in ("MSE", "Poisson deviance")) for m in (mse, mae)] + [r2, *own]
+
+    def groups(self) -> list[ranking.Group]:
+        """Mean labels of groups by ascending prediction, of a sample."""
+        predicted, label, weight = self._sample.columns()
+        return ranking.groups_of_means(predicted, label, weight, GROUPS)
 
     def details(self) -> dict[str, Any]:
         return {"mean_label": self._moments.mean}

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.evaluation.sums import Floats, Interval, Ranked, Z, effective, sums_by
+from vwlite.evaluation.sums import Floats, Interval, Mean, Ranked, Z, effective, sums_by
 
 
 class Placed(NamedTuple):
@@ -128,6 +128,19 @@ def calibration(r: Ranked, predicted: Floats, groups: int) -> list[Group]:
         if total > 0:
             share, n = y / total, effective(total, total2)
             found.append(Group(total, p / total, share, _wilson(share, n)))
+    return found
+
+
+def groups_of_means(predicted: Floats, label: Floats, weight: Floats, groups: int) -> list[Group]:
+    """Groups of about equal size by ascending prediction."""
+    order, found = np.argsort(predicted, kind="stable"), []
+    for part in np.array_split(order[weight[order] > 0], groups):
+        if part.size:
+            mean = Mean()
+            mean.add(label[part], weight[part])
+            total, value = mean.weight, mean.value or 0.0
+            predicted_mean = float(predicted[part] @ weight[part]) / total
+            found.append(Group(total, predicted_mean, value, mean.interval or (value, value)))
     return found
 
 

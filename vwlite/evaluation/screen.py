@@ -41,13 +41,13 @@ def table(measures: Sequence[Measure]) -> list[str]:
             lines.append(f"{name}{'-':>10}   not defined: {m.why}")
             continue
         interval = f"{shown(m.interval[0])} - {shown(m.interval[1])}" if m.interval else "-"
-        line = f"{name}{shown(m.value, m.about):>10}{shown(m.baseline):>11}   {interval:<20}{_verdict(m)}"
+        line = f"{name}{shown(m.value, m.about):>10}{shown(m.baseline):>11}   {interval:<20}{gain(m)}"
         lines.append(line.rstrip())
     return lines
 
 
-def _verdict(m: Measure) -> str:
-    """How much better than the baseline it is, where a share says it."""
+def gain(m: Measure) -> str:
+    """How much better than the baseline it is, where a share says it; else nothing."""
     if m.value is None or m.baseline is None or m.name in ("AUC", "average precision", "R^2"):
         return ""
     if m.name.startswith("macro"):
@@ -82,8 +82,8 @@ def _signed(x: float) -> str:
 
 def of_threshold(found: Found, best: Found | None) -> list[str]:
     lines = [
-        f"at {shown(found.threshold)}: {_count(found.found)} of {_count(found.positive)} found "
-        f"(recall {percent(found.recall, 0)}), {_count(found.false)} false alarms"
+        f"at {shown(found.threshold)}: {count(found.found)} of {count(found.positive)} found "
+        f"(recall {percent(found.recall, 0)}), {count(found.false)} false alarms"
     ]
     if best is not None:
         lines.append(
@@ -93,7 +93,7 @@ def of_threshold(found: Found, best: Found | None) -> list[str]:
     return lines
 
 
-def _count(x: float) -> str:
+def count(x: float) -> str:
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.1f}"
 
 
@@ -118,13 +118,13 @@ def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
     lines = ["", f"{'class':20}{'rows':>10}{'precision':>11}{'recall':>9}{'F1':>9}"]
     for k in order[:MOST_CLASSES]:
         weight, precision, recall, f1 = (column[k] for column in columns)
-        lines.append(f"{fit(names[k]):20}{_count(weight):>10}{precision:11.3f}{recall:9.3f}{f1:9.3f}")
+        lines.append(f"{fit(names[k]):20}{count(weight):>10}{precision:11.3f}{recall:9.3f}{f1:9.3f}")
     if len(order) > MOST_CLASSES:
         lines.append(f"... and {len(order) - MOST_CLASSES} more: --json has all")
     matrix, k = evaluation.confusion, len(names)
     if matrix is None or k > MOST_CLASSES:
         return lines
-    cells = [[_count(x) for x in row] for row in matrix[1 : k + 1, 1 : k + 1].tolist()]
+    cells = [[count(x) for x in row] for row in matrix[1 : k + 1, 1 : k + 1].tolist()]
     widths = [max(map(len, column)) + 1 for column in zip(*cells, strict=True)]
     if sum(widths) > 65:
         return lines

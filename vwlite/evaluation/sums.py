@@ -158,6 +158,25 @@ def _sums(signed: Floats, summed: Callable[[Floats], Floats]) -> list[Floats]:
     return [*found, summed(positive * positive), summed(negative * negative)]
 
 
+class Sample:
+    """Every k-th row, in their order; k doubles when there are more than `most`."""
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most, self._seen, self._step = most, 0, 1
+        self._rows: Floats = np.empty((0, 0))
+
+    def add(self, *columns: Floats) -> None:
+        rows = np.column_stack(columns)
+        found = rows[-self._seen % self._step :: self._step]
+        self._seen += len(rows)
+        self._rows = np.concatenate([self._rows, found]) if self._rows.size else found
+        while len(self._rows) > self._most:
+            self._rows, self._step = self._rows[::2].copy(), 2 * self._step
+
+    def columns(self) -> list[Floats]:
+        return list(self._rows.T)
+
+
 class Moments:
     """Sums over examples for R^2: of the squared error, of the label, and of what its standard error needs."""
 

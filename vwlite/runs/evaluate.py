@@ -89,65 +89,95 @@ class Evaluating:
         return [] if names is None else list(names.first(self.learner.named))
 
 
-def evaluate(o: EvaluateOptions) -> int:
-    """Run `vwlite evaluate`; the exit code."""
-    if o.against and (not o.data or "-" in o.data):
-        raise UsageError("--against reads the data once for each model, and standard input is read only once: name "
-                         "DATA files")  # fmt: skip
-    with RunFrame("evaluate", o) as frame:
-        first = Evaluating(o, frame, keeps_text=o.by is not None)
-        if not first.opened.settings.loss:
+class Measured:
+    """A model on its data: the evaluation, its parts by --by, and the comparison with another model."""
+
+    def __init__(self, o: EvaluateOptions, frame: RunFrame) -> None:
+        if o.against and (not o.data or "-" in o.data):
+            raise UsageError("--against reads the data once for each model, and standard input is read only once: "
+                             "name DATA files")  # fmt: skip
+        self._o = o
+        self.first = Evaluating(o, frame, keeps_text=o.by is not None)
+        if not self.first.opened.settings.loss:
             raise UsageError(f"{o.model} does not store its loss: give --loss")
-        whole = first.kind(o.threshold)
-        if o.threshold is not None and not isinstance(whole, Binary):
+        self.whole = self.first.kind(o.threshold)
+        if o.threshold is not None and not isinstance(self.whole, Binary):
             raise UsageError(f"--threshold is for models of two labels, and {o.model} has not two")
-        check = _conditions(o, whole)
-        parts: list[Evaluation] = []
-        slices = Slices(o.by) if o.by is not None else None
-        columns = [name for name, _ in first.opened.model.columns.get("roles", ())]
-        second = against = None
+        self._slices = Slices(o.by) if o.by is not None else None
+        self._parts: list[Evaluation] = []
+        self.second = self.against = None
         if o.against is not None:
-            second = Evaluating(replace(o, model=o.against, against=None, by=None, report=None, rejects=None), frame)
-            against = Against(whole, _same_kind(o, second, whole))
-        for parsed, rows, lines in _paired(first, second, against):
-            whole.add(rows)
+            other = replace(o, model=o.against, against=None, by=None, report=None, rejects=None)
+            self.second = Evaluating(other, frame)
+            self.against = Against(self.whole, _same_kind(o, self.second, self.whole))
+
+    def run(self) -> None:
+        """Read the data. Then, unless a signal ended it before the first example, call `finish`."""
+        slices = self._slices
+        columns = [name for name, _ in self.first.opened.model.columns.get("roles", ())]
+        for parsed, rows, lines in _paired(self.first, self.second, self.against):
+            self.whole.add(rows)
             if slices is None:
                 continue
             numbers = slices.of(parsed, lines.astype(int).tolist(), columns)
-            parts += [first.kind(o.threshold, MOST_OF_SLICE) for _ in range(len(slices.names) - len(parts))]
+            new = range(len(slices.names) - len(self._parts))
+            self._parts += [self.first.kind(self._o.threshold, MOST_OF_SLICE) for _ in new]
             for k in np.unique(numbers).tolist():
-                parts[k].add(rows.where(numbers == k))
+                self._parts[k].add(rows.where(numbers == k))
+
+    def finish(self) -> tuple[dict[str, Any], list[str]]:
+        """Numbers and notes; then there are `measures`."""
+        found, notes = self.first.finish()
+        for part in (self.whole, *self._parts, *([self.against.other] if self.against else [])):
+            part.finish()
+        if self._slices is not None:
+            self._slices.check()
+        if isinstance(self.whole, Binary) and not self.whole.probable:
+            learner = self.first.learner
+            baseline = baseline_of(self.first.opened.settings, learner, learner.progressive)
+            self.whole.constant = baseline and baseline.loss
+        self.measures = self.whole.measures()
+        return found, notes
+
+    @property
+    def slices(self) -> list[tuple[str, Evaluation]]:
+        return list(zip(self._slices.names, self._parts, strict=True)) if self._slices is not None else []
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        result = {
+            "rows": self.whole.rows,
+            "weight": self.whole.weight,
+            "measures": {m.key: m.as_dict() for m in self.measures},
+            **self.whole.details(),
+            **_of_classes(self.whole, self.first.class_names),
+        }
+        if self.slices:
+            result["by"] = {name: _part(part) for name, part in self.slices if part.weight}
+        if self.against is not None:
+            result["difference"] = {m.key: m.as_dict() for m in self.against.measures()}
+        return result
+
+
+def evaluate(o: EvaluateOptions) -> int:
+    """Run `vwlite evaluate`; the exit code."""
+    with RunFrame("evaluate", o) as frame:
+        measured = Measured(o, frame)
+        first, whole = measured.first, measured.whole
+        check = _conditions(o, whole)
+        measured.run()
         if frame.signal is not None and not first.learner.examples:
             return frame.code()
-        found, notes = first.finish()
-        for part in (whole, *parts):
-            part.finish()
-        if slices is not None:
-            slices.check()
-        if isinstance(whole, Binary) and not whole.probable:
-            baseline = baseline_of(first.opened.settings, first.learner, first.learner.progressive)
-            whole.constant = baseline and baseline.loss
-        measures = whole.measures()
-        named = list(zip(slices.names, parts, strict=True)) if slices is not None else []
-        result = {
-            "rows": whole.rows,
-            "weight": whole.weight,
-            "measures": {m.key: m.as_dict() for m in measures},
-            **whole.details(),
-            **_of_classes(whole, first.class_names),
-        }
-        if named:
-            result["by"] = {name: _part(part) for name, part in named if part.weight}
-        if against is not None:
-            result["difference"] = {m.key: m.as_dict() for m in against.measures()}
+        found, notes = measured.finish()
+        measures, against, result = measured.measures, measured.against, measured.as_dict()
         if o.json:
             sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
         else:
-            lines_ = [screen.head(whole, first.positive), *screen.table(measures)]
+            lines = [screen.head(whole, first.positive), *screen.table(measures)]
             if against is not None:
-                lines_ += screen.differences(against.measures(), o.against or "")
-            lines_ += [*screen.body(whole, first.class_names), *screen.slices(o.by or "", named)]
-            sys.stdout.write("\n".join(lines_) + "\n")
+                lines += screen.differences(against.measures(), o.against or "")
+            lines += [*screen.body(whole, first.class_names), *screen.slices(o.by or "", measured.slices)]
+            sys.stdout.write("\n".join(lines) + "\n")
         if any(m.about for m in measures):
             notes.append(f"~: of more than {MOST_KEPT:,} rows, scores within 0.2 % of each other count as equal")
         for note in () if o.quiet else notes:

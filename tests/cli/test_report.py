@@ -1,0 +1,143 @@
+"""`vwlite report`: a page that is complete, safe and loads nothing, with the numbers of the other commands."""
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import GD
+
+DATA = Path(__file__).parents[2] / "data"
+VOID = {"meta", "path", "circle"}
+
+
+class Page(HTMLParser):
+    """The texts and elements of a page whose elements must be closed in their order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def models(vwlite):
+    learn = ("train", str(DATA / "breast_cancer.train.vw"), "--quiet", "--loss", "logistic")
+    vwlite(*learn, *GD, "--passes", "4", "--cache-file", "c", "-m", "gd.model")
+    vwlite(*learn, "--algorithm", "auto", "-m", "auto.model")
+    return str(DATA / "breast_cancer.test.vw")
+
+
+def test_a_page_has_the_numbers_of_the_other_commands(vwlite, models):
+    assert vwlite("report", "-m", "gd.model", models, "-o", "page.html").code == 0
+    text = Path("page.html").read_text()
+    page = Page(text)
+    assert len(text) < 300_000
+    found = json.loads(vwlite("evaluate", "-m", "gd.model", models, "--json").out)["measures"]
+    for name in ("log_loss", "auc", "brier", "accuracy"):
+        assert f"{found[name]['value']:.4f}" in page.text
+        assert f"{found[name]['baseline']:.4f}" in page.text
+    worst = [json.loads(line) for line in vwlite("worst", "-m", "gd.model", models, "--json").out.splitlines()]
+    for row in worst:
+        assert f"breast_cancer.test.vw:{row['line']}" in page.text
+        assert row["contributions"][0]["name"] in page.text
+    assert "vwlite train DATA --algorithm gd" in page.text and "--passes 4" in page.text
+    facts = json.loads(vwlite("report", "-m", "gd.model", models, "--json").out)
+    assert facts["measures"]["measures"] == found
+    assert [p["pass"] for p in facts["models"][0]["passes"]] == [1, 2, 3, 4]
+
+
+def test_the_command_of_a_page_makes_the_model_again(vwlite, models):
+    facts = json.loads(vwlite("report", "-m", "gd.model", models, "--json").out)
+    command = facts["models"][0]["command"]
+    words = command.replace("DATA", str(DATA / "breast_cancer.train.vw")).replace("MODEL", "again.model").split()
+    assert vwlite(*words[1:], "--cache-file", "d", "--quiet").code == 0
+    assert Path("again.model").read_bytes() == Path("gd.model").read_bytes()
+
+
+def test_the_same_input_makes_the_same_page(vwlite, models):
+    pages = [vwlite("report", "-m", "auto.model", models, "--threads", n).out for n in ("1", "3")]
+    assert pages[0] == pages[1]
+
+
+def test_two_models_are_beside_each_other(vwlite, models):
+    page = Page(vwlite("report", "-m", "gd.model", models, "--against", "auto.model").out)
+    apart = json.loads(vwlite("evaluate", "-m", "gd.model", models, "--against", "auto.model", "--json").out)
+    assert f"{apart['difference']['log_loss']['value']:+.5f}" in page.text
+    assert page.names.count("svg") == 5  # two of the training; ROC, precision and recall, calibration with both
+
+
+HOSTILE = "<script>alert(1)</script>", '"><svg onload=alert(1)>', "&lt;b&gt;", "</style>", "\x1b[31m\u202e"
+
+
+def test_names_from_data_are_text(vwlite):
+    rows = [f'{i % 2},{i},"{HOSTILE[i % 5].replace(chr(34), chr(34) * 2)}"' for i in range(60)]
+    Path("t.csv").write_text(f'y,"{HOSTILE[0]}","{HOSTILE[1].replace(chr(34), chr(34) * 2)}"\n' + "\n".join(rows))
+    vwlite("train", "t.csv", "--label", "y", "--quiet", *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m")
+    shown = vwlite("report", "-m", "m", "t.csv")
+    assert shown.code == 0
+    page = Page(shown.out)
+    assert set(page.names) <= {
+        "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "section", "div", "table",
+        "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path", "circle", "text", "span",
+        "ul", "li", "pre",
+    }  # fmt: skip
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("href", "src")]
+    assert HOSTILE[0] in page.text and "\x1b" not in shown.out and "\u202e" not in shown.out
+
+
+def test_the_front_of_tune_is_drawn(vwlite, models):
+    rows = [{"loss": 0.5, "nonzero weights": 3}, {"loss": 0.25, "nonzero weights": 40}]
+    Path("tune.json").write_text(json.dumps({"front": rows}))
+    page = Page(vwlite("report", "-m", "gd.model", models, "--front", "tune.json").out)
+    assert "Loss over nonzero weights" in page.text and page.names.count("svg") == 5
+
+
+@pytest.mark.parametrize(
+    "options, text, code, message",
+    [
+        (("-m", "gd.model"), None, 2, "standard input is read only once"),
+        (("-m", "gd.model", "-"), None, 2, "standard input is read only once"),
+        (("-m", "gd.model", "t.vw"), "", 65, "nothing to evaluate"),
+        (("-m", "gd.model", "t.vw"), "|n x\n", 65, "no example has a label"),
+        (("-m", "gd.model", "t.vw"), "1 |n x:a\n", 65, "t.vw:1:8"),
+        (("-m", "t.vw", "t.vw"), "1 |n x\n", 65, "not a model"),
+        (("-m", "gd.model", "t.vw", "--front", "t.vw"), "1 |n x\n", 65, "not what vwlite tune --json writes"),
+        (("-m", "gd.model", "t.vw", "--front", "none"), "1 |n x\n", 66, "none: No such file"),
+        (("-m", "gd.model", "t.vw", "-o", "none/page"), "1 |n x\n", 73, "none/page"),
+    ],
+)  # fmt: skip
+def test_bad_input(vwlite, models, options, text, code, message):
+    if text is not None:
+        Path("t.vw").write_text(text)
+    Path("page.html").write_text("before")
+    done = vwlite("report", *options, *(("-o", "page.html") if "-o" not in options else ()), code=code)
+    assert message in done.err and not done.out
+    assert Path("page.html").read_text() == "before"
+
+
+def test_one_label_and_one_row(vwlite, models):
+    Path("t.vw").write_text("1 |mean radius:1\n")
+    page = Page(vwlite("report", "-m", "gd.model", "t.vw").out)
+    assert "all labels are positive" in page.text and "nan" not in page.text
