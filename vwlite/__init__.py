@@ -2,10 +2,13 @@
 
 __version__ = "0.1.0"
 
-__all__ = ["LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "load_model"]
+__all__ = [
+    "LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "evaluate", "load_model", "report",
+]  # fmt: skip
 
 _PLACES = {
     "SparseClassifier": "sparse", "SparseRegressor": "sparse", "load_model": "loaded", "LoadedModel": "loaded",
+    "evaluate": "evaluation", "report": "evaluation",
 }  # fmt: skip
 
 

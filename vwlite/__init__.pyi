@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Self, Unpack
 
+from vwlite.estimators.evaluation import evaluate as evaluate
+from vwlite.estimators.evaluation import report as report
 from vwlite.estimators.loaded import LoadedModel as LoadedModel
 from vwlite.estimators.loaded import load_model as load_model
 
@@ -21,6 +23,9 @@ class _Estimator:
     feature_names_in_: NDArray[Any]
     n_iter_: int
     report_: dict[str, Any]
+    @property
+    def weights_(self) -> list[tuple[str | int, Any]]: ...
+    def explain(self, X: Any, top: int = ...) -> list[dict[str, Any]]: ...
     @property
     def normalize_(self) -> str: ...
     @property

@@ -279,6 +279,23 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return found(hashes), found(constant)[0] * settings.constant
 
     @property
+    def weights_(self) -> list[tuple[str | int, Any]]:
+        """Pairs of feature and weight, by decreasing |weight|, without zeros: `load_model(...).weights()`."""
+        from vwlite.estimators.learned import FittedState
+        from vwlite.estimators.loaded import LoadedModel
+
+        check_is_fitted(self)
+        return LoadedModel(FittedState(self._learned.model())).weights()
+
+    def explain(self, X: Any, top: int = 5) -> list[dict[str, Any]]:
+        """What features contribute to the score of each row, as `vwlite explain --json` says it: the score, which is
+        the sum of base, intercept, the `top` largest contributions and the others; with classes, of each class."""
+        from vwlite.estimators.evaluation import explain
+
+        check_is_fitted(self)
+        return explain(self, X, top)
+
+    @property
     def normalize_(self) -> str:
         """What was done to the values of each row: `coef_` are weights of the normalized row."""
         check_is_fitted(self)
