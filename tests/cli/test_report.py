@@ -114,6 +114,15 @@ def test_the_front_of_tune_is_drawn(vwlite, models):
     assert "Loss over nonzero weights" in page.text and page.names.count("svg") == 5
 
 
+def test_a_wide_table_has_a_small_page(vwlite):
+    names = [f"column {i}" for i in range(3000)]
+    rows = [",".join([str(i % 2), *(str(i * j % 7) for j in range(3000))]) for i in range(20)]
+    Path("t.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(rows) + "\n")
+    vwlite("train", "t.csv", "--label", "y", "--quiet", *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m")
+    shown = vwlite("report", "-m", "m", "t.csv").out
+    assert len(shown) < 100_000 and "others" in Page(shown).text
+
+
 @pytest.mark.parametrize(
     "options, text, code, message",
     [

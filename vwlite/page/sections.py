@@ -18,6 +18,7 @@ from vwlite.page.charts import Axis, Series, chart
 from vwlite.page.markup import Markup, Words, columns, items, joined, paragraph, table, text
 
 MOST_CLASSES = 20  # of the tables
+MOST_GROUPS, MOST_NOTES = 30, 30
 
 
 def interval(m: Measure) -> str:
@@ -160,7 +161,10 @@ def of_worst(rows: Iterable[Any]) -> Markup:
 
 def of_weights(groups: Sequence[Any], rows: Iterable[Any], examples: int) -> Markup:
     """groups, rows: as `vwlite.runs.weights.weights_of_data` finds them."""
-    sums = [(g.name, f"{g.size:,}", percent(g.share), shown(g.effect)) for g in groups]
+    sums = [(g.name, f"{g.size:,}", percent(g.share), shown(g.effect)) for g in groups[:MOST_GROUPS]]
+    if rest := groups[MOST_GROUPS:]:
+        share, effect = sum(g.share for g in rest), sum(g.effect for g in rest)
+        sums.append((f"{len(rest):,} others", f"{sum(g.size for g in rest):,}", percent(share), shown(effect)))
     each = [
         (
             " ".join(row.names) or f"#{row.key}", *([row.of_class] if row.of_class is not None else []),
@@ -216,4 +220,5 @@ def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str
 
 
 def of_notes(notes: Sequence[str]) -> Markup:
-    return items(notes) or paragraph("Nothing stands out.")
+    more = [f"{len(notes) - MOST_NOTES:,} more: vwlite describe"] if len(notes) > MOST_NOTES else []
+    return items([*notes[:MOST_NOTES], *more]) or paragraph("Nothing stands out.")
