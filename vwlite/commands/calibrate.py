@@ -2,8 +2,8 @@
 
 import click
 
+from vwlite.options.calibrate import CalibrateOptions, calibrate_options
 from vwlite.options.command import Command
-from vwlite.options.run_options import CalibrateOptions, calibrate_options
 
 
 @click.command(

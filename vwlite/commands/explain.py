@@ -3,7 +3,7 @@
 import click
 
 from vwlite.options.command import Command
-from vwlite.options.run_options import ExplainOptions, explain_options
+from vwlite.options.explain import ExplainOptions, explain_options
 
 
 @click.command(

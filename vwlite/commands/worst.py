@@ -3,7 +3,7 @@
 import click
 
 from vwlite.options.command import Command
-from vwlite.options.run_options import WorstOptions, worst_options
+from vwlite.options.explain import WorstOptions, worst_options
 
 
 @click.command(

@@ -56,7 +56,7 @@ def report(model: Any, X: Any, y: Any = None, **options: Any) -> str:
 
 def explain(model: Any, X: Any, top: int) -> list[dict[str, Any]]:
     """What `vwlite explain --json` prints for each row of X, without its place and label."""
-    from vwlite.options.run_options import ExplainOptions
+    from vwlite.options.explain import ExplainOptions
     from vwlite.runs.explain import explain as run
 
     found = []

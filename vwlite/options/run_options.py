@@ -52,7 +52,8 @@ def click_option(spec: Spec) -> Option:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+# No __repr__ and __eq__: to make them takes a millisecond for each class of options, at every start.
+@dataclass(frozen=True, repr=False, eq=False)
 class InputOptions:
     """What every command that reads data takes."""
 
@@ -166,7 +167,7 @@ class InputOptions:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ModelOptions(InputOptions):
     """What every command takes that applies a model to data."""
 
@@ -176,7 +177,7 @@ class ModelOptions(InputOptions):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class PredictOptions(ModelOptions):
     """The options of `vwlite predict`, as typed."""
 
@@ -198,47 +199,6 @@ class PredictOptions(ModelOptions):
         help="Write labels instead of numbers. The positive one from this probability on, or score, if the model has "
              "no probabilities. Rows of csv and json have it as prediction.",
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class CalibrateOptions(ModelOptions):
-    """The options of `vwlite calibrate`, as typed."""
-
-    method: str = option(
-        "platt", "--method", group=LEARN, type=Choice(["platt", "isotonic"]),
-        help="The map of scores. platt: a line. isotonic: steps, for many examples.",
-    )  # fmt: skip
-    output: str = option(
-        "", "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
-        help="Write the calibrated model to this file.",
-    )  # fmt: skip
-    json: bool = option(False, "--json", group=OUT, help="Print the results to standard output, as JSON.")
-
-
-@dataclass(frozen=True)
-class ExplainOptions(ModelOptions):
-    """The options of `vwlite explain`, as typed."""
-
-    top: int = option(
-        5, "--top", group=OUT, type=Whole(1), metavar="N", help="How many contributions to list, the largest first."
-    )
-    of_class: str | None = option(
-        None, "--class", "of_class", group=OUT, type=click.STRING, metavar="NAME", shown="the predicted class",
-        help="Explain the score of this class.",
-    )  # fmt: skip
-    json: bool = option(False, "--json", group=OUT, help="As JSON lines, for programs.")
-    predictions: str | None = "-"  # which takes standard output, as those of `vwlite predict` do
-
-
-@dataclass(frozen=True)
-class WorstOptions(ModelOptions):
-    """The options of `vwlite worst`, as typed."""
-
-    top: int = option(10, "--top", group=OUT, type=Whole(1), metavar="N", help="How many examples to show.")
-    contributions: int = option(
-        3, "--contributions", group=OUT, type=Whole(1), metavar="N", help="How many contributions to list for each."
-    )
-    json: bool = option(False, "--json", group=OUT, help="As JSON lines, for programs.")
 
 
 def _check_cached(o: "TrainOptions") -> None:
@@ -269,7 +229,7 @@ def _check_counted(o: "TrainOptions") -> None:
                          "--class-weight=-1:1,1:10")  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class TrainOptions(InputOptions):
     """The options of `vwlite train`, as typed."""
 
@@ -398,16 +358,6 @@ PREDICT = (
     *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),
     *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
 )  # fmt: skip
-_CALIBRATE = (
-    *specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL,
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
-_OF_EXAMPLES = (
-    *LOSS_OF_OTHERS, *OF_MODEL,
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
-EXPLAIN = (*specs_of(ModelOptions), *specs_of(ExplainOptions), *_OF_EXAMPLES)
-WORST = (*specs_of(ModelOptions), *specs_of(WorstOptions), *_OF_EXAMPLES)
 _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
     *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
@@ -465,9 +415,6 @@ def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Ca
 
 train_options = takes(TrainOptions, _TRAIN)
 predict_options = takes(PredictOptions, PREDICT)
-calibrate_options = takes(CalibrateOptions, _CALIBRATE)
-explain_options = takes(ExplainOptions, EXPLAIN)
-worst_options = takes(WorstOptions, WORST)
 convert_options = takes(InputOptions, _CONVERT)
 
 

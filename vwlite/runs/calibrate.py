@@ -23,7 +23,7 @@ from vwlite.input.diagnostics import label_text, printable
 from vwlite.input.parsing import EXAMPLE
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
-from vwlite.options.run_options import CalibrateOptions
+from vwlite.options.calibrate import CalibrateOptions
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring

@@ -25,7 +25,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.feature_names import FeatureNames, escaped
-from vwlite.options.run_options import MOST_NAMES, ExplainOptions
+from vwlite.options.explain import ExplainOptions
+from vwlite.options.run_options import MOST_NAMES
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame

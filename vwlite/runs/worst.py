@@ -8,7 +8,8 @@ import numpy as np
 
 from vwlite.core.learn.recorder import Recorder
 from vwlite.errors import DataError, UsageError
-from vwlite.options.run_options import ModelOptions, WorstOptions
+from vwlite.options.explain import WorstOptions
+from vwlite.options.run_options import ModelOptions
 from vwlite.output.stdio import say
 from vwlite.runs.explain import (
     Explainer,
