@@ -12,7 +12,7 @@ GROUPS = {
         "tune": "Find the best options, and smaller models nearly as good.",
         "predict": "Predict with a model.",
     },
-    "Judge": {
+    "Evaluate and explain": {
         "evaluate": "Show how good a model's predictions are.",
         "report": "Make a page about a model and labelled data.",
         "explain": "Explain the score of each example, feature by feature.",
