@@ -128,7 +128,7 @@ def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
     widths = [max(map(len, column)) + 1 for column in zip(*cells, strict=True)]
     if sum(widths) > 65:
         return lines
-    lines += ["", "confusion matrix: a row for each label, a column for each prediction, in the same order"]
+    lines += ["", "confusion matrix, a row for each label, a column for each prediction"]
     lines += [f"{fit(n):14} " + "".join(c.rjust(w) for c, w in zip(row, widths, strict=True))
               for n, row in zip(names, cells, strict=True)]  # fmt: skip
     return lines

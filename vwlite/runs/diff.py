@@ -27,7 +27,10 @@ def diff(o: DiffOptions) -> int:
         raise UsageError("the data are read once for each model, and standard input only once: name DATA files")
     with RunFrame("diff", o) as frame:
         a, b = models = read_model(str(o.model)), read_model(o.other)
-        headers = [m.options | {f"counted {name}": n for name, n in m.counters.items()} for m in models]
+        headers = [
+            m.options | {f"counted {name}": n for name, n in m.counters.items()}
+            | {"calibration": m.calibration.get("method")} for m in models
+        ]  # fmt: skip
         options = {name: [header.get(name) for header in headers] for name in headers[0] | headers[1]}
         options = {name: values for name, values in options.items() if values[0] != values[1]}
         facts: dict[str, Any] = {"models": [o.model, o.other], "options": options}
