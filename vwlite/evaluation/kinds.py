@@ -189,7 +189,7 @@ class Binary(Evaluation):
 
     def measures(self) -> list[Measure]:
         p, r, about = self.share, self.ranked, self.scores.binned
-        entropy = -sum(x * math.log(x) for x in (p, 1 - p) if x > 0)
+        entropy = sum(-x * math.log(x) for x in (p, 1 - p) if x > 0)
         constant = entropy if self.probable else self.constant
         baselines = {self._loss: constant, "accuracy": max(p, 1 - p), "Brier": p * (1 - p)}
         first, accuracy, *brier = self._of_means(baselines)
