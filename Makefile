@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-quick wheel test-browser clean
+	auto auto-quick wheel release test-browser clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -249,6 +249,15 @@ wheel:
 		|| { cat $$env/demo.txt; exit 1; }; \
 	done
 	@size=$$(cat dist/*.whl | wc -c); test $$size -le 4000000 || { echo "the wheel has $$size bytes, more than 4 MB"; exit 1; }
+
+# What goes to a package index: all checks, then the archive and the wheel from a copy whose links lead to URL, the page
+# of the repository. They are in build/release/dist.
+release: test test-long sanitize
+	rm -rf build/release
+	$(BIN)/python tests/release.py "$(URL)" build/release
+	$(MAKE) -C build/release wheel
+	build/release/$(WHEEL)/tools/bin/pip install --quiet --disable-pip-version-check twine
+	build/release/$(WHEEL)/tools/bin/twine check --strict build/release/dist/*
 
 # Needs Node.js with npm, and Chromium (CHROMIUM=/path/to/it if it is not /usr/bin/chromium); a clone installs neither.
 BROWSER := .bench/browser

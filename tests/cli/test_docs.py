@@ -9,6 +9,7 @@ import click
 import docs
 import manual
 import pytest
+import release
 from running import shell
 
 import vwlite
@@ -199,6 +200,15 @@ def test_links_lead_somewhere(name: str) -> None:
         target = path.parent / file if file else path
         assert target.exists(), file
         assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (file, anchor)
+
+
+def test_links_of_a_release_are_absolute() -> None:
+    made = release.with_absolute_links(README, "https://example.org/v", "1.2.3")
+    assert not re.findall(r"\]\((?!https?:|#)", made)
+    assert "![" in made and "](https://example.org/v/raw/v1.2.3/tests/bench/picture.png)" in made
+    assert "[Changes](https://example.org/v/blob/v1.2.3/CHANGELOG.md)" in made
+    with pytest.raises(SystemExit, match="does not exist"):
+        release.with_absolute_links("[a](none.md)", "https://example.org/v", "1.2.3")
 
 
 @pytest.mark.parametrize("text", [README, *HELP.values()], ids=["README", *HELP])

@@ -17,6 +17,7 @@ import pytest
 from running import GD, leftovers, shell, with_gd
 from sets import SETS
 
+from vwlite import __version__
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
 from vwlite.export import tables
@@ -389,7 +390,7 @@ WRONG_TSV = {
     "an index twice": (plus("17\t1\n17\t2\n"), "11: duplicate index 17"),
     "an invalid escape": (plus("17\t1\ta\\q\n"), "10: 'a\\\\q' has a \\ without"),
     "fewer bits": (header(bits=4), "has more than 4 bits"),
-    "an unknown option": (header(options={"magic": 1}), "needs vwlite 0.1.0 or later: unknown option magic"),
+    "an unknown option": (header(options={"magic": 1}), f"needs vwlite {__version__} or later: unknown option magic"),
     "a newer format": (header(format=FORMAT + 1), f"or later: it is of format {FORMAT + 1}"),
     "absurd bits": (header(bits=77), "--bits"),
     "a state": (header(weights_only=False), "a model with a state"),

@@ -18,6 +18,7 @@ from running import GD, PATIENT, shell, start
 from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
 
+from vwlite import __version__
 from vwlite.model import read_model
 from vwlite.solvers.table import SOLVERS
 
@@ -531,8 +532,8 @@ def test_learning_that_cannot_continue_says_why(vwlite, at, options, words):
 @pytest.mark.parametrize(
     ("where", "name", "value", "words"),
     [
-        ("solved", "solver", "magic", "needs vwlite 0.1.0 or later: unknown solver magic"),
-        ("solved", "new", 1, "needs vwlite 0.1.0 or later: unknown fact new about its solution"),
+        ("solved", "solver", "magic", f"needs vwlite {__version__} or later: unknown solver magic"),
+        ("solved", "new", 1, f"needs vwlite {__version__} or later: unknown fact new about its solution"),
         ("solved", "objective", "x", "objective of its solution is 'x'"),
         ("solved", "objective", None, "objective of its solution is None"),
         ("solved", "objective", float("nan"), "objective of its solution is nan"),
