@@ -146,7 +146,7 @@ aarch64:
 		.bench/zig/bin/pip wheel --quiet --no-deps --disable-pip-version-check -w build/aarch64 build/aarch64/source
 	@$(PYTHON) -c 'import glob, zipfile; wheel = zipfile.ZipFile(glob.glob("build/aarch64/*.whl")[0]); \
 		machines = [wheel.read(name)[18] for name in wheel.namelist() if name.endswith(".so")]; \
-		assert set(machines) == {183}, machines; print(len(machines), "modules for AArch64:", wheel.filename)'
+		assert set(machines) == {183}, machines; print(len(machines), "libraries for AArch64:", wheel.filename)'
 
 # No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
 MINUTES := 5

@@ -5,7 +5,6 @@ can make every weight zero.
 """
 
 import importlib
-import pkgutil
 from dataclasses import replace
 from math import isnan, nan
 
@@ -14,10 +13,10 @@ import pytest
 from batches import Line, batch_of, learn
 from streams import random_stream
 
-import vwlite.core
 from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core import Libraries
 from vwlite.core.data.dictionary import Dictionary
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.multiclass import Classifier
@@ -212,8 +211,8 @@ def subclasses(base: type) -> set[type]:
 
 
 def test_every_slot_struct_has_the_size_of_its_fields():
-    for module in pkgutil.walk_packages(vwlite.core.__path__, "vwlite.core."):
-        importlib.import_module(module.name)
+    for module in Libraries.modules:
+        importlib.import_module(module)
     found = subclasses(Rule) - subclasses(Classifier)  # those have the slots of their rules
     assert len(found) > 30
     for rule in found:
