@@ -228,12 +228,16 @@ def test_a_race_says_what_is_left_of_the_way(papers) -> None:
     assert "SCD 50, 10; TruncGrad 50, 10" in race.summary()
 
 
+def test_speed_is_measured_where_the_slower_one_ends(papers) -> None:
+    s = papers.stochastic
+    fast = s.Curve([0.0, 2.0, 5.0, 10.0], [1.1, 0.9, 0.6, 0.2], [0, 1, 2, 3])
+    slow = s.Curve([0.0, 5.0, 10.0], [1.1, 1.0, 0.9], [0, 1, 2])
+    race = s.Race({"SCD": fast, "DetCD": slow}, least=0.1, budget=10.0)
+    assert race.speed("SCD", "DetCD") == pytest.approx(5) and race.speed("DetCD", "SCD") == 0
+
+
 def test_the_first_of_some_curves_to_a_goal(papers) -> None:
     p = papers.projections
     curves = {"a": p.Curve([1.0, 2.0], [0.5, 0.1]), "b": p.Curve([1.0, 3.0], [0.5, 0.0])}
     assert p.first_to(curves, ["a", "b"], 0.1) == 2 and p.first_to(curves, ["a"], 0.05) == np.inf
     assert curves["b"].positive() == ([1.0], [0.5])
-
-
-def test_neighbouring_words_are_pairs(papers) -> None:
-    assert papers.projections.bigrams(["1 |t go to go", "-1 |t ok"]) == ["1 |t go to go |p go_to to_go", "-1 |t ok |p "]

@@ -4,8 +4,8 @@
     make papers-quick           tiny data: does it work? Its numbers say nothing
 
 A figure whose public data are not in FOLDER is left out, with a line that says so; other data are drawn with a seed.
-The verdicts are made by the program from the numbers, as the functions in the papers' files say. Times are of the
-processor.
+The verdicts are made by the program from the numbers, as the functions in the papers' files say. Whose a difference is,
+`ours` (data, sizes or settings of these runs) or the `paper's`, is written by hand. Times are of the processor.
 """
 
 import os
@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from harness import HERE, document, in_order, installed, made, options_of, read_results, say, work_folder, write_records
 
 from papers.data import Missing
+from papers.differences import DIFFERENCES
 from papers.figures import Figure, as_json, draw, from_json, summary, table_of
 
 T = TypeVar("T")
@@ -84,7 +85,8 @@ def text_of(results: dict[str, Any]) -> str:
         summary(figures),
     ]
     for name, figure in figures.items():
-        parts += [f'<a id="{name}"></a>\n## {figure.title}', figure.data, table_of(figure.findings)]
+        findings = table_of(figure.findings, DIFFERENCES.get(name, {}))
+        parts += [f'<a id="{name}"></a>\n## {figure.title}', figure.data, findings]
         if figure.panels:
             parts.append(f"![{figure.title}](figures/{name}.svg)")
         parts.append(f"`make papers ONLY={name}`, {kept[name]['seconds']:.0f} s; {kept[name]['made']}")

@@ -179,9 +179,17 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def table_of(findings: Iterable[Finding]) -> str:
-    rows = ([cell(f.claim), cell(f.came), f.verdict] for f in findings)
-    return table(["the paper says", "what came out", "agrees"], rows)
+def table_of(findings: Iterable[Finding], differences: dict[str, tuple[str, str]]) -> str:
+    rows = ([cell(f.claim), cell(f.came), f.verdict, cell(difference(f, differences))] for f in findings)
+    return table(["the paper says", "what came out", "agrees", "whose difference"], rows)
+
+
+def difference(found: Finding, differences: dict[str, tuple[str, str]]) -> str:
+    """Whose it is and why, of a claim that does not agree or not wholly."""
+    if found.verdict not in (PARTLY, DIFFERS) or found.claim not in differences:
+        return ""
+    whose, reason = differences[found.claim]
+    return f"{whose}: {reason}"
 
 
 def summary(figures: dict[str, Figure]) -> str:

@@ -6,7 +6,7 @@ for each entry of the data that is read; what is done with vectors is left out.
 
 import math
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from compare import error
 from projection import SIZES, measure
 
 from papers.batch import Trace, begin, follow, follow_at_best_rate, optimum
-from papers.data import Sparse, gaussian, lines_of, load, of_dense, topics
+from papers.data import Sparse, gaussian, load, of_dense, topics
 from papers.figures import Figure, Finding, Panel, Series, finding, reached, value_at
 from papers.interior import interior_point
 from papers.online import unless_diverged
@@ -338,17 +338,6 @@ def figure8(at: Any) -> Figure:
 # --- figure 9: online, bigrams ----------------------------------------------------------------------
 
 
-def bigrams(lines: list[str]) -> list[str]:
-    """VW text with each pair of neighbouring words as a feature, beside the words."""
-    found = []
-    for line in lines:
-        label, _, rest = line.partition("|t ")
-        words = rest.split()
-        pairs = [f"{a}_{b}" for a, b in pairwise(words)]
-        found.append(f"{label}|t {' '.join(words)} |p {' '.join(pairs)}")
-    return found
-
-
 def online_run(at: Any, text: Path, options: list[Any]) -> dict[str, Any] | None:
     """One pass: the predictions that are made before learning, and how many weights there are in the end."""
     predictions, model = at.folder / "predictions.txt", at.folder / "model"
@@ -371,11 +360,6 @@ def figure9(at: Any) -> Figure:
     for topic, column in (("CCAT", 0), ("ECAT", 1)):
         path = train.with_labels(of_train[:, column]).write(at.folder / f"{topic}.libsvm")
         sets[topic] = (path, of_train[:, column], 1 << 22, ["-q", "::", "-b", "22"])
-    sms = bigrams(lines_of(at.data, "sms_spam.vw.gz"))[: at.few]
-    path = at.folder / "sms.vw"
-    path.write_text("\n".join(sms) + "\n", encoding="utf-8")
-    labels = np.array([float(line.split(None, 1)[0]) for line in sms])
-    sets["sms_spam"] = (path, labels, 1 << 18, ["-b", "18"])
     panels_loss = Panel("cumulative log loss", "examples", "sum of log losses")
     panels_share = Panel("weights that are not zero", "examples", "% of the features seen")
     findings: list[Finding] = []
@@ -429,8 +413,8 @@ def figure9(at: Any) -> Figure:
     return Figure(
         "Projections, figure 9: online, pairs of words",
         f"The public vectors have no bigrams: rcv1 with all pairs of words of a document (-q ::, hashed to 22 bits, "
-        f"{len(of_train):,} documents of 804,414), and sms_spam with real bigrams. Radius and rate with the least "
-        "cumulative loss of 3 x 2 for each; rates fall with the root of t.",
+        f"{len(of_train):,} documents of 804,414). Radius and rate with the least cumulative loss of 3 x 2 for each; "
+        "rates fall with the root of t.",
         findings, [panels_loss, panels_share],
     )  # fmt: skip
 
