@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-quick wheel release test-browser clean
+	auto auto-quick wheel wheels release test-browser clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -249,6 +249,11 @@ wheel:
 		|| { cat $$env/demo.txt; exit 1; }; \
 	done
 	@size=$$(cat dist/*.whl | wc -c); test $$size -le 4000000 || { echo "the wheel has $$size bytes, more than 4 MB"; exit 1; }
+
+# Wheels that need no compiler, for each Python that is here, on x86-64 and ARM, with glibc 2.28 and with musl.
+PYTHONS = $(foreach version,10 11 12 13 14,$(shell command -v python3.$(version)))
+wheels: $(INSTALLED)
+	sh tests/wheels.sh dist $(PYTHONS)
 
 # What goes to a package index: all checks, then the archive and the wheel from a copy whose links lead to URL, the page
 # of the repository. They are in build/release/dist.
