@@ -15,7 +15,7 @@ from vwlite.core.solve.problem import Problem
 @pytest.fixture
 def papers() -> Any:
     """The modules of the folder `papers`, by name."""
-    names = ("adagrad", "batch", "data", "figures", "interior", "online", "projections", "stochastic",
+    names = ("adagrad", "batch", "data", "differences", "figures", "interior", "online", "projections", "stochastic",
              "truncated_gradient")  # fmt: skip
     return SimpleNamespace(**{name: load(f"papers.{name}") for name in names})
 
@@ -49,6 +49,21 @@ def test_figures_of_drawn_data_are_made_and_others_left_out(tmp_path: Path) -> N
 def test_a_claim_agrees_as_far_as_its_facts_do(papers) -> None:
     verdicts = [papers.figures.finding("a", "b", *facts).verdict for facts in ((True, True), (True, False), (False,))]
     assert verdicts == ["agrees", "in part", "**no**"]
+
+
+def test_every_difference_is_somebodys(papers) -> None:
+    known = papers.differences.DIFFERENCES
+    kept = json.loads((Path(__file__).parent / "papers.json").read_text())["figures"]
+    differing = {
+        name: [f["claim"] for f in found["findings"] if f["verdict"] in ("in part", "**no**")]
+        for name, found in kept.items()
+    }
+    assert {name: claims for name, claims in differing.items() if claims} == {n: list(c) for n, c in known.items()}
+    assert {whose for claims in known.values() for whose, _ in claims.values()} <= {"ours", "paper's"}
+    one = papers.figures.finding("a | b", "c", False)
+    assert "| a \\| b | c | **no** | ours: d |" in papers.figures.table_of([one], {"a | b": ("ours", "d")})
+    agreeing = papers.figures.finding("a", "c", True)
+    assert "ours" not in papers.figures.table_of([agreeing], {"a": ("ours", "d")})
 
 
 def test_curves_are_read_at_a_goal_and_at_a_place(papers) -> None:
