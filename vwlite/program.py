@@ -42,6 +42,7 @@ GROUPS = {
     },
     "Help and compatibility": {
         "algorithms": "Explain algorithms and solvers: formulas, options, papers.",
+        "completion": "Install completion with the Tab key for bash, zsh or fish.",
         "help": "Explain a topic, such as formats, models, errors, glossary.",
         "vw": "Run Vowpal Wabbit's command lines (`alias vw='vwlite vw'`).",
     },

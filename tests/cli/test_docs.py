@@ -112,13 +112,13 @@ def test_options_that_messages_and_texts_name_exist() -> None:
 
 
 def at_data(folder: Path) -> str:
-    """The head of a script that runs in a folder with the data, and with `vwlite` for the programs that it starts."""
+    """The head of a script in a folder with the data, which is its home, and with `vwlite` for what it starts."""
     (folder / "data").symlink_to(ROOT / "data", target_is_directory=True)
     program = folder / "bin" / "vwlite"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
     program.chmod(0o755)
-    return f"cd {folder} && PATH={folder}/bin:$PATH && set -e\n"
+    return f"cd {folder} && export HOME={folder} PATH={folder}/bin:$PATH && unset ${{!XDG_*}} && set -e\n"
 
 
 def commands_of(topic: str) -> list[str]:
