@@ -8,7 +8,8 @@ out=$(realpath -m "$1")
 shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/build/wheels
-: "${PLATFORMS:=x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 x86_64-linux-musl aarch64-linux-musl}" "${VENV:=$root/.venv}"
+: "${PLATFORMS:=x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 x86_64-linux-musl aarch64-linux-musl \
+    x86_64-macos.11.0 aarch64-macos.11.0}" "${VENV:=$root/.venv}"
 rm -rf "$out" "$work"
 mkdir -p "$out" "$work/source"
 (cd "$root" && cp -R pyproject.toml MANIFEST.in README.md LICENSE vwlite cython_ext "$work/source")
@@ -21,17 +22,19 @@ for python in "$@"; do
     "$python" -m venv "$work/$tag"
     "$work/$tag/bin/pip" install --quiet --disable-pip-version-check 'setuptools>=77' 'cython>=3.2' 'click>=8.1' wheel
     for target in $PLATFORMS; do
-        processor=${target%%-*}
+        processor=${target%%-*} shared=-shared
         case $target in
-            *-gnu.*) platform=manylinux_$(echo "${target##*gnu.}" | tr . _)_$processor suffix=linux-gnu ;;
-            *) platform=musllinux_1_2_$processor suffix=linux-musl ;;
+            *-gnu.*) platform=manylinux_$(echo "${target##*gnu.}" | tr . _)_$processor suffix=$processor-linux-gnu ;;
+            *-musl) platform=musllinux_1_2_$processor suffix=$processor-linux-musl ;;
+            *) platform=macosx_11_0_$(echo "$processor" | sed s/aarch64/arm64/) suffix=darwin shared="-bundle -undefined dynamic_lookup" ;;
         esac
         # -E: pip hides the packages of an environment from what it starts.
+        # The headers of this machine's Python do for macOS: what they say of sizes is the same there.
         compiler="$work/tools/bin/python -E -m ziglang cc -target $target"
         cache=$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
         rm -rf "$work/source/build/lib"* "$work/source/build/temp"* "$work/made"
-        (cd "$work/source" && CC="$compiler" LDSHARED="$compiler -shared" _PYTHON_HOST_PLATFORM="linux-$processor" \
-            SETUPTOOLS_EXT_SUFFIX=".$cache-$processor-$suffix.so" "$work/$tag/bin/pip" wheel --quiet --no-deps \
+        (cd "$work/source" && CC="$compiler" LDSHARED="$compiler $shared" _PYTHON_HOST_PLATFORM="linux-$processor" \
+            SETUPTOOLS_EXT_SUFFIX=".$cache-$suffix.so" "$work/$tag/bin/pip" wheel --quiet --no-deps \
             --no-build-isolation --disable-pip-version-check -w "$work/made" . > "$work/log" 2>&1) \
             || { tail -n 20 "$work/log"; exit 1; }
         case $platform in  # auditwheel refuses what does not fit the platform, and names the wheel for it
