@@ -22,11 +22,11 @@ for python in "$@"; do
     "$python" -m venv "$work/$tag"
     "$work/$tag/bin/pip" install --quiet --disable-pip-version-check 'setuptools>=77' 'cython>=3.2' 'click>=8.1' wheel
     for target in $PLATFORMS; do
-        processor=${target%%-*} shared=-shared
+        processor=${target%%-*} shared=-shared checked=", checked by twine"
         case $target in
             *-gnu.*) platform=manylinux_$(echo "${target##*gnu.}" | tr . _)_$processor suffix=$processor-linux-gnu ;;
             *-musl) platform=musllinux_1_2_$processor suffix=$processor-linux-musl ;;
-            *) platform=macosx_11_0_$(echo "$processor" | sed s/aarch64/arm64/) suffix=darwin shared="-bundle -undefined dynamic_lookup" ;;
+            *) platform=macosx_11_0_$(echo "$processor" | sed s/aarch64/arm64/) suffix=darwin shared="-shared -undefined dynamic_lookup" ;;
         esac
         # -E: pip hides the packages of an environment from what it starts.
         # The headers of this machine's Python do for macOS: what they say of sizes is the same there.
@@ -37,17 +37,21 @@ for python in "$@"; do
             SETUPTOOLS_EXT_SUFFIX=".$cache-$suffix.so" "$work/$tag/bin/pip" wheel --quiet --no-deps \
             --no-build-isolation --disable-pip-version-check -w "$work/made" . > "$work/log" 2>&1) \
             || { tail -n 20 "$work/log"; exit 1; }
-        case $platform in  # auditwheel refuses what does not fit the platform, and names the wheel for it
-            manylinux*) PATH="$work/tools/bin:$PATH" auditwheel repair --plat "$platform" -w "$out" \
-                "$work/made"/*.whl > "$work/log" 2>&1 || { cat "$work/log"; exit 1; } ;;
-            *) "$work/tools/bin/wheel" tags --remove --platform-tag "$platform" "$work/made"/*.whl > /dev/null
-                mv "$work/made"/*.whl "$out" ;;
+        "$work/tools/bin/wheel" tags --remove --platform-tag "$platform" "$work/made"/*.whl > /dev/null
+        case $platform in  # auditwheel names the oldest system on which the wheel runs; a newer one adds a name here
+            macosx*) mv "$work/made"/*.whl "$out" ;;
+            *) checked=", checked by auditwheel and twine"
+                PATH="$work/tools/bin:$PATH" auditwheel repair --exclude libc.so --plat auto -w "$out" \
+                    "$work/made"/*.whl > "$work/log" 2>&1 || { cat "$work/log"; exit 1; } ;;
         esac
         made=$(ls "$out"/vwlite-*-"$tag"-*"$platform"*.whl)
+        case $made in
+            *linux_2_29_* | *linux_2_[3-9]?_* | *musllinux_1_[3-9]*) echo "$made needs a newer system"; exit 1 ;;
+        esac
         size=$(wc -c < "$made")
         test "$size" -le 4000000 || { echo "$made has $size bytes, more than 4 MB"; exit 1; }
         "$work/tools/bin/twine" check --strict "$made" > /dev/null
-        echo "$(basename "$made"): $size bytes; auditwheel, twine"
+        echo "$(basename "$made"): $size bytes$checked"
         if [ "$platform" = "manylinux_2_28_$(uname -m)" ]; then
             env=$work/try-$tag
             "$python" -m venv "$env"

@@ -1,9 +1,9 @@
 """The table of losses. The classes are in `cython_ext/learn/losses.pyx`."""
 
-from dataclasses import dataclass
+from vwlite.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LossFunction:
     """One row of the table of losses."""
 

@@ -5,11 +5,12 @@ folder.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from vwlite.algorithms.losses import LOSSES
+from vwlite.records import record
 
 # Options of the algorithms that have a learning rate.
 SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
@@ -71,7 +72,7 @@ _SQUARES = Evidence("S", beta="delta")
 _MEAN_ONLY = Merging(("mean",), "mean")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Algorithm:
     """One row of the table of algorithms."""
 

@@ -1,13 +1,13 @@
 """Which loss fits the labels of the data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import label_text, printable
 from vwlite.options.settings import Settings
+from vwlite.records import record
 
 MOST = 101  # different labels that are looked at
 WORDS = 2  # labels that are words, at most
@@ -19,7 +19,7 @@ def maps_labels(settings: Settings, typed: Mapping[str, Any]) -> bool:
     return settings.algorithm == AUTO.name and is_open and ("loss" not in typed or settings.loss == "logistic")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LabelChoice:
     """A loss, and how labels are mapped for it.
 

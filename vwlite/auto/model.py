@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from vwlite.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
@@ -13,6 +13,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
 from vwlite.model.snapshot import slots_of
 from vwlite.options.settings import Settings
+from vwlite.records import record
 
 STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
 ADAPTIVE = 2  # kinds of gd, the first ones
@@ -25,7 +26,7 @@ NOTHING_PENDING = {"gravity": 0.0, "contraction": 1.0}  # of the lazy updates of
 Dense = Sequence[tuple[int, float, bool]]  # of each column that is centered: key, mean, whether all values are equal
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class WeightScale:
     """How weights for labels as they were learned become weights for labels as they are: w * scale, and the intercept
     + shift. Derivatives of the loss become those * slope."""
@@ -47,7 +48,7 @@ def best_kind(result: PassResult) -> int:
     return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + len(KINDS)]))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Part:
     """What `gd` keeps of a score: the fields of its slots by name, its state that is not per feature, and the
     intercept, of which the fields have fewer digits; None if there is none."""

@@ -7,7 +7,7 @@ are scored by lanes that never learn them, and the scores are stacked. A pass is
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from vwlite.core.auto.order import folds_of
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.losses import Loss
+from vwlite.records import record
 
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
 KINDS = tuple(f"{'gd' if k < 2 else 'nsgd'}({rate:g})" for k, rate in enumerate(RATES))
@@ -35,7 +36,7 @@ def most_passes(examples: int) -> int:
     return 60 if examples < 3000 else 20 if examples < 12000 else 8
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LabelScale:
     """How labels are learned: as (y - mean) / scale. Losses and weights are those of such labels.
 
@@ -48,7 +49,7 @@ class LabelScale:
     loss_scale: float = 1.0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PassResult:
     """A candidate after a pass: the out-of-fold loss, and the weights of the columns that give it."""
 
@@ -66,7 +67,7 @@ class PassResult:
         return self.halves is not None
 
 
-@dataclass
+@record
 class PassState:
     """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd."""
 
@@ -75,7 +76,7 @@ class PassState:
     scalars: list[dict[str, float]]  # with classes, of each of them one after the other
 
 
-@dataclass
+@record
 class GridCandidate:
     """A normalization, its lanes, and its passes so far."""
 

@@ -4,7 +4,6 @@ import math
 import sys
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from vwlite.auto.selection import COLUMNS, GridCandidate, LabelScale, PassResult, kept
@@ -13,13 +12,14 @@ from vwlite.core.auto.stack import Scored
 from vwlite.core.auto.stream import Reservoir, StreamLearner, best_predictions
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.losses import Loss
+from vwlite.records import record
 
 KEPT_EXAMPLES = 12_000  # a stream that is not longer is learned as a file,
 KEPT_BYTES = 1 << 26  # ... or that does not take more memory
 SIDE_BY_SIDE = 20_000  # examples that all candidates learn
 
 
-@dataclass
+@record
 class StreamCandidate:
     """A normalization, and what learns from its values."""
 

@@ -1,6 +1,5 @@
 """What the runs of `vwlite dask train` share: the shards, the state beside the model, and how to continue from it."""
 
-import hashlib
 import json
 from typing import Any
 
@@ -9,6 +8,7 @@ from vwlite.dask.cluster import Cluster
 from vwlite.dask.parts import Listing
 from vwlite.dask.state import FinishedRounds, read_state, write_state
 from vwlite.dask.work import ShardJob
+from vwlite.digest import blake2b
 from vwlite.options.dask import DaskTrainOptions
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
@@ -65,4 +65,4 @@ class DaskRounds:
 
 
 def digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=32).hexdigest()
+    return blake2b(data, digest_size=32).hexdigest()

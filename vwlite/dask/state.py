@@ -3,13 +3,13 @@
 One file: a line of JSON, and the merged model of the last round, or the state of an exact run after it.
 """
 
-import hashlib
 import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.output.atomic import AtomicFile
 
@@ -31,7 +31,7 @@ def path_of(model: str) -> str:
 
 def write_state(model: str, state: FinishedRounds) -> None:
     head = {"identity": state.identity, "rounds": state.rounds,
-            "digest": hashlib.blake2b(state.model, digest_size=32).hexdigest()}  # fmt: skip
+            "digest": blake2b(state.model, digest_size=32).hexdigest()}  # fmt: skip
     with AtomicFile(path_of(model)) as file:
         file.write(json.dumps(head, sort_keys=True).encode() + b"\n")
         file.write(state.model)
@@ -51,7 +51,7 @@ def read_state(model: str, identity: dict[str, Any]) -> FinishedRounds | None:
     try:
         head = json.loads(line)
         found = FinishedRounds(head["identity"], head["rounds"], content)
-        whole = head["digest"] == hashlib.blake2b(content, digest_size=32).hexdigest()
+        whole = head["digest"] == blake2b(content, digest_size=32).hexdigest()
     except (ValueError, KeyError, TypeError):
         whole = False
     if not whole:

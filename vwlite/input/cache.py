@@ -12,7 +12,6 @@ processes may write to it at any time: whenever a batch is needed, it is copied 
 """
 
 import errno
-import hashlib
 import json
 import os
 import stat
@@ -29,6 +28,7 @@ from vwlite import __version__
 from vwlite.core.base.checksum import checksum
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.dictionary import Dictionary
+from vwlite.digest import blake2b
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
 from vwlite.input.ahead import read_ahead
 from vwlite.output.atomic import AtomicFile
@@ -67,7 +67,7 @@ def _source_fingerprint(source: str) -> dict[str, Any]:
         info = os.stat(source)
         if not stat.S_ISREG(info.st_mode):
             raise UsageError(f"{source}: not a regular file, so a cache of it cannot be kept: leave --cache out")
-        digest = hashlib.blake2b(digest_size=16)
+        digest = blake2b(digest_size=16)
         with open(source, "rb") as f:
             for place in sorted({0, info.st_size // 3, info.st_size * 2 // 3, max(0, info.st_size - SAMPLE)}):
                 f.seek(place)

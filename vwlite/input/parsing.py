@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.reader import Block, UnreadableInput
+from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameFinder
@@ -23,7 +24,7 @@ EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
 MOST_LABELS = 3  # that are looked for, for advice about words
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ParseOptions:
     """How text becomes examples; all of it shapes what a cache holds."""
 
@@ -50,7 +51,7 @@ class ParseOptions:
         return self.table or TableReader(needs_label=True, model=self.model)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SourceText:
     """The text of a batch as it is in its source, without the header of a table, which is `header`."""
 
@@ -69,7 +70,7 @@ class SourceText:
         return [self.text[begin:end].rstrip(b"\r\n") for begin, end in places]
 
 
-@dataclass
+@record
 class Parsed:
     """A batch, and what was wrong with the text that it comes from."""
 
@@ -84,7 +85,7 @@ class Parsed:
     unfit: Sequence[str] = ()  # with lenient labels, those that the model cannot use: the first few different ones
 
 
-@dataclass
+@record
 class Task:
     """A block to be parsed."""
 

@@ -1,6 +1,5 @@
 """The shards of a merge and their checks: all of one kind, trained from the given start, each counted once."""
 
-import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE, FeatureNames
@@ -76,7 +76,7 @@ class Shards:
     def digest(self) -> str:
         """That of all digests of shards."""
         digests = sorted(shard.model.digest for shard in self.each)
-        return hashlib.blake2b("".join(digests).encode(), digest_size=32).hexdigest()
+        return blake2b("".join(digests).encode(), digest_size=32).hexdigest()
 
 
 def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[ShardModel], list[str]]:

@@ -7,11 +7,11 @@ as in `user^anna*page^home`. Names are bytes, as text may hold any.
 import array
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vwlite.model.slots import Array, array_of
+from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
@@ -25,7 +25,7 @@ _ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.?))", re.DOTALL)
 _MEANT = {b"\\": b"\\", b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FeatureNames:
     """Names by index, as they are in a model's file. Several of one index are all kept.
 

@@ -19,7 +19,6 @@ no missing byte goes unnoticed. Nothing in the file depends on when, where or fr
 was made: the same input gives the same bytes.
 """
 
-import hashlib
 import io
 import json
 import math
@@ -28,11 +27,12 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
+from vwlite.digest import blake2b
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
@@ -48,6 +48,7 @@ from vwlite.model.header import (
 )
 from vwlite.model.slots import CODES, Array, array_of, copied
 from vwlite.options.settings import Settings
+from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
@@ -70,7 +71,7 @@ ZIP = b"PK\x03\x04"
 NAMES = ("names_keys", "names_ends", "names")  # the arrays of FeatureNames, in its order
 
 
-@dataclass
+@record
 class Model:
     """A model as it is in its file. Arrays are memoryviews of format "I", "f" or "d"."""
 
@@ -169,7 +170,7 @@ class _Digesting(io.RawIOBase):
 
     def __init__(self, file: "AtomicFile | Draft | _Memory") -> None:
         self._file = file
-        self.digest = hashlib.blake2b(digest_size=32)
+        self.digest = blake2b(digest_size=32)
         self._held = b""
         self._at = 0
 
@@ -414,7 +415,7 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
         if data[:4] == ZIP:
             raise DataError(f"{path}: not a complete model: its end is missing or damaged; use another copy")
         raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
-    digest = hashlib.blake2b(digest_size=32)
+    digest = blake2b(digest_size=32)
     with memoryview(data) as view:
         digest.update(view[: size - _COMMENT_SIZE])
     if digest.hexdigest().encode() != found[1]:

@@ -1,6 +1,5 @@
 """Reading a model file of vwlite or Vowpal Wabbit."""
 
-import hashlib
 import io
 import mmap
 import os
@@ -9,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError
 from vwlite.input import looks_like_vw
 from vwlite.model.file import Model, inconsistency, read_own
@@ -39,7 +39,7 @@ def _from(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool
 
     content = bytes(data)
     model = from_vw(path, content)
-    model.digest = hashlib.blake2b(content, digest_size=32).hexdigest()
+    model.digest = blake2b(content, digest_size=32).hexdigest()
     return model
 
 

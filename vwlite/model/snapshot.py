@@ -3,7 +3,7 @@
 import struct
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
@@ -19,13 +19,14 @@ from vwlite.model.header import COUNTERS, MOST_PASSES
 from vwlite.model.slots import CODES, Array, array_of, copied, field_of
 from vwlite.options.resolve import Resolved
 from vwlite.options.settings import Settings
+from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model.file import Model
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Provenance:
     """What a run of training began from: digests of models, and features seen, as a header has them."""
 

@@ -1,13 +1,13 @@
 """The options of `vwlite calibrate`."""
 
-from dataclasses import dataclass
 
 from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions, takes
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Choice
+from vwlite.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CalibrateOptions(ModelOptions):
     """The options of `vwlite calibrate`, as typed."""
 

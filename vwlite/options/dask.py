@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from vwlite.options.run_options import PREDICT, InputOptions, PredictOptions, Tr
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole
+from vwlite.records import record
 
 CLUSTER = "Cluster"
 HOLDOUT_PERIOD = 50
@@ -36,7 +37,7 @@ class Scheduler(click.ParamType):
         return text
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ClusterOptions:
     """What both commands take."""
 
@@ -55,7 +56,7 @@ class ClusterOptions:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DaskTrainOptions(TrainOptions, ClusterOptions):
     """The options of `vwlite dask train`, as typed; DATA are files or URLs."""
 
@@ -93,7 +94,7 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DaskPredictOptions(PredictOptions, ClusterOptions):
     """The options of `vwlite dask predict`, as typed; DATA are files or URLs."""
 
@@ -105,7 +106,7 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DaskSumsOptions(TrainOptions):
     """The options of `vwlite dask sums`, as typed."""
 

@@ -1,12 +1,12 @@
 """The options of `vwlite describe`."""
 
-from dataclasses import dataclass
 
 from vwlite.options.run_options import InputOptions, takes
 from vwlite.options.spec import IN, OUT, RUN, TABLES, option, specs_of
+from vwlite.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DescribeOptions(InputOptions):
     """The options of `vwlite describe`, as typed."""
 

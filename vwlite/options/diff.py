@@ -1,13 +1,13 @@
 """The options of `vwlite diff`."""
 
-from dataclasses import dataclass
 
 from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions, takes
 from vwlite.options.spec import OUT, RUN, option, specs_of
 from vwlite.options.types import Whole
+from vwlite.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DiffOptions(ModelOptions):
     """The options of `vwlite diff`, as typed. Its first model is `model`."""
 

@@ -2,7 +2,6 @@
 
 import operator
 import re
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import click
@@ -10,6 +9,7 @@ import click
 from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
 from vwlite.options.spec import OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Number
+from vwlite.records import record
 
 _COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -42,7 +42,7 @@ class ConditionType(click.ParamType):
             self.fail(f"{value!r} is not a measure, <, <=, > or >=, and a number, such as 'auc<0.9'", param, ctx)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class EvaluateOptions(ModelOptions):
     """The options of `vwlite evaluate`, as typed."""
 

@@ -1,15 +1,15 @@
 """The options of `vwlite explain` and `vwlite worst`."""
 
-from dataclasses import dataclass
 
 import click
 
 from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
 from vwlite.options.spec import OUT, RUN, option, specs_of
 from vwlite.options.types import Whole
+from vwlite.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ExplainOptions(ModelOptions):
     """The options of `vwlite explain`, as typed."""
 
@@ -24,7 +24,7 @@ class ExplainOptions(ModelOptions):
     predictions: str | None = "-"  # which takes standard output, as those of `vwlite predict` do
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class WorstOptions(ModelOptions):
     """The options of `vwlite worst`, as typed."""
 

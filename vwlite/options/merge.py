@@ -1,7 +1,7 @@
 """The options of `vwlite merge`."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from vwlite.errors import UsageError
 from vwlite.options.resolve import check_run, option_name
@@ -9,6 +9,7 @@ from vwlite.options.run_options import InputOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Choice, Whole
+from vwlite.records import record
 
 MERGE, HOLDOUT = "Merge", "Holdout"
 
@@ -21,7 +22,7 @@ def _check_rule(o: "MergeOptions") -> None:
         raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class MergeOptions(TrainOptions):
     """The options of `vwlite merge`, as typed; DATA are the shards. Those of `vwlite train` that it does not have are
     at their defaults."""

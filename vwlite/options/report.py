@@ -1,14 +1,14 @@
 """The options of `vwlite report`."""
 
-from dataclasses import dataclass
 
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
 from vwlite.options.spec import OUT, RUN, option, specs_of
 from vwlite.options.types import PATH
+from vwlite.records import record
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ReportOptions(EvaluateOptions):
     """The options of `vwlite report`, as typed."""
 

@@ -1,7 +1,7 @@
 """Resolve the options: compute the settings from the typed options and the model that is continued."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,7 @@ from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import check_rows
 from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart
+from vwlite.records import record
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
@@ -45,7 +46,7 @@ def option_name(field: str) -> str:
     return "--" + {"constant": "no_constant"}.get(field, field).replace("_", "-")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Resolved:
     """Settings, and which of them the command line changed in the model that is continued."""
 

@@ -7,7 +7,7 @@
 import functools
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from vwlite.options.types import (
     ProgressType,
     Whole,
 )
+from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
@@ -53,7 +54,7 @@ def click_option(spec: Spec) -> Option:
 
 
 # No __repr__ and __eq__: to make them takes a millisecond for each class of options, at every start.
-@dataclass(frozen=True, repr=False, eq=False)
+@record(frozen=True, eq=False)
 class InputOptions:
     """What every command that reads data takes."""
 
@@ -167,7 +168,7 @@ class InputOptions:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(frozen=True, eq=False)
 class ModelOptions(InputOptions):
     """What every command takes that applies a model to data."""
 
@@ -177,7 +178,7 @@ class ModelOptions(InputOptions):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(frozen=True, eq=False)
 class PredictOptions(ModelOptions):
     """The options of `vwlite predict`, as typed."""
 
@@ -229,7 +230,7 @@ def _check_counted(o: "TrainOptions") -> None:
                          "--class-weight=-1:1,1:10")  # fmt: skip
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@record(frozen=True, eq=False)
 class TrainOptions(InputOptions):
     """The options of `vwlite train`, as typed."""
 

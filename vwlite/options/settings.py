@@ -1,19 +1,20 @@
 """The settings of a model: the options that define it, each written once, here."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import AUTO, CHOICES, UPDATES, algorithm_of
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
+from vwlite.records import record
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 POSITIVE = Number(0, open_low=True)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Settings:
     """Everything that shapes a model: what is stored in it, under these names."""
 

@@ -1,7 +1,7 @@
 """The options of `vwlite solve` and `vwlite certify`, and the problems that they mean."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -24,6 +24,7 @@ from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
+from vwlite.records import record
 from vwlite.solvers.table import SOLVERS, SolverRow, best_solver
 
 PROBLEM, SOLVING, CACHE = "Problem", "Solving", "Cache"
@@ -86,7 +87,7 @@ def _check_shards(o: "SolveOptions") -> None:
         raise UsageError("--cache-file is one file, but each shard has its own cache: use --cache")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SolveOptions(TrainOptions):
     """The options of `vwlite solve`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
 
@@ -150,7 +151,7 @@ class SolveOptions(TrainOptions):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class CertifyOptions(TrainOptions):
     """The options of `vwlite certify`, as typed."""
 

@@ -5,13 +5,14 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 import click
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.errors import UsageError
+from vwlite.records import record
 
 # The groups of the help.
 IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
@@ -19,7 +20,7 @@ IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spec:
     """An option of the command line."""
 

@@ -1,7 +1,7 @@
 """The options of `vwlite tune`."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,6 +13,7 @@ from vwlite.options.run_options import InputOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.types import PATH, Number, Whole
+from vwlite.records import record
 
 TUNE = "Tune"
 _CHOOSING = "of the learned examples or their labels, and settings are compared on the same ones: use it as an option"
@@ -71,7 +72,7 @@ def _check_tries(o: "TuneOptions") -> None:
         raise UsageError(f"--try narrows at most {len(PRIMES) - 4} options")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class TuneOptions(TrainOptions):
     """The options of `vwlite tune`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
 

@@ -343,9 +343,9 @@ def _shortened(target: "Path") -> str:
     name = os.fsencode(target.name)
     if len(name) <= space:
         return target.name
-    import hashlib
+    from vwlite.digest import blake2b
 
-    digest = hashlib.blake2b(name, digest_size=_DIGEST).hexdigest()
+    digest = blake2b(name, digest_size=_DIGEST).hexdigest()
     return name[: max(0, space - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest
 
 

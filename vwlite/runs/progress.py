@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TextIO
 
 from vwlite.input.diagnostics import printable
 from vwlite.output.stdio import has_colors, is_terminal
+from vwlite.records import record
 
 HEADER = """\
 average  since         example        example        current        current  current   nonzero
@@ -20,7 +20,7 @@ loss     last          counter         weight          label        predict feat
 """
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ProgressRow:
     """One row of the table. A loss of None is unknown; a label of None is missing."""
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.model.feature_names import FeatureNames
 from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings
+from vwlite.records import record
 from vwlite.runs.common import BadLines, say
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DataNames:
     """The names in the data: those of classes and columns that are known before, and a store for those of features."""
 
