@@ -9,7 +9,7 @@ INSTALLED := .venv/.installed
 BIN := .venv/bin
 DEMO := build/demo
 
-.PHONY: help install demo try test test-long lint docs sanitize portable aarch64 fuzz compat bench bench-quick bench-projection \
+.PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
 	auto auto-quick wheel wheels release test-browser clean
 
@@ -23,7 +23,6 @@ help:
 	@echo "make sanitize     the tests of the compiled core, built with AddressSanitizer"
 	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
 	@echo "make portable     tests of the core, models and caches, built without what is made for particular processors"
-	@echo "make aarch64      a wheel for 64-bit ARM, by a cross-compiler: does everything compile there?"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
 	@echo "make bench        the table of speed and memory in tests/bench/RESULTS.md (about 30 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1; ONLY=WORDS runs the rows"
@@ -131,22 +130,6 @@ portable: $(PORTABLE) $(INSTALLED)
 	.venv-portable/bin/python -P tests/digests.py | diff build/digests.txt -
 	.venv-portable/bin/pytest $(ALL_PAIRS) $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
 		$(addprefix tests/cli/test_, cache.py cache_file.py model.py tables.py)
-
-# The C library is the oldest that wheels are made for today. -E: pip hides the environment's packages from what it starts.
-ARM := aarch64-linux-gnu
-ARM_CC = $(CURDIR)/.bench/zig/bin/python -E -m ziglang cc -target $(ARM).2.28
-aarch64:
-	rm -rf build/aarch64
-	mkdir -p build/aarch64/source .bench
-	test -x .bench/zig/bin/pip || $(PYTHON) -m venv .bench/zig
-	.bench/zig/bin/pip install --quiet --disable-pip-version-check ziglang
-	cp -R pyproject.toml MANIFEST.in README.md LICENSE vwlite cython_ext build/aarch64/source
-	CC="$(ARM_CC)" LDSHARED="$(ARM_CC) -shared" _PYTHON_HOST_PLATFORM=linux-aarch64 \
-		SETUPTOOLS_EXT_SUFFIX=$$($(PYTHON) -c 'import sys; print(f".{sys.implementation.cache_tag}-$(ARM).so")') \
-		.bench/zig/bin/pip wheel --quiet --no-deps --disable-pip-version-check -w build/aarch64 build/aarch64/source
-	@$(PYTHON) -c 'import glob, zipfile; wheel = zipfile.ZipFile(glob.glob("build/aarch64/*.whl")[0]); \
-		machines = [wheel.read(name)[18] for name in wheel.namelist() if name.endswith(".so")]; \
-		assert set(machines) == {183}, machines; print(len(machines), "libraries for AArch64:", wheel.filename)'
 
 # No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
 MINUTES := 5
