@@ -102,8 +102,10 @@ cdef class AdagradFull(Rule):
                     self.step(g, eta)
             except MemoryError:
                 self.out_of_memory = True
-            except ArithmeticError:     # G is not finite
+            except BaseException as fault:  # G is not finite, or a bug, which is printed: both end the run
                 self.w[:] = np.nan
+                if not isinstance(fault, ArithmeticError):
+                    raise
 
     cdef gradient(self, const Example* e, double dloss):
         """The gradient as a vector; new features get a place in it if their gradient is not zero."""
@@ -167,7 +169,7 @@ cdef class AdagradFull(Rule):
         self.vectors, values = self.G.copy(), np.empty(self.n)
         eigenvectors(self.vectors, values)
         # Directions below the precision of the largest are treated as zero.
-        values[values < values[-1] * values.size * np.finfo(float).eps] = 0
+        values[values < values[values.size - 1] * values.size * np.finfo(float).eps] = 0
         self.root = np.sqrt(values)
         self.age = 0
 
@@ -251,7 +253,8 @@ def feature_sign(S, b, c, w):
                     stops = old[crossing] / (old[crossing] - new[crossing])
                 stops = np.append(np.unique(stops[(stops > 0) & (stops < 1)]), 1.0)
                 points = old + stops[:, None] * (new - old)
-                points[:-1][np.abs(points[:-1]) <= 1e-15 * np.abs(new - old)] = 0
+                last = len(stops) - 1
+                points[:last][np.abs(points[:last]) <= 1e-15 * np.abs(new - old)] = 0
                 values = [dot(x, product(S_A, x)) / 2 - dot(x, b_A) + dot(np.abs(x), c_A) for x in points]
                 new = points[np.argmin(values)]
                 w[A] = new

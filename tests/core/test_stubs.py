@@ -118,3 +118,10 @@ def test_a_stub_says_how_a_class_is_made(path: Path) -> None:
             words = [part.split("=")[0].split(" ")[-1].lstrip("*") for part in stubs.split(made[1])]
             inits = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
             assert [set(parameters(init)) - {"self"} for init in inits] == [set(words) - {""}], f"{name}: {UNREAD}"
+
+
+def test_no_index_is_negative() -> None:
+    """`wraparound` is off in the sources: an index of -1 is the last one or none, as the version of NumPy likes."""
+    for path in (Path(__file__).parents[2] / "cython_ext").rglob("*.p[yx][xd]"):
+        code = re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
+        assert re.findall(r"[\w\])]\[:?-\w+\]", code) == [], path
