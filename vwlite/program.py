@@ -11,6 +11,7 @@ GROUPS = {
         "train": "Train a model on data, in one or more passes.",
         "tune": "Find the best options, and smaller models nearly as good.",
         "predict": "Predict with a model.",
+        "serve": "Predict over HTTP, with models that may be replaced meanwhile.",
     },
     "Evaluate and explain": {
         "evaluate": "Show how good a model's predictions are.",

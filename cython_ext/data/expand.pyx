@@ -13,7 +13,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.base.buffers cimport ample, copy, resize
 from vwlite.core.base.prefetch cimport prefetch_read
 
@@ -473,6 +473,17 @@ cdef class Expander:
     cdef void end_chunks(self) noexcept nogil:
         """The batch may be another by now."""
         memset(self.runs, 0, sizeof(self.runs))
+
+    def largest(self, Batch batch not None):
+        """The number of features of the largest line of a batch, with those of interactions."""
+        cdef size_t line
+        cdef uint64_t most = 0
+        if batch.decode():
+            raise MemoryError
+        for line in range(batch.a.lines):
+            if batch.a.kind[line] == EXAMPLE:
+                most = max(most, self.count(&batch.a, line))
+        return most
 
     def features(self, Batch batch not None, size_t line, uint64_t most=MOST_COUNTED):
         """The keys and values of a line of a batch, as lists. OverflowError: there are more than `most`."""

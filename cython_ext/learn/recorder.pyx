@@ -21,12 +21,16 @@ cdef struct Record:
 
 cdef class Recorder(Learner):
     """Predicts with the weights of another learner that does not learn either. An example that was rejected has a
-    record too, of NaN."""
+    record too, of NaN.
+
+    written: as PredictionWriter takes it.
+    """
 
     cdef Buffer records
 
-    def __init__(self, Learner learner not None):
-        super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
+    def __init__(self, Learner learner not None, **written):
+        super().__init__(
+            learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names, **written)
         self.writer.link = learner.writer.link
         self.predict_as(learner)
 

@@ -70,7 +70,7 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
                 yield Task(block)
                 continue
             yield from blocks.end()
-            source, format = block.source_index, _format(block, options)
+            source, format = block.source_index, format_of(block, options)
             blocks = imported(FORMATS[format].parsing).blocks_of(format, block.source, options)
         yield from blocks.feed(block)
     if not stop():
@@ -86,7 +86,7 @@ def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
                 break
 
 
-def _format(block: Block, options: ParseOptions) -> str:
+def format_of(block: Block, options: ParseOptions) -> str:
     """What the text of a source is. DataError if nothing tells."""
     if options.format != "auto":
         return options.format

@@ -14,13 +14,14 @@ from vwlite.input import looks_like_vw
 from vwlite.model.file import Model, inconsistency, read_own
 
 
-def read_model(path: str, *, uncalibrated: bool = False) -> Model:
+def read_model(path: str, *, uncalibrated: bool = False, whole: bool = False) -> Model:
     """Read a model file, all of it checked but for the rule's state, which the rule knows: `vwlite/model/snapshot.py`.
 
-    uncalibrated: refuse a calibrated model, as its map is for the weights that it has.
+    uncalibrated: refuse a calibrated model, as its map is for the weights that it has. whole: the file may be cut short
+    while it is read.
     NoInputError if it cannot be opened; DataError if it is not a model, not whole, or of a newer program.
     """
-    with opened(path) as (file, data):
+    with opened(path, whole=whole) as (file, data):
         model = _from(path, file, data, in_place=False)
         return _checked(path, model, uncalibrated)
 
@@ -53,13 +54,13 @@ def _checked(path: str, model: Model, uncalibrated: bool) -> Model:
 
 
 @contextmanager
-def opened(path: str, *, keeps: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
+def opened(path: str, *, keeps: bool = False, whole: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
     """A file and all of its bytes; the content of a pipe is held in memory. keeps: the bytes are needed for
-    longer."""
+    longer. whole: they are read, not mapped."""
     try:
         with open(path, "rb") as f:
             info = os.fstat(f.fileno())
-            if not stat.S_ISREG(info.st_mode):
+            if whole or not stat.S_ISREG(info.st_mode):
                 data = f.read()
                 yield io.BytesIO(data), data
             elif info.st_size == 0:  # cannot be mapped

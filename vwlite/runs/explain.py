@@ -89,7 +89,7 @@ class Explainer:
     """
 
     def __init__(self, opened: Opened, top: int) -> None:
-        model, self._settings, self._top = opened.model, opened.settings, top
+        model, self._settings, self.top = opened.model, opened.settings, top
         self._keys = np.asarray(model.keys)
         self._weights = np.asarray(model.weights).reshape(-1, model.records)
         self._unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
@@ -116,6 +116,16 @@ class Explainer:
         names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
         return [[self._named(e, of_line, names) for e in found] for found, of_line in zip(lines, hashes, strict=True)]
 
+    def unknown(self, parsed: Parsed, rows: Sequence[int]) -> list[list[str]]:
+        """Of rows of a batch, the names of the features that the model does not have."""
+        hashes = []
+        for row in rows:
+            whole = np.unique(self._features(self._whole, parsed.batch, row)[0])
+            hashes.append(whole[~self._look_up(whole & self._mask)[1]])
+        names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
+        return [[name.decode("utf-8", "replace") for hash in found.tolist() for name in names.get(hash, [])]
+                for found in hashes]  # fmt: skip
+
     def _features(self, expander: Expander, batch: Batch, row: int) -> tuple[Numbers, Numbers]:
         """Keys and values of a line without the intercept, which is the last one. DataError: there are too many."""
         try:
@@ -131,7 +141,7 @@ class Explainer:
         weights = self._weights_of(view, keys)
         found = weights * values
         order = np.argsort(-np.abs(found), kind="stable")
-        chosen = order[(found * view.sign > 0 if view.sign else found != 0)[order]][: self._top]
+        chosen = order[(found * view.sign > 0 if view.sign else found != 0)[order]][: self.top]
         columns = [x[chosen].tolist() for x in (keys, weights, values, found)]
         listed = [Contribution("", *one) for one in zip(*columns, strict=True)]
         found[chosen] = 0

@@ -13,7 +13,7 @@ from vwlite.runs.scoring import Opened, Scoring
 
 def predict(o: PredictOptions) -> int:
     """Run `vwlite predict`; the exit code."""
-    opened = Opened(o, lambda settings: _written(o, settings))
+    opened = Opened(o, lambda settings: written(o, settings))
     with RunFrame("predict", o) as frame:
         run = Scoring(o, opened, frame)
         settings, learner = opened.settings, opened.learner
@@ -47,7 +47,7 @@ def predict(o: PredictOptions) -> int:
         return frame.code()
 
 
-def _written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
+def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     """How the lines of predictions are written, as PredictionWriter takes it."""
     found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions)}
     probable = settings.loss == "logistic" or settings.link == "logistic"

@@ -28,17 +28,18 @@ from vwlite.runs.source import parse_with
 class Opened:
     """A model that was read, its settings with what was typed, and how it reads text.
 
-    written: how predictions are written, as PredictionWriter takes it, by the settings.
+    written: how predictions are written, as PredictionWriter takes it, by the settings. whole: as `read_model` has it.
     """
 
     def __init__(
-        self, o: ModelOptions, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, **text: Any
-    ) -> None:
+        self, o: ModelOptions, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, *,
+        whole: bool = False, **text: Any,
+    ) -> None:  # fmt: skip
         assert o.model is not None
         check_run(o)
         check_sources(o.data, quiet=o.quiet)
         self.path = o.model
-        self.model: Model = read_model(o.model)
+        self.model: Model = read_model(o.model, whole=whole)
         self.settings = _settings(o, self.model)
         self.learner = restore(self.model, self.settings, o.model, learn=False, **written(self.settings))
         parse = parse_with(o, self.settings, self.model, o.model, self.learner.class_names)

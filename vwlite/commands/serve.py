@@ -1,0 +1,27 @@
+"""`vwlite serve`"""
+
+import click
+
+from vwlite.options.command import Command
+from vwlite.options.serve import ServeOptions, serve_options
+
+
+@click.command(
+    "serve", cls=Command, usual=("--model", "--port", "--host", "--lines", "--workers", "--log", "--quiet"),
+    examples=(
+        "vwlite serve -m clicks.model --port 8080",
+        "curl --data-binary @new.csv -H 'Content-Type: text/csv' http://127.0.0.1:8080/predict",
+        """curl -d '{"device": "phone", "price": 3.5}' 'http://127.0.0.1:8080/predict?explain=3'""",
+    ),
+)  # fmt: skip
+@serve_options
+def command(options: ServeOptions) -> int:
+    """Predict over HTTP: the lines of a POST to /predict, or its JSON.
+
+    Text gets the lines that vwlite predict writes; an object of JSON, a list or JSON lines, with columns by name, get
+    objects. It never learns, and takes a new model file without a failed request. SIGTERM ends it after the requests
+    that are there. vwlite help serve tells the rest.
+    """
+    from vwlite.serve.server import serve
+
+    return serve(options)

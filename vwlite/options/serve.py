@@ -1,0 +1,77 @@
+"""The options of `vwlite serve`."""
+
+import os
+import re
+from dataclasses import dataclass, replace
+
+import click
+
+from vwlite.errors import UsageError
+from vwlite.options.run_options import LOSS_OF_OTHERS, InputOptions, PredictOptions, takes
+from vwlite.options.settings import SPECS
+from vwlite.options.spec import IN, OUT, RUN, option, specs_of
+from vwlite.options.types import PATH, Bytes, Number, Whole
+
+_LIMITS = "Limits"
+
+
+@dataclass(frozen=True)
+class ServeOptions(InputOptions):
+    """The options of `vwlite serve`, as typed."""
+
+    model: tuple[str, ...] = option(
+        (), "-m", "-i", "--model", group=IN, multiple=True, required=True, type=PATH, metavar="[NAME=]FILE",
+        help="A model file, with the name that requests give. May be repeated; the name of one model is that of its "
+             "file. A new file is taken as soon as it is there.",
+    )  # fmt: skip
+    probabilities: bool = False
+    host: str = option(
+        "127.0.0.1", "--host", group=RUN, type=click.STRING, metavar="ADDRESS",
+        help="Address to listen on. 0.0.0.0 is all of this machine: whoever reaches it may ask.",
+    )  # fmt: skip
+    port: int = option(
+        8080, "--port", group=RUN, type=Whole(0, 65535), metavar="N", help="Port of HTTP. 0: any that is free."
+    )
+    lines: int | None = option(
+        None, "--lines", group=RUN, type=Whole(0, 65535), metavar="[=N]", bare="26542",
+        help="Answer Vowpal Wabbit's protocol too, on this port (26542 without N). A line of text in, a line out.",
+    )  # fmt: skip
+    workers: int = option(
+        1, "--workers", group=RUN, type=Whole(1, 256), metavar="N", help="Number of processes, each with all models."
+    )
+    log: str | None = option(
+        None, "--log", group=OUT, type=PATH, metavar="FILE", writes=True,
+        help="Append each request to this file, as a JSON line. With time, model, tags, request and answer.",
+    )  # fmt: skip
+    max_body: int = option(
+        16 << 20, "--max-body", group=_LIMITS, type=Bytes(), shown="16M", help="Largest body of a request, or line."
+    )
+    max_connections: int = option(
+        1000, "--max-connections", group=_LIMITS, type=Whole(1), metavar="N", help="Open connections of a process."
+    )
+    timeout: float = option(
+        30.0, "--timeout", group=_LIMITS, type=Number(0.1), metavar="SECONDS",
+        help="Time for a client to send a request, to read its answer, or to keep an idle connection.",
+    )  # fmt: skip
+
+    def files(self) -> dict[str, str]:
+        """The files of the models by name. UsageError for a name that is given twice."""
+        found: dict[str, str] = {}
+        for text in self.model:
+            named = None if os.path.exists(text) else re.fullmatch(r"([\w.-]+)=(.+)", text)
+            stem = os.path.splitext(os.path.basename(text))[0]
+            name, path = named.groups() if named else (re.sub(r"[^\w.-]", "_", stem) or "model", text)
+            if name in found:
+                raise UsageError(f"--model: two models {name}: give them names, as in -m a={path} -m b=...")
+            found[name] = path
+        return found
+
+
+serve_options = takes(
+    ServeOptions,
+    (
+        *specs_of(ServeOptions, IN, RUN, _LIMITS), *(s for s in specs_of(PredictOptions) if s.name == "probabilities"),
+        replace(SPECS["link"], default=None, shown="the model's"), *specs_of(ServeOptions, OUT),
+        *(s for s in specs_of(InputOptions) if s.name == "quiet"), *LOSS_OF_OTHERS,
+    ), data="",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""`vwlite serve`: predictions over HTTP, and over TCP line by line."""

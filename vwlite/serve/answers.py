@@ -1,0 +1,196 @@
+"""What each path answers."""
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from vwlite import __version__
+from vwlite.errors import NoInputError, VwliteError
+from vwlite.options.serve import ServeOptions
+from vwlite.output.stdio import say
+from vwlite.serve.access_log import AccessLog
+from vwlite.serve.http import JSON, Answer, Connection, Head, Refused, refusal
+from vwlite.serve.json_rows import Rows
+from vwlite.serve.lines import LineConnection
+from vwlite.serve.metrics import OPEN, REFUSED, Metrics
+from vwlite.serve.models import Loaded, Models
+from vwlite.serve.served import BadBody, Counts
+
+SMALL = 16 << 10  # bytes of a body that is predicted at once; others wait for the thread that predicts
+MOST_HELD = 256 << 20  # bytes of larger bodies in memory
+MOST_EXPLAINED = 1000  # contributions of ?explain
+TEXT = "text/plain; charset=utf-8"
+# What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [.
+TYPES = {
+    "": "", "application/octet-stream": "", "application/x-www-form-urlencoded": "", "text/plain": "auto",
+    "text/csv": "csv", "text/tab-separated-values": "tsv", "application/x-libsvm": "libsvm", "text/libsvm": "libsvm",
+    "text/x-libsvm": "libsvm", JSON: "json", "text/json": "json", "application/x-ndjson": "lines",
+    "application/jsonl": "lines", "application/jsonlines": "lines", "application/json-lines": "lines",
+}  # fmt: skip
+GET = ("/health", "/ping", "/metrics", "/v2", "/v2/health/live", "/v2/health/ready")
+POST = ("/predict", "/invocations")
+
+
+class Answers:
+    """The answers of this process. options: the limits. later: calls a function with an answer in the server's
+    thread."""
+
+    def __init__(self, o: ServeOptions, models: Models, metrics: Metrics, log: AccessLog) -> None:
+        self.options, self.models, self.metrics, self._log = o, models, metrics, log
+        self.connections: set[Connection | LineConnection] = set()
+        self.later: Callable[..., Any] = lambda done, answer: done(answer)
+        self.pool = ThreadPoolExecutor(1, "predict")
+        self._held, self._begun = 0, time.time()
+
+    def reopen_log(self) -> None:
+        """After the file was renamed."""
+        self._log.reopen()
+
+    def admit(self, connection: Connection | LineConnection) -> bool:
+        """Whether there is room for one more."""
+        self.connections.add(connection)
+        self.metrics.add(OPEN)
+        fits = len(self.connections) <= self.options.max_connections
+        self.metrics.add(REFUSED, not fits)
+        return fits
+
+    def leave(self, connection: Connection | LineConnection) -> None:
+        if connection in self.connections:
+            self.connections.remove(connection)
+            self.metrics.add(OPEN, -1)
+
+    def hold(self, size: int) -> bool:
+        """Count bytes of a body; whether there is room for them."""
+        if size > SMALL and self._held + size > MOST_HELD:
+            return False
+        self._held += size
+        return True
+
+    def answer(self, head: Head, body: bytes, done: Callable[[Answer], None]) -> Answer | None:
+        """The answer to a request; None: `done` gets it later."""
+        if len(body) <= SMALL and "explain" not in head.query:
+            return self._safe(head, body)
+        self.pool.submit(lambda: self.later(done, self._safe(head, body)))
+        return None
+
+    def _safe(self, head: Head, body: bytes) -> Answer:
+        """The answer, whatever happens."""
+        begun = time.perf_counter()
+        about: dict[str, Any] = {}
+        try:
+            found = self._found(head, body, about)
+        except Refused as e:
+            found = refusal(e)
+        except BadBody as e:
+            found = refusal(Refused(422, str(e), line=e.line, column=e.column))
+        except NoInputError as e:
+            found = refusal(Refused(404, str(e)))
+        except VwliteError as e:
+            found = refusal(Refused(422, str(e)))
+        except MemoryError as e:
+            found = refusal(Refused(503, f"out of memory: {e or 'send smaller bodies'}", "Retry-After: 1\r\n"))
+        except Exception as e:  # one request must not end the others
+            say(f"internal error: {type(e).__name__}: {e} ({head.method} {head.path}; please report it)")
+            found = refusal(Refused(500, "internal error: see the server's standard error"))
+        if self._log.path:
+            self._log.write(head, body, found, about, time.perf_counter() - begun)
+        return found
+
+    def _found(self, head: Head, body: bytes, about: dict[str, Any]) -> Answer:
+        path, method = head.path.rstrip("/") or "/", head.method
+        name, query = head.query.get("model", ""), head.query
+        kind = "get" if path in GET else "predict" if path in POST else ""
+        if path.startswith("/v2/models/"):
+            name, _, what = path[len("/v2/models/") :].partition("/")
+            kind = {"": "about", "ready": "about", "infer": "infer"}.get(what, "")
+        if not kind:
+            raise Refused(404, f"there is nothing at this path: use {', '.join((*POST, *GET))}, or /v2/models/NAME")
+        allowed = ("GET", "HEAD") if kind in ("get", "about") else ("POST",)
+        if method not in allowed:
+            raise Refused(405, f"use {allowed[0]} for this path", f"Allow: {', '.join(allowed)}\r\n")
+        if kind == "get":
+            return self._about_server(path)
+        loaded = self.models.find(name)
+        if kind == "about":
+            return _json({"name": loaded.name, "platform": "vwlite", "ready": True, **loaded.described()})
+        if head.encoding not in ("", "identity"):
+            raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
+        about.update(model=loaded.name, digest=loaded.model.digest, tags=[])
+        return self._infer(loaded, body, about) if kind == "infer" else self._predict(loaded, head, body, query, about)
+
+    def _about_server(self, path: str) -> Answer:
+        if path == "/metrics":
+            known = {name: (loaded.model.digest, loaded.age) for name, loaded in self.models.items()}
+            return Answer(200, self.metrics.text(known).encode(), "text/plain; version=0.0.4; charset=utf-8")
+        if path == "/v2":
+            return _json({"name": "vwlite", "version": __version__, "extensions": []})
+        models = {name: loaded.described() for name, loaded in self.models.items()}
+        state = "ok" if not any(loaded.error for loaded in self.models.values()) else "old model"
+        return _json({"status": state, "live": True, "ready": True, "version": __version__,
+                      "uptime": round(time.time() - self._begun, 3), "models": models})  # fmt: skip
+
+    def _predict(self, loaded: Loaded, head: Head, body: bytes, query: dict[str, str], about: dict[str, Any]) -> Answer:
+        for name in query:
+            if name not in ("model", "on_error", "explain"):
+                raise Refused(400, "the parameters of a prediction are model, on_error and explain")
+        if query.get("on_error", "stop") not in ("stop", "skip"):
+            raise Refused(400, "on_error is stop or skip")
+        if head.type not in TYPES:
+            raise Refused(415, "a body is text/plain, text/csv, text/tab-separated-values, application/json or "
+                               "application/x-ndjson")  # fmt: skip
+        if head.charset not in ("", "utf-8", "utf8", "us-ascii"):
+            raise Refused(415, "a body is UTF-8: convert it")
+        explain, skip = query.get("explain", "0"), query.get("on_error") == "skip"
+        if not explain.isdecimal() or len(explain) > 4 or int(explain) > MOST_EXPLAINED:
+            raise Refused(400, f"explain is a number of contributions, up to {MOST_EXPLAINED}")
+        kind = TYPES[head.type] or ("json" if body.lstrip()[:1] in (b"{", b"[") else "auto")
+        if kind not in ("json", "lines"):
+            if int(explain):
+                raise Refused(400, "explain needs a body of JSON: vwlite explain explains text")
+            format = "" if kind == "auto" else kind
+            text, counts = loaded.model.text(body, format, skip=skip, tags=bool(self._log.path))
+            self._count(loaded, counts, about)
+            return Answer(200, text, TEXT)
+        rows = Rows(body)
+        answers = self._rows(loaded, rows, about, explain=int(explain), skip=skip)
+        if kind == "lines" or rows.kind == "lines":
+            lines = "".join(json.dumps(answer) + "\n" for answer in answers)
+            return Answer(200, lines.encode(), "application/x-ndjson")
+        return _json(answers[0] if rows.kind == "object" else answers)
+
+    def _rows(self, loaded: Loaded, rows: Rows, about: dict[str, Any], **how: Any) -> list[dict[str, Any]]:
+        try:
+            answers, counts = loaded.model.rows(rows.lines, tags=bool(self._log.path), **how)
+        except BadBody as e:
+            raise rows.moved(e) from e
+        self._count(loaded, counts, about)
+        return answers
+
+    def _count(self, loaded: Loaded, counts: Counts, about: dict[str, Any]) -> None:
+        self.metrics.predicted(loaded.name, counts)
+        about["tags"] = counts.tags
+
+    def _infer(self, loaded: Loaded, body: bytes, about: dict[str, Any]) -> Answer:
+        """The Open Inference Protocol: a tensor for each column in, a tensor of predictions out."""
+        try:
+            asked = json.loads(body)
+            columns = {str(tensor["name"]): list(tensor["data"]) for tensor in asked["inputs"]}
+            sizes = {len(column) for column in columns.values()}
+            if len(sizes) != 1 or any(isinstance(x, list | dict) for c in columns.values() for x in c):
+                raise ValueError
+            records = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+            rows = Rows(json.dumps(records).encode())
+        except (ValueError, KeyError, TypeError, RecursionError):
+            why = '{"inputs": [{"name": COLUMN, "shape": [N], "datatype": "FP64", "data": [...]}, ...]}'
+            raise Refused(422, f"the body is not of the form {why}, with the same N for all columns") from None
+        found = [answer["prediction"] for answer in self._rows(loaded, rows, about)]
+        datatype = "BYTES" if loaded.model.classes is not None else "FP64"
+        output = {"name": "prediction", "shape": [len(found)], "datatype": datatype, "data": found}
+        answer = {"model_name": loaded.name, "model_version": loaded.model.digest, "outputs": [output]}
+        return _json(answer | ({"id": asked["id"]} if "id" in asked else {}))
+
+
+def _json(found: Any) -> Answer:
+    return Answer(200, json.dumps(found).encode() + b"\n")

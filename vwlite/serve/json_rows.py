@@ -1,0 +1,52 @@
+"""The objects in a body of JSON as JSON lines, which the parser of tables reads: their text is not touched, as words
+and numbers are hashed as they are written. Brackets are only counted: a body may be nested as deep as it likes."""
+
+import re
+
+from vwlite.input.diagnostics import BadLine
+from vwlite.serve.served import BadBody
+
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
+_LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
+WHAT = "the body is JSON: an object, a list of objects, or an object on each line"
+
+
+class Rows:
+    """kind: object, list, or lines. lines: the text of all objects, one on each line."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._begins: list[int] = []
+        start = len(body) - len(body.lstrip())
+        listed = body[start : start + 1] == b"["
+        texts: list[bytes] = []
+        at, depth = start + listed, 0
+        for token in _TOKEN.finditer(body, at):
+            bracket = body[token.start()]
+            if depth == 0:
+                gap = b"," if listed and texts else b""
+                if bracket == ord("]") and listed and not body[at : token.start()].strip():
+                    listed, at = False, token.end()
+                    break
+                if bracket != ord("{") or body[at : token.start()].strip() != gap:
+                    raise self.error(at, WHAT)
+                self._begins.append(token.start())
+            depth += (bracket in b"{[") - (bracket in b"}]")
+            if depth == 0:
+                at = token.end()
+                texts.append(body[self._begins[-1] : at].translate(_LINE_ENDS))
+        if depth:
+            texts.append(body[self._begins[-1] :].translate(_LINE_ENDS))  # the parser says what is missing
+        elif listed or body[at:].strip() or (not texts and body[start : start + 1] != b"["):
+            raise self.error(at, WHAT)
+        self.kind = "list" if body[start : start + 1] == b"[" else "object" if len(texts) == 1 else "lines"
+        self.lines = b"".join(text + b"\n" for text in texts)
+
+    def error(self, at: int, why: str) -> BadBody:
+        """What is wrong at a byte of the body."""
+        begin = self._body.rfind(b"\n", 0, at) + 1
+        return BadBody(BadLine("body", self._body.count(b"\n", 0, at) + 1, at - begin + 1, why))
+
+    def moved(self, bad: BadBody) -> BadBody:
+        """An error in the lines, at its place in the body."""
+        return self.error(self._begins[bad.line - 1] + bad.column - 1, str(bad))

@@ -1,0 +1,226 @@
+"""A model in memory that predicts bodies of text or JSON, with the parser and the writer of `vwlite predict`."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.recorder import FIELDS, Recorder
+from vwlite.errors import DataError
+from vwlite.input.diagnostics import BadLine, not_finite
+from vwlite.input.formats import FORMATS, imported
+from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceBlocks, Task
+from vwlite.input.pipeline import Parsing, format_of
+from vwlite.input.reader import Block, UnreadableInput
+from vwlite.input.tables import Layout, TableReader, json_layout
+from vwlite.options.run_options import PredictOptions
+from vwlite.options.serve import ServeOptions
+from vwlite.runs.common import Run
+from vwlite.runs.explain import MOST, Explainer, View
+from vwlite.runs.predict import written
+from vwlite.runs.scoring import Opened
+
+PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
+SHOWN = FIELDS.index("shown")
+
+
+class BadBody(DataError):
+    """A line of a body that cannot be predicted."""
+
+    def __init__(self, bad: BadLine) -> None:
+        super().__init__(bad.message)
+        self.line, self.column = bad.line, bad.column
+
+
+@dataclass
+class Counts:
+    """What was predicted. predictions: of models that have numbers, through the link."""
+
+    lines: int = 0
+    bad: int = 0
+    features: int = 0
+    unknown: int = 0
+    predictions: list[float] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Columns(TableReader):
+    """Those of a model. new: names of columns that it does not have."""
+
+    new: list[str] = field(default_factory=list)
+
+    def ignore(self, source: str, keys: list[str]) -> None:
+        self.new += keys
+
+
+class Turn(Run):
+    """One learner, for one body after the other. Lines are bad by themselves: there is no file to continue."""
+
+    skip = False
+
+    def diverged(self, batch: Batch, line: int) -> None:
+        if not self.skip:
+            raise BadBody(BadLine("body", batch.line_number(line), 1, not_finite(self.learner.prediction)))
+        self.learner.reject()
+
+
+class Reader:
+    """Parses bodies in one way. For one thread, as its batch is."""
+
+    def __init__(self, options: ParseOptions) -> None:
+        table = options.table
+        self.columns = Columns(schema=table.schema if table else None, model=options.model)
+        self._options = replace(options, table=self.columns if table else None)
+        self._parsing, self._batch = Parsing(self._options), Batch()
+        self._layout: Layout | None = None
+
+    def parsed(self, body: bytes, format: str) -> Iterator[Parsed]:
+        """The batches of a body. DataError if it has no format; BadBody for a bad line, unless those are skipped."""
+        end = first = 0
+        blocks: SourceBlocks | None = None
+        while end < len(body):
+            begin, end = end, len(body)
+            if end - begin > PIECE:
+                end = body.find(b"\n", begin + PIECE) + 1 or end
+            piece = body if end - begin == len(body) else body[begin:end]
+            block = Block(piece, "body", 0, first + 1)
+            first += piece.count(b"\n") if end < len(body) else 0
+            if blocks is None:
+                kind = format or (format_of(block, self._options) if piece.strip() else "vw")
+                if kind == "jsonl":  # what it needs to know is the same for all bodies
+                    self._layout = self._layout or json_layout("body", self._options.columns())
+                    blocks = SourceBlocks(kind, self._layout)
+                else:
+                    blocks = imported(FORMATS[kind].parsing).blocks_of(kind, "body", self._options)
+            for task in blocks.feed(block):
+                yield self._checked(task)
+        for task in blocks.end() if blocks else ():
+            yield self._checked(task)
+
+    def _checked(self, task: Task | UnreadableInput) -> Parsed:
+        found = self._parsing.parse(task, self._batch)
+        if found.bad and not self._options.skip:
+            raise BadBody(found.bad[0])
+        return found
+
+
+class Served:
+    """A model. Threads may share it: they take turns at its learner."""
+
+    def __init__(self, o: ServeOptions, path: str) -> None:
+        p = PredictOptions(model=path, quiet=True, predictions=None, probabilities=o.probabilities, typed=o.typed)
+        opened = Opened(p, whole=True)
+        self.settings, self.digest = opened.settings, opened.model.digest
+        self.classes = opened.model.class_names() if self.settings.oaa is not None else None
+        shares = self.classes is not None and self.settings.loss == "logistic"
+        as_json = written(replace(p, output_format="json", probabilities=shares), self.settings)
+        as_text = written(p, self.settings)
+        self._text = Turn(p, Recorder(opened.learner, link=self.settings.link, **as_text), self.settings, ExitStack())
+        self._json = Turn(p, Recorder(opened.learner, **as_json), self.settings, ExitStack())
+        self.is_of_table = bool(opened.model.columns)
+        self._crosses = bool(self.settings.interactions or self.settings.crosses)
+        self._expander = opened.learner.expander
+        self._parse = opened.parse
+        self._explainer = Explainer(opened, 0)
+        self._named = opened.parse  # the explainer has made it find names
+        self._lock, self._readers = threading.Lock(), threading.local()
+
+    def _reader(self, skip: bool, named: bool = False) -> Reader:
+        """That of this thread."""
+        key = f"skip {skip} named {named}"
+        found: Reader | None = getattr(self._readers, key, None)
+        if found is None:
+            found = Reader(replace(self._named if named else self._parse, skip=skip))
+            setattr(self._readers, key, found)
+        return found
+
+    def text(self, body: bytes, format: str = "", *, skip: bool = False, tags: bool = False) -> tuple[bytes, Counts]:
+        """The lines of `vwlite predict`. DataError for a body that cannot be predicted."""
+        out, counts = [], Counts()
+        for parsed in self._reader(skip).parsed(body, format):
+            with self._lock:
+                out.append(self._predicted(self._text, parsed, skip, counts, tags)[0])
+        return b"".join(out), counts
+
+    def _predicted(
+        self, turn: Turn, parsed: Parsed, skip: bool, counts: Counts, tags: bool
+    ) -> tuple[bytes, Sequence[float]]:
+        """What the learner wrote of a batch, and the prediction of each example."""
+        learner, batch = turn.learner, parsed.batch
+        assert isinstance(learner, Recorder)
+        if self._crosses and self._expander.largest(batch) > MOST:
+            raise DataError(f"a line has more than {MOST:,} features with those of interactions: make it shorter")
+        before, turn.skip = (learner.looked_up, learner.unknown), skip
+        try:
+            turn.feed(batch)
+        finally:
+            text, records = learner.predictions.take(), memoryview(learner.take()).cast("d")
+        shown = records[SHOWN :: len(FIELDS)].tolist()
+        counts.lines += len(batch)
+        finite = [x for x in shown if x == x]
+        counts.bad += len(parsed.bad) + len(shown) - len(finite)
+        counts.features += learner.looked_up - before[0]
+        counts.unknown += learner.unknown - before[1]
+        if self.classes is None:
+            counts.predictions += map(learner.linked, finite)
+        if tags:
+            counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
+        return text, shown
+
+    def rows(
+        self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False
+    ) -> tuple[list[dict[str, Any]], Counts]:
+        """An object for each line of JSON lines: the columns of `--output-format json`, the prediction, the names of
+        columns and features that the model does not have, and the largest contributions to the score."""
+        answers: list[dict[str, Any]] = []
+        counts, reader = Counts(), self._reader(skip)
+        reader.columns.new.clear()
+        for parsed in reader.parsed(lines, "jsonl"):
+            with self._lock:
+                text, shown = self._predicted(self._json, parsed, skip, counts, tags)
+            answers += self._answers(self._json.learner, parsed, text, shown)
+        new, texts = dict.fromkeys(reader.columns.new), lines.splitlines() if reader.columns.new else []
+        for answer, line in zip(answers, texts, strict=False):
+            answer["unknown"] += [] if "error" in answer else [key for key in json.loads(line) if key in new]
+        if explain or counts.unknown:
+            with self._lock:
+                self._explain(answers, lines, explain, skip)
+        return answers, counts
+
+    def _answers(self, learner: Learner, parsed: Parsed, text: bytes, shown: Sequence[float]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        records, bad = iter(shown), iter(parsed.bad)
+        for kind, line in zip(parsed.batch.kind.tobytes(), text.splitlines(), strict=True):
+            p = next(records) if kind == EXAMPLE else float("nan")
+            if p != p:
+                why = next(bad).message if kind != EXAMPLE else not_finite(p)
+                found.append({"prediction": None, "error": why, "unknown": []})
+                continue
+            row = json.loads(line)
+            if self.classes is None:
+                shown_as: Any = float(f"{learner.linked(p):.6f}")
+            else:
+                shown_as = row.pop("class")
+            found.append({"prediction": shown_as, **{k: v for k, v in row.items() if v is not None}, "unknown": []})
+        return found
+
+    def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool) -> None:
+        """Add what needs the names of features, which are looked for in the lines again."""
+        at, explainer = 0, self._explainer
+        explainer.top = top
+        for parsed in self._reader(skip, True).parsed(lines, "jsonl"):
+            here = answers[at : at + len(parsed.batch)]
+            at += len(here)
+            rows = [row for row, answer in enumerate(here) if "error" not in answer]
+            for row, names in zip(rows, explainer.unknown(parsed, rows), strict=True):
+                here[row]["unknown"] += names
+            if top:
+                of = [self.classes.index(here[row]["prediction"]) if self.classes else 0 for row in rows]
+                wanted = [(row, [View(k)]) for row, k in zip(rows, of, strict=True)]
+                for row, (found,) in zip(rows, explainer.explain(parsed, wanted), strict=True):
+                    here[row] |= found.as_dict()

@@ -1,0 +1,179 @@
+"""The processes of a server: sockets, signals, what is to be done each second, and the end."""
+
+import asyncio
+import os
+import resource
+import signal
+import socket
+import time
+from contextlib import suppress
+from functools import partial
+
+from vwlite.errors import BusyError, UnavailableError
+from vwlite.options.resolve import check_run
+from vwlite.options.serve import ServeOptions
+from vwlite.output.stdio import say
+from vwlite.serve.access_log import AccessLog
+from vwlite.serve.answers import Answers
+from vwlite.serve.http import Connection
+from vwlite.serve.lines import LineConnection
+from vwlite.serve.metrics import Metrics
+from vwlite.serve.models import Loaded, Models
+
+BACKLOG = 1024
+TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
+GRACE = 10.0  # seconds in which requests are finished at the end
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def serve(o: ServeOptions) -> int:
+    """Run `vwlite serve`; the exit code, 0 after a signal."""
+    check_run(o)
+    models, log = Models(o), AccessLog(o.log)
+    ports: dict[type, int] = {Connection: o.port}
+    if o.lines is not None:
+        ports[LineConnection] = o.lines
+    # All processes take connections from the same sockets. With SO_REUSEPORT, each process with sockets of its own, a
+    # second server would get the same port without an error, and connections might wait for a busy process.
+    sockets = {kind: _listening(o.host, port) for kind, port in ports.items()}
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = o.max_connections + 100
+    if most[0] < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most[1]), most[1]))
+    metrics = Metrics(list(models), o.workers)
+    if not o.quiet:
+        places = [f"{'http://' if kind is Connection else ''}{_shown(s)}" for kind, s in sockets.items()]
+        say(f"serving {', '.join(models)} at {' and, for lines, '.join(places)}")
+    if o.workers == 1:
+        _Process(Answers(o, models, metrics, log)).run(sockets)
+        return 0
+    return _watch(o, partial(_work, o, models, metrics, log, sockets))
+
+
+def _shown(s: socket.socket) -> str:
+    host, port = s.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. BusyError if another program does at this port, UnavailableError if it may not be."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        s = socket.socket(family, socket.SOCK_STREAM)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(address)
+        s.listen(BACKLOG)
+        return s
+    except socket.gaierror as e:
+        raise UnavailableError(f"--host {host}: {e.strerror}") from e
+    except PermissionError as e:
+        raise UnavailableError(f"port {port}: {e.strerror}: ports below 1024 need a privilege; use --port 8080") from e
+    except OSError as e:
+        kind = BusyError if e.errno == 98 else UnavailableError
+        raise kind(f"{host}, port {port}: {os.strerror(e.errno or 0)}: use another --port, or end what uses it") from e
+
+
+def _work(
+    o: ServeOptions, models: Models, metrics: Metrics, log: AccessLog, sockets: dict[type, socket.socket], at: int
+) -> None:
+    """What a process of several does."""
+    metrics.at = at
+    metrics.reset()
+    _Process(Answers(o, models, metrics, log)).run(sockets)
+
+
+def _watch(o: ServeOptions, work: "partial[None]") -> int:
+    """Start the processes, start those again that end, and end them all after a signal."""
+    children: dict[int, int] = {}
+    stopping: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        stopping.append(number)
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL if len(stopping) > 1 else signal.SIGTERM)
+
+    before = signal.set_wakeup_fd(-1)
+    for number in STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    missing = list(range(o.workers))
+    while missing or children:
+        for at in [] if stopping else missing:
+            signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+            child = os.fork()
+            if child == 0:
+                code = 70
+                try:
+                    work(at)
+                    code = 0
+                finally:
+                    os._exit(code)
+            children[child] = at
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+        missing = []
+        if not children:
+            break
+        ended, status = os.wait()
+        missing.append(children.pop(ended))
+        if not stopping:
+            say(f"warning: process {ended} ended with code {os.waitstatus_to_exitcode(status)}: another one is started")
+            time.sleep(TICK)  # one that cannot start must not be started all the time
+    signal.set_wakeup_fd(before)
+    return 0
+
+
+class _Process:
+    """The server in one process."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers, self._stopping = answers, 0
+
+    def run(self, sockets: dict[type, socket.socket]) -> None:
+        asyncio.run(self._serve(sockets))
+
+    async def _serve(self, sockets: dict[type, socket.socket]) -> None:
+        loop, answers = asyncio.get_running_loop(), self._answers
+        ended = asyncio.Event()
+
+        def stop() -> None:
+            self._stopping += 1
+            ended.set()
+
+        for number in STOPPING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, stop)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+        answers.later = loop.call_soon_threadsafe
+        servers = [await loop.create_server(partial(kind, answers), sock=s) for kind, s in sockets.items()]
+        ticking = loop.create_task(self._tick())
+        await ended.wait()
+        for server in servers:
+            server.close()
+        end = time.monotonic() + GRACE
+        while answers.connections and time.monotonic() < end and self._stopping < 2:
+            for connection in list(answers.connections):
+                connection.drain()
+            await asyncio.sleep(0.02)
+        for connection in list(answers.connections):
+            connection.transport.abort()
+        ticking.cancel()
+        answers.pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _tick(self) -> None:
+        loop, answers = asyncio.get_running_loop(), self._answers
+        reading: dict[str, asyncio.Future[None]] = {}
+        while True:
+            await asyncio.sleep(TICK)
+            now = time.monotonic()
+            for connection in list(answers.connections):
+                if connection.deadline < now:
+                    connection.expire()
+            for name, loaded in answers.models.items():
+                if loaded.changed and (name not in reading or reading[name].done()):
+                    reading[name] = loop.run_in_executor(None, self._refresh, loaded)
+            answers.reopen_log()
+
+    def _refresh(self, loaded: Loaded) -> None:
+        loaded.refresh(self._answers.metrics)
