@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import parse_qsl, unquote
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ class Connection(asyncio.Protocol):
     # --- what asyncio calls --------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)
         if not self._answers.admit(self):
             self._refuse(Refused(503, "too many connections: try again later", "Retry-After: 1\r\n"))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from vwlite.core.text.parser import detect
 from vwlite.errors import VwliteError
@@ -24,8 +24,7 @@ class LineConnection(asyncio.Protocol):
         self.deadline = time.monotonic() + answers.options.timeout
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)
         if not self._answers.admit(self):
             transport.close()
 
