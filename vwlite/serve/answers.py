@@ -10,12 +10,11 @@ from vwlite import __version__
 from vwlite.errors import NoInputError, VwliteError
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
-from vwlite.serve.access_log import AccessLog
-from vwlite.serve.http import JSON, Answer, Connection, Head, Refused, refusal
+from vwlite.serve.access_log import AccessLog, text_of
 from vwlite.serve.json_rows import Rows
-from vwlite.serve.lines import LineConnection
-from vwlite.serve.metrics import OPEN, REFUSED, Metrics
+from vwlite.serve.metrics import OPEN, Metrics
 from vwlite.serve.models import Loaded, Models
+from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
 from vwlite.serve.served import BadBody, Counts
 
 SMALL = 16 << 10  # bytes of a body that is predicted at once; others wait for the thread that predicts
@@ -34,29 +33,23 @@ POST = ("/predict", "/invocations")
 
 
 class Answers:
-    """The answers of this process. options: the limits. later: calls a function with an answer in the server's
-    thread."""
+    """The answers of this process. connections: those that are open. later: calls a
+    function in the server's thread."""
 
     def __init__(self, o: ServeOptions, models: Models, metrics: Metrics, log: AccessLog) -> None:
         self.options, self.models, self.metrics, self._log = o, models, metrics, log
-        self.connections: set[Connection | LineConnection] = set()
+        self.connections: set[Any] = set()
         self.later: Callable[..., Any] = lambda done, answer: done(answer)
         self.pool = ThreadPoolExecutor(1, "predict")
         self._held, self._begun = 0, time.time()
 
-    def reopen_log(self) -> None:
-        """After the file was renamed."""
-        self._log.reopen()
-
-    def admit(self, connection: Connection | LineConnection) -> bool:
+    def admit(self, connection: Any) -> bool:
         """Whether there is room for one more."""
         self.connections.add(connection)
         self.metrics.add(OPEN)
-        fits = len(self.connections) <= self.options.max_connections
-        self.metrics.add(REFUSED, not fits)
-        return fits
+        return len(self.connections) <= self.options.max_connections
 
-    def leave(self, connection: Connection | LineConnection) -> None:
+    def leave(self, connection: Any) -> None:
         if connection in self.connections:
             self.connections.remove(connection)
             self.metrics.add(OPEN, -1)
@@ -95,16 +88,19 @@ class Answers:
             say(f"internal error: {type(e).__name__}: {e} ({head.method} {head.path}; please report it)")
             found = refusal(Refused(500, "internal error: see the server's standard error"))
         if self._log.path:
-            self._log.write(head, body, found, about, time.perf_counter() - begun)
+            request = {"request": text_of(body), "answer": text_of(found.body)} if head.method == "POST" else {}
+            self._log.add({"time": round(time.time(), 6), "method": head.method, "path": head.path, **about,
+                           "status": found.status, "seconds": round(time.perf_counter() - begun, 6),
+                           **request})  # fmt: skip
         return found
 
     def _found(self, head: Head, body: bytes, about: dict[str, Any]) -> Answer:
         path, method = head.path.rstrip("/") or "/", head.method
-        name, query = head.query.get("model", ""), head.query
+        name = head.query.get("model", "")
         kind = "get" if path in GET else "predict" if path in POST else ""
         if path.startswith("/v2/models/"):
             name, _, what = path[len("/v2/models/") :].partition("/")
-            kind = {"": "about", "ready": "about", "infer": "infer"}.get(what, "")
+            kind = {"": "about", "ready": "about", "infer": "predict"}.get(what, "")
         if not kind:
             raise Refused(404, f"there is nothing at this path: use {', '.join((*POST, *GET))}, or /v2/models/NAME")
         allowed = ("GET", "HEAD") if kind in ("get", "about") else ("POST",)
@@ -118,7 +114,7 @@ class Answers:
         if head.encoding not in ("", "identity"):
             raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
         about.update(model=loaded.name, digest=loaded.model.digest, tags=[])
-        return self._infer(loaded, body, about) if kind == "infer" else self._predict(loaded, head, body, query, about)
+        return self._predict(loaded, head, body, about)
 
     def _about_server(self, path: str) -> Answer:
         if path == "/metrics":
@@ -131,7 +127,8 @@ class Answers:
         return _json({"status": state, "live": True, "ready": True, "version": __version__,
                       "uptime": round(time.time() - self._begun, 3), "models": models})  # fmt: skip
 
-    def _predict(self, loaded: Loaded, head: Head, body: bytes, query: dict[str, str], about: dict[str, Any]) -> Answer:
+    def _predict(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any]) -> Answer:
+        query = head.query
         for name in query:
             if name not in ("model", "on_error", "explain"):
                 raise Refused(400, "the parameters of a prediction are model, on_error and explain")
@@ -154,42 +151,19 @@ class Answers:
             self._count(loaded, counts, about)
             return Answer(200, text, TEXT)
         rows = Rows(body)
-        answers = self._rows(loaded, rows, about, explain=int(explain), skip=skip)
+        try:
+            answers, counts = loaded.model.rows(rows.lines, explain=int(explain), skip=skip, tags=bool(self._log.path))
+        except BadBody as e:
+            raise rows.moved(e) from e
+        self._count(loaded, counts, about)
         if kind == "lines" or rows.kind == "lines":
             lines = "".join(json.dumps(answer) + "\n" for answer in answers)
             return Answer(200, lines.encode(), "application/x-ndjson")
         return _json(answers[0] if rows.kind == "object" else answers)
 
-    def _rows(self, loaded: Loaded, rows: Rows, about: dict[str, Any], **how: Any) -> list[dict[str, Any]]:
-        try:
-            answers, counts = loaded.model.rows(rows.lines, tags=bool(self._log.path), **how)
-        except BadBody as e:
-            raise rows.moved(e) from e
-        self._count(loaded, counts, about)
-        return answers
-
     def _count(self, loaded: Loaded, counts: Counts, about: dict[str, Any]) -> None:
         self.metrics.predicted(loaded.name, counts)
         about["tags"] = counts.tags
-
-    def _infer(self, loaded: Loaded, body: bytes, about: dict[str, Any]) -> Answer:
-        """The Open Inference Protocol: a tensor for each column in, a tensor of predictions out."""
-        try:
-            asked = json.loads(body)
-            columns = {str(tensor["name"]): list(tensor["data"]) for tensor in asked["inputs"]}
-            sizes = {len(column) for column in columns.values()}
-            if len(sizes) != 1 or any(isinstance(x, list | dict) for c in columns.values() for x in c):
-                raise ValueError
-            records = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
-            rows = Rows(json.dumps(records).encode())
-        except (ValueError, KeyError, TypeError, RecursionError):
-            why = '{"inputs": [{"name": COLUMN, "shape": [N], "datatype": "FP64", "data": [...]}, ...]}'
-            raise Refused(422, f"the body is not of the form {why}, with the same N for all columns") from None
-        found = [answer["prediction"] for answer in self._rows(loaded, rows, about)]
-        datatype = "BYTES" if loaded.model.classes is not None else "FP64"
-        output = {"name": "prediction", "shape": [len(found)], "datatype": datatype, "data": found}
-        answer = {"model_name": loaded.name, "model_version": loaded.model.digest, "outputs": [output]}
-        return _json(answer | ({"id": asked["id"]} if "id" in asked else {}))
 
 
 def _json(found: Any) -> Answer:

@@ -7,7 +7,7 @@ from typing import Any
 from vwlite.errors import NoInputError, VwliteError
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
-from vwlite.serve.metrics import DAMAGED, TAKEN, Metrics
+from vwlite.serve.metrics import Metrics
 from vwlite.serve.served import Served
 
 
@@ -46,11 +46,11 @@ class Loaded:
                 return  # it is looked at again
         except (VwliteError, MemoryError) as e:
             self.error = f"{e or 'out of memory'}"
-            metrics.of_model(self.name, DAMAGED)
+            metrics.add(metrics.of_model(self.name, "models_refused"))
             say(f"warning: {self.error}; the model from before stays")
             return
         self.model, self._file, self.taken, self.error = model, seen, time.time(), ""
-        metrics.of_model(self.name, TAKEN)
+        metrics.add(metrics.of_model(self.name, "models_taken"))
 
     def described(self) -> dict[str, Any]:
         model, settings = self.model, self.model.settings

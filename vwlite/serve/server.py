@@ -6,8 +6,10 @@ import resource
 import signal
 import socket
 import time
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from vwlite.errors import BusyError, UnavailableError
 from vwlite.options.resolve import check_run
@@ -15,10 +17,9 @@ from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
-from vwlite.serve.http import Connection
-from vwlite.serve.lines import LineConnection
+from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
-from vwlite.serve.models import Loaded, Models
+from vwlite.serve.models import Models
 
 BACKLOG = 1024
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
@@ -46,9 +47,9 @@ def serve(o: ServeOptions) -> int:
         places = [f"{'http://' if kind is Connection else ''}{_shown(s)}" for kind, s in sockets.items()]
         say(f"serving {', '.join(models)} at {' and, for lines, '.join(places)}")
     if o.workers == 1:
-        _Process(Answers(o, models, metrics, log)).run(sockets)
+        asyncio.run(_run(Answers(o, models, metrics, log), sockets))
         return 0
-    return _watch(o, partial(_work, o, models, metrics, log, sockets))
+    return _watch(o.workers, metrics, lambda: _run(Answers(o, models, metrics, log), sockets))
 
 
 def _shown(s: socket.socket) -> str:
@@ -74,16 +75,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise kind(f"{host}, port {port}: {os.strerror(e.errno or 0)}: use another --port, or end what uses it") from e
 
 
-def _work(
-    o: ServeOptions, models: Models, metrics: Metrics, log: AccessLog, sockets: dict[type, socket.socket], at: int
-) -> None:
-    """What a process of several does."""
-    metrics.at = at
-    metrics.reset()
-    _Process(Answers(o, models, metrics, log)).run(sockets)
-
-
-def _watch(o: ServeOptions, work: "partial[None]") -> int:
+def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any, None]]) -> int:
     """Start the processes, start those again that end, and end them all after a signal."""
     children: dict[int, int] = {}
     stopping: list[int] = []
@@ -98,7 +90,7 @@ def _watch(o: ServeOptions, work: "partial[None]") -> int:
     for number in STOPPING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, stop)
-    missing = list(range(o.workers))
+    missing = list(range(workers))
     while missing or children:
         for at in [] if stopping else missing:
             signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
@@ -106,7 +98,9 @@ def _watch(o: ServeOptions, work: "partial[None]") -> int:
             if child == 0:
                 code = 70
                 try:
-                    work(at)
+                    metrics.at = at
+                    metrics.reset()
+                    asyncio.run(work())
                     code = 0
                 finally:
                     os._exit(code)
@@ -124,56 +118,41 @@ def _watch(o: ServeOptions, work: "partial[None]") -> int:
     return 0
 
 
-class _Process:
-    """The server in one process."""
-
-    def __init__(self, answers: Answers) -> None:
-        self._answers, self._stopping = answers, 0
-
-    def run(self, sockets: dict[type, socket.socket]) -> None:
-        asyncio.run(self._serve(sockets))
-
-    async def _serve(self, sockets: dict[type, socket.socket]) -> None:
-        loop, answers = asyncio.get_running_loop(), self._answers
-        ended = asyncio.Event()
-
-        def stop() -> None:
-            self._stopping += 1
-            ended.set()
-
-        for number in STOPPING:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                loop.add_signal_handler(number, stop)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
-        answers.later = loop.call_soon_threadsafe
-        servers = [await loop.create_server(partial(kind, answers), sock=s) for kind, s in sockets.items()]
-        ticking = loop.create_task(self._tick())
-        await ended.wait()
-        for server in servers:
-            server.close()
-        end = time.monotonic() + GRACE
-        while answers.connections and time.monotonic() < end and self._stopping < 2:
-            for connection in list(answers.connections):
-                connection.drain()
-            await asyncio.sleep(0.02)
+async def _run(answers: Answers, sockets: dict[type, socket.socket]) -> None:
+    """The server in one process, up to a signal, and to the end of the requests that are there."""
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    for number in STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, ended.set)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    answers.later = loop.call_soon_threadsafe
+    servers = [await loop.create_server(partial(kind, answers), sock=s) for kind, s in sockets.items()]
+    ticking = loop.create_task(_tick(answers))
+    await ended.wait()
+    for server in servers:
+        server.close()
+    ended.clear()
+    end = time.monotonic() + GRACE
+    while answers.connections and time.monotonic() < end and not ended.is_set():
         for connection in list(answers.connections):
-            connection.transport.abort()
-        ticking.cancel()
-        answers.pool.shutdown(wait=False, cancel_futures=True)
+            connection.drain()
+        await asyncio.sleep(0.02)
+    for connection in list(answers.connections):
+        connection.transport.abort()
+    ticking.cancel()
+    answers.pool.shutdown(wait=False, cancel_futures=True)
 
-    async def _tick(self) -> None:
-        loop, answers = asyncio.get_running_loop(), self._answers
-        reading: dict[str, asyncio.Future[None]] = {}
-        while True:
-            await asyncio.sleep(TICK)
-            now = time.monotonic()
-            for connection in list(answers.connections):
-                if connection.deadline < now:
-                    connection.expire()
-            for name, loaded in answers.models.items():
-                if loaded.changed and (name not in reading or reading[name].done()):
-                    reading[name] = loop.run_in_executor(None, self._refresh, loaded)
-            answers.reopen_log()
 
-    def _refresh(self, loaded: Loaded) -> None:
-        loaded.refresh(self._answers.metrics)
+async def _tick(answers: Answers) -> None:
+    """Look at deadlines and models each second."""
+    loop = asyncio.get_running_loop()
+    reading: dict[str, asyncio.Future[None]] = {}
+    while True:
+        await asyncio.sleep(TICK)
+        now = time.monotonic()
+        for connection in list(answers.connections):
+            if connection.deadline < now:
+                connection.expire()
+        for name, loaded in answers.models.items():
+            if loaded.changed and (name not in reading or reading[name].done()):
+                reading[name] = loop.run_in_executor(None, loaded.refresh, answers.metrics)

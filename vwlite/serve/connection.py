@@ -1,116 +1,19 @@
-"""HTTP/1.1 for asyncio: requests in, answers out, with limits on everything that a client decides.
-
-A head is parsed strictly (RFC 9112), as what two programs read differently is how requests are smuggled: one length,
-CRLF at line ends, no folded lines. Clients send the same head again and again, so parsed ones are kept.
-"""
+"""Connections of asyncio, of HTTP/1.1 and of Vowpal Wabbit's line protocol, with limits on what a client decides."""
 
 import asyncio
-import json
 import re
 import time
-from collections.abc import Callable
-from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
-from urllib.parse import parse_qsl, unquote
+from functools import lru_cache, partial
+from typing import cast
 
-if TYPE_CHECKING:
-    from vwlite.serve.answers import Answers
+from vwlite.core.text.parser import detect
+from vwlite.errors import VwliteError
+from vwlite.serve.answers import Answers
+from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_head, refusal
+from vwlite.serve.served import PIECE
 
-MOST_HEAD = 16 << 10  # bytes of the request line and the headers; also of a chunk's line, and of trailers
-MOST_HEADERS = 100
 LINGER = 2.0  # seconds in which what comes after a last answer is dropped, so that the client can read it
-JSON = "application/json"
-REASONS = {
-    200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
-    413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed", 422: "Unprocessable Content",
-    429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
-    501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
-}  # fmt: skip
-_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
-_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?")
-_ONCE = (b"content-length", b"transfer-encoding", b"host", b"content-type", b"content-encoding", b"expect")
-
-
-class Refused(Exception):
-    """A request that gets an answer other than 200. more: of the answer's object."""
-
-    def __init__(self, status: int, why: str, headers: str = "", **more: object) -> None:
-        super().__init__(why)
-        self.status, self.headers, self.more = status, headers, more
-
-
-class Head(NamedTuple):
-    """What is needed of a request line and headers. length: None for a chunked body. query: the first of each."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    type: str
-    charset: str
-    encoding: str
-    length: int | None
-    expects: bool
-    keeps: bool  # the connection
-    old: bool  # HTTP/1.0
-
-
-class Answer(NamedTuple):
-    status: int
-    body: bytes
-    type: str = JSON
-    headers: str = ""
-
-
-def refusal(e: Refused) -> Answer:
-    return Answer(e.status, json.dumps({"error": str(e), **e.more}).encode() + b"\n", JSON, e.headers)
-
-
-@lru_cache(256)
-def parse_head(text: bytes) -> Head:
-    """The head of a request, without the empty line at its end."""
-    first, *lines = text.split(b"\r\n")
-    line = _LINE.fullmatch(first)
-    if not line:
-        raise Refused(400, "the request does not begin with a line such as POST /predict HTTP/1.1")
-    if line[3] != b"1":
-        raise Refused(505, "this server speaks HTTP/1.1 and HTTP/1.0")
-    if len(lines) > MOST_HEADERS:
-        raise Refused(431, f"a request has {MOST_HEADERS} headers at most")
-    found: dict[bytes, bytes] = {}
-    for header in lines:
-        match = _HEADER.fullmatch(header)
-        if not match:
-            raise Refused(400, "a header is a line such as Content-Type: text/plain, without control characters")
-        name, value = match[1].lower(), match[2].rstrip(b" \t")
-        if name in found and name in _ONCE:
-            raise Refused(400, f"two headers {name.decode()}")
-        found[name] = found[name] + b"," + value if name in found else value
-    old = line[4] == b"0"
-    if not old and b"host" not in found:
-        raise Refused(400, "a request of HTTP/1.1 has a header Host")
-    connection = {word.strip() for word in found.get(b"connection", b"").lower().split(b",")}
-    length: int | None = 0
-    if b"transfer-encoding" in found:
-        if b"content-length" in found or old:
-            raise Refused(400, "Transfer-Encoding excludes Content-Length, and HTTP/1.0 does not have it")
-        if found[b"transfer-encoding"].lower() != b"chunked":
-            raise Refused(501, "of Transfer-Encoding only chunked is supported")
-        length = None
-    elif b"content-length" in found:
-        if not re.fullmatch(rb"\d{1,18}", found[b"content-length"]):
-            raise Refused(400, "Content-Length is not a number of bytes")
-        length = int(found[b"content-length"])
-    if found.get(b"expect", b"100-continue").lower() != b"100-continue":
-        raise Refused(417, "of Expect only 100-continue is supported")
-    path, _, query = line[2].decode().partition("?")
-    kind, _, parameters = found.get(b"content-type", b"").decode("latin-1").lower().partition(";")
-    charset = re.search(r"charset=\"?([^\s;\"]+)", parameters)
-    return Head(
-        line[1].decode(), unquote(path), dict(parse_qsl(query, keep_blank_values=True)), kind.strip(),
-        charset[1] if charset else "", found.get(b"content-encoding", b"").decode("latin-1").lower(), length,
-        b"expect" in found, b"keep-alive" in connection if old else b"close" not in connection, old,
-    )  # fmt: skip
 
 
 @lru_cache(256)
@@ -125,7 +28,7 @@ class Connection(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, answers: "Answers") -> None:
+    def __init__(self, answers: Answers) -> None:
         self._answers, self._limits = answers, answers.options
         self._in = bytearray()
         self._head: Head | None = None  # of the request whose body is awaited
@@ -294,8 +197,7 @@ class Connection(asyncio.Protocol):
     def _answer(self, head: Head, body: bytes) -> None:
         self._head, self._body, self._trailers = None, None, False
         self._begun = time.perf_counter()
-        done: Callable[[Answer], None] = lambda answer: self._write(head, answer)  # noqa: E731
-        answer = self._answers.answer(head, body, done)
+        answer = self._answers.answer(head, body, partial(self._write, head))
         if answer is None:
             self._busy = True  # another thread predicts, and `done` is called
         else:
@@ -333,3 +235,35 @@ class Connection(asyncio.Protocol):
         else:
             self.transport.resume_reading()
             self.transport.write_eof()
+
+
+class LineConnection(Connection):
+    """Vowpal Wabbit's protocol: each line gets the line of `vwlite predict`, an empty one if it is bad. The model is
+    the first one."""
+
+    def _step(self) -> bool:
+        end = self._in.find(b"\n", PIECE) + 1 or self._in.rfind(b"\n") + 1 or len(self._in) * self._ended
+        if end == 0:
+            if len(self._in) > self._limits.max_body:
+                self.transport.abort()  # a line without end
+            return False
+        self.deadline = time.monotonic() + self._limits.timeout
+        lines = bytes(memoryview(self._in)[:end])
+        del self._in[:end]
+        loaded = next(iter(self._answers.models.values()))
+        is_row = loaded.model.is_of_table and lines.lstrip()[:1] == b"{"
+        try:
+            text, counts = loaded.model.text(lines, "jsonl" if is_row else detect(lines) or "vw", skip=True)
+        except (VwliteError, MemoryError) as e:
+            raise Refused(422, str(e)) from e
+        self._answers.metrics.predicted(loaded.name, counts)
+        self.transport.write(text)
+        return True
+
+    def eof_received(self) -> bool:
+        self._ended = True
+        self._advance()
+        return self._stuck
+
+    def _refuse(self, e: Refused) -> None:
+        self.transport.abort()  # an answer that is no prediction would be taken for one

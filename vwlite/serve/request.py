@@ -1,0 +1,105 @@
+"""Heads of HTTP/1.1, and answers.
+
+A head is parsed strictly (RFC 9112), as what two programs read differently is how requests are smuggled: one length,
+CRLF at line ends, no folded lines. Clients send the same head again and again, so parsed ones are kept.
+"""
+
+import json
+import re
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+MOST_HEAD = 16 << 10  # bytes of the request line and the headers; also of a chunk's line, and of trailers
+MOST_HEADERS = 100
+JSON = "application/json"
+REASONS = {
+    200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
+    413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed", 422: "Unprocessable Content",
+    429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
+    501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
+}  # fmt: skip
+_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
+_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+_ONCE = (b"content-length", b"transfer-encoding", b"host", b"content-type", b"content-encoding", b"expect")
+
+
+class Refused(Exception):
+    """A request that gets an answer other than 200. more: of the answer's object."""
+
+    def __init__(self, status: int, why: str, headers: str = "", **more: object) -> None:
+        super().__init__(why)
+        self.status, self.headers, self.more = status, headers, more
+
+
+class Head(NamedTuple):
+    """What is needed of a request line and headers. length: None for a chunked body. query: the first of each."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    type: str
+    charset: str
+    encoding: str
+    length: int | None
+    expects: bool
+    keeps: bool  # the connection
+    old: bool  # HTTP/1.0
+
+
+class Answer(NamedTuple):
+    status: int
+    body: bytes
+    type: str = JSON
+    headers: str = ""
+
+
+def refusal(e: Refused) -> Answer:
+    return Answer(e.status, json.dumps({"error": str(e), **e.more}).encode() + b"\n", JSON, e.headers)
+
+
+@lru_cache(256)
+def parse_head(text: bytes) -> Head:
+    """The head of a request, without the empty line at its end."""
+    first, *lines = text.split(b"\r\n")
+    line = _LINE.fullmatch(first)
+    if not line:
+        raise Refused(400, "the request does not begin with a line such as POST /predict HTTP/1.1")
+    if line[3] != b"1":
+        raise Refused(505, "this server speaks HTTP/1.1 and HTTP/1.0")
+    if len(lines) > MOST_HEADERS:
+        raise Refused(431, f"a request has {MOST_HEADERS} headers at most")
+    found: dict[bytes, bytes] = {}
+    for header in lines:
+        match = _HEADER.fullmatch(header)
+        if not match:
+            raise Refused(400, "a header is a line such as Content-Type: text/plain, without control characters")
+        name, value = match[1].lower(), match[2].rstrip(b" \t")
+        if name in found and name in _ONCE:
+            raise Refused(400, f"two headers {name.decode()}")
+        found[name] = found[name] + b"," + value if name in found else value
+    old = line[4] == b"0"
+    if not old and b"host" not in found:
+        raise Refused(400, "a request of HTTP/1.1 has a header Host")
+    connection = {word.strip() for word in found.get(b"connection", b"").lower().split(b",")}
+    length: int | None = 0
+    if b"transfer-encoding" in found:
+        if b"content-length" in found or old:
+            raise Refused(400, "Transfer-Encoding excludes Content-Length, and HTTP/1.0 does not have it")
+        if found[b"transfer-encoding"].lower() != b"chunked":
+            raise Refused(501, "of Transfer-Encoding only chunked is supported")
+        length = None
+    elif b"content-length" in found:
+        if not re.fullmatch(rb"\d{1,18}", found[b"content-length"]):
+            raise Refused(400, "Content-Length is not a number of bytes")
+        length = int(found[b"content-length"])
+    if found.get(b"expect", b"100-continue").lower() != b"100-continue":
+        raise Refused(417, "of Expect only 100-continue is supported")
+    path, _, query = line[2].decode().partition("?")
+    kind, _, parameters = found.get(b"content-type", b"").decode("latin-1").lower().partition(";")
+    charset = re.search(r"charset=\"?([^\s;\"]+)", parameters)
+    return Head(
+        line[1].decode(), unquote(path), dict(parse_qsl(query, keep_blank_values=True)), kind.strip(),
+        charset[1] if charset else "", found.get(b"content-encoding", b"").decode("latin-1").lower(), length,
+        b"expect" in found, b"keep-alive" in connection if old else b"close" not in connection, old,
+    )  # fmt: skip
