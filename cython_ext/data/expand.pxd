@@ -92,6 +92,7 @@ cdef class Expander:
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil
     cdef Expansion expand(self, const Arrays* a, size_t line, int buffer, bint numbered) noexcept nogil
     cdef uint64_t count(self, const Arrays* a, size_t line) noexcept nogil
+    cdef uint64_t count_all(self, const Arrays* a, size_t line) except? 0
     cdef int begin_chunks(self, const Arrays* a, size_t line) noexcept nogil
     cdef void rewind(self) noexcept nogil
     cdef bint next_chunk(self) noexcept nogil

@@ -482,8 +482,17 @@ cdef class Expander:
             raise MemoryError
         for line in range(batch.a.lines):
             if batch.a.kind[line] == EXAMPLE:
-                most = max(most, self.count(&batch.a, line))
+                most = max(most, self.count_all(&batch.a, line))
         return most
+
+    cdef uint64_t count_all(self, const Arrays* a, size_t line) except? 0:
+        """The number of features of a line whose crossing has not begun."""
+        cdef uint64_t n
+        if self.begin_crossing(a, line):
+            raise MemoryError
+        n = self.count(a, line)
+        self.end_crossing()
+        return n
 
     def features(self, Batch batch not None, size_t line, uint64_t most=MOST_COUNTED):
         """The keys and values of a line of a batch, as lists. OverflowError: there are more than `most`."""
@@ -493,7 +502,7 @@ cdef class Expander:
             raise IndexError(line)
         if batch.decode():
             raise MemoryError
-        if self.count(&batch.a, line) > most:
+        if self.count_all(&batch.a, line) > most:
             raise OverflowError(f"an example has more than {most} features")
         found = self.expand(&batch.a, line, 0, False)
         if found == TOO_LARGE:

@@ -3,7 +3,7 @@ and numbers are hashed as they are written. Brackets are only counted: a body ma
 
 import re
 
-from vwlite.input.diagnostics import BadLine
+from vwlite.input.diagnostics import EXPLAINED, BadLine
 from vwlite.serve.served import BadBody
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
@@ -23,6 +23,8 @@ class Rows:
         at, depth = start + listed, 0
         for token in _TOKEN.finditer(body, at):
             bracket = body[token.start()]
+            if bracket == ord('"') and b"\n" in token[0]:
+                raise self.error(token.start(), EXPLAINED["JSON string"])
             if depth == 0:
                 gap = b"," if listed and texts else b""
                 if bracket == ord("]") and listed and not body[at : token.start()].strip():

@@ -1,0 +1,135 @@
+"""What `vwlite serve` predicts: the bytes of `vwlite predict`, and objects of JSON with the same numbers."""
+
+import json
+import random
+import socket
+
+import pytest
+from running import finish, start
+from servers import CLASSES, DENSE, TABLE, TEXT, predicted
+
+HEADER, *ROWS = TABLE.splitlines()
+
+
+@pytest.mark.parametrize("name", ["text", "cross", "center", "classes", "table"])
+@pytest.mark.parametrize("cut", ["whole", "without newline", "blank lines", "one"])
+def test_text_gets_the_bytes_of_predict(shared, models, name, cut):
+    data = {"table": TABLE, "classes": CLASSES, "center": DENSE}.get(name, TEXT)
+    data = {"whole": data, "without newline": data[:-1], "blank lines": data.replace("\n", "\n\n"),
+            "one": data.split("\n", 2)[0] + "\n" + (ROWS[0] if name == "table" else "")}[cut].encode()  # fmt: skip
+    kind = "text/csv" if name == "table" else "text/plain"
+    assert shared.post(f"/predict?model={name}", data, kind=kind) == predicted(models / f"{name}.model", data)
+
+
+def test_large_bodies_are_cut_without_a_trace(serve, models):
+    server, data = serve("-m", models / "text.model"), (TEXT * 120).encode()
+    assert len(data) > 3 * (256 << 10)
+    assert server.post("/predict", data) == predicted(models / "text.model", data)
+
+
+def test_drawn_bodies_get_the_bytes_of_predict(shared, models):
+    draw = random.Random(7)
+    words = ["1", "-1", "|a", "|b", " ", "w1", "w2:3", "'tag", ":", "\n", "\n", "w\xe9", "nan", "1e9", "|", "\r\n"]
+    for _ in range(25):
+        data = ("1 |a x\n" + "".join(draw.choice(words) + " " * draw.randrange(2) for _ in range(60))).encode("latin-1")
+        expected = predicted(models / "text.model", data, "--on-error", "skip")
+        assert shared.post("/predict?model=text&on_error=skip", data, kind="text/plain") == expected
+
+
+def test_a_bad_line_refuses_the_body_or_is_skipped(shared, models):
+    data = b"1 |a w1\n1 |a w1:x\n-1 |a w2\n"
+    error = json.loads(shared.post("/predict?model=text", data, 422))
+    assert (error["line"], error["column"]) == (2, 9) and "'x'" in error["error"]
+    lines = shared.post("/predict?model=text&on_error=skip", data).split(b"\n")
+    assert lines[1] == b"" and lines[0] and lines[2] and len(lines) == 4
+
+
+@pytest.mark.parametrize("kind", ["", "application/json", "application/x-www-form-urlencoded"])
+def test_json_has_the_numbers_of_predict(shared, models, kind):
+    records = [dict(zip(HEADER.split(","), row.split(","), strict=True)) for row in ROWS[:9]]
+    records = [{"age": int(r["age"]), "city": r["city"], "note": r["note"]} for r in records]
+    lines = "".join(json.dumps(r) + "\n" for r in records).encode()
+    numbers = [float(x) for x in predicted(models / "table.model", lines).split()]
+    as_list = shared.json("/predict?model=table", json.dumps(records, indent=3).encode(), kind=kind)
+    as_lines = shared.post("/predict?model=table", lines, kind=kind).splitlines()
+    one = shared.json("/predict?model=table", json.dumps(records[0], indent=1).encode(), kind=kind)
+    assert [a["prediction"] for a in as_list] == pytest.approx(numbers, abs=1e-6)
+    assert [json.loads(line) for line in as_lines] == as_list and one == as_list[0]
+    assert all(a["unknown"] == [] and 0 < a["probability"] < 1 for a in as_list)
+    assert shared.post("/predict?model=table", lines, kind="text/plain") == predicted(models / "table.model", lines)
+
+
+def test_the_text_of_a_number_is_what_is_hashed(serve, tmp_path):
+    (tmp_path / "d.csv").write_text("y,v\n" + "1,1.50\n-1,1.5\n" * 20)
+    options = ("--label", "y", "--categorical", "v", "-m", tmp_path / "m")
+    assert finish(start("train", tmp_path / "d.csv", *options)).code == 0
+    server = serve("-m", tmp_path / "m")
+    answers = json.loads(server.post("/predict", b'[{"v": "1.50"}, {"v":\n "1.5"}, {"v": "2"}]'))
+    assert answers[0]["prediction"] != answers[1]["prediction"]
+    assert [a["unknown"] for a in answers] == [[], [], ["v^v=2"]]
+
+
+def test_unknown_columns_words_and_contributions(shared):
+    row = {"age": 33, "city": "Paris", "nope": [1, 2], "note": "w1 w1"}
+    answer = shared.json("/predict?model=table&explain=2", json.dumps(row).encode())
+    assert answer["unknown"][0] == "nope" and any("Paris" in name for name in answer["unknown"][1:])
+    assert len(answer["unknown"]) == 2 and len(answer["contributions"]) == 2
+    total = sum(c["contribution"] for c in answer["contributions"]) + answer["others"]["contribution"]
+    assert answer["base"] + answer["intercept"] + total == pytest.approx(answer["score"])
+    both = shared.json("/predict?model=table", json.dumps([{"age": 3}, row, {"x": 1}]).encode())
+    assert [a["unknown"][:1] for a in both] == [[], ["nope"], ["x"]]
+
+
+def test_rows_with_errors_are_named_at_their_place(shared):
+    body = b'[{"age": 3},\n\n {"age": "x"}]'
+    error = json.loads(shared.post("/predict?model=table", body, 422))
+    assert (error["line"], error["column"]) == (3, 10)
+    found = json.loads(shared.post("/predict?model=table&on_error=skip", body))
+    assert found[0]["prediction"] is not None and found[1]["prediction"] is None and "'" in found[1]["error"]
+
+
+def test_classes_have_names_and_probabilities(shared, models):
+    data = CLASSES.encode()
+    found = shared.post("/predict?model=classes", data)
+    assert found == predicted(models / "classes.model", data) and found.split(b"\n")[0] == b"red"
+
+
+@pytest.mark.parametrize("body", [
+    b"[" * 50_000, b'{"a":' * 20_000, b"[1, 2]", b'{"age": NaN}', b'{"age": 1e999}', b'{"age": 1', b'[{"age": 1}',
+    b"{}x", b'[{"age": 1},]x', b'[{"age": 1} {"age": 2}]', b'{"age": {"b": {"c": 1}}}', b'{"age": 1, "age": 2}',
+    b"\xff{}",
+    b"null", b'{"city": "\xff"}', b'{"city": "a\nb"}', b'"text"', b"{,}", b"[,]", b'{"\\u0000": "\\ud800"}\x00',
+])  # fmt: skip
+def test_what_is_not_json_is_refused(shared, body):
+    error = json.loads(shared.post("/predict?model=table", body, 422, kind="application/json"))
+    assert error["error"]
+
+
+def test_json_for_a_model_without_columns_says_what_to_do(shared):
+    assert b"without columns" in shared.post("/predict?model=text", b'{"age": 1}', 422)
+    assert shared.post("/predict?model=table", b"[]", kind="application/json") == b"[]\n"
+    assert shared.post("/predict?model=text", b"") == b""
+
+
+def test_a_line_with_too_many_crosses_is_refused(shared):
+    body = b"1 |a " + b" ".join(b"w%d" % i for i in range(2000)) + b" |b " + b" ".join(b"c%d" % i for i in range(2000))
+    assert b"features" in shared.post("/predict?model=cross", body, 422)
+
+
+def test_lines_speak_the_protocol_of_vowpal_wabbit(shared, models):
+    """The model is the first one. A line may come in pieces, and the last one without its end."""
+    port, data = shared.others[0], TEXT.encode()
+    assert shared.raw(data, port=port, half=True) == predicted(models / "text.model", data)
+    assert shared.raw(data[:-1], port=port, half=True) == predicted(models / "text.model", data)
+    bad = b"1 |a w1\nnonsense\n1 |a w1:x\n\n-1 |a w2\n"
+    answers = shared.raw(bad, port=port, half=True).split(b"\n")
+    assert [bool(a) for a in answers] == [True, False, False, False, True, False]
+
+
+def test_a_client_of_lines_may_wait_for_each_answer(shared, models):
+    expected = predicted(models / "text.model", TEXT.encode()).splitlines(True)
+    with socket.create_connection(("127.0.0.1", shared.others[0])) as s, s.makefile("rb") as answers:
+        for line, answer in zip(TEXT.encode().splitlines(True)[:30], expected, strict=False):
+            s.sendall(line[:5])
+            s.sendall(line[5:])
+            assert answers.readline() == answer
