@@ -1,6 +1,7 @@
 """The processes of a server: sockets, signals, what is to be done each second, and the end."""
 
 import asyncio
+import errno
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ from typing import Any
 from vwlite.errors import BusyError, UnavailableError
 from vwlite.options.resolve import check_run
 from vwlite.options.serve import ServeOptions
+from vwlite.output.atomic import check_apart
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
@@ -30,6 +32,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def serve(o: ServeOptions) -> int:
     """Run `vwlite serve`; the exit code, 0 after a signal."""
     check_run(o)
+    check_apart({"--log": o.log}, [(path, "a model") for path in o.files().values()])
     models, log = Models(o), AccessLog(o.log)
     ports: dict[type, int] = {Connection: o.port}
     if o.lines is not None:
@@ -71,7 +74,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except PermissionError as e:
         raise UnavailableError(f"port {port}: {e.strerror}: ports below 1024 need a privilege; use --port 8080") from e
     except OSError as e:
-        kind = BusyError if e.errno == 98 else UnavailableError
+        kind = BusyError if e.errno == errno.EADDRINUSE else UnavailableError
         raise kind(f"{host}, port {port}: {os.strerror(e.errno or 0)}: use another --port, or end what uses it") from e
 
 

@@ -1,0 +1,177 @@
+"""The processes of `vwlite serve`: new models, the log, several processes, the end; what it does not start with."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from running import finish, start
+from servers import TEXT, predicted, wait_for
+
+LINES = TEXT.encode().splitlines(True)
+
+
+def replace(source, target):
+    """As vwlite does it: the file is there whole."""
+    shutil.copy(source, f"{target}.new")
+    os.replace(f"{target}.new", target)
+
+
+def digest(server):
+    return next(iter(server.json("/health")["models"].values()))["digest"]
+
+
+def test_a_new_model_is_taken_without_a_wrong_answer(serve, models, tmp_path):
+    model = tmp_path / "m.model"
+    both = [models / "text.model", models / "other.model"]
+    expected = [predicted(path, TEXT.encode()) for path in both]
+    assert expected[0] != expected[1]
+    replace(both[0], model)
+    server, answers, ended = serve("-m", model), [], threading.Event()
+
+    def ask():
+        while not ended.is_set():
+            answers.append(server.ask("/predict", TEXT.encode())[::2])
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    for i in (1, 0, 1):
+        before = digest(server)
+        replace(both[i], model)
+        wait_for(lambda before=before: digest(server) != before)
+        assert server.post("/predict", TEXT.encode()) == expected[i]
+    ended.set()
+    asking.join()
+    assert set(answers) == {(200, text) for text in expected}
+    assert 'vwlite_models_taken_total{model="m"} 3' in server.ask("/metrics")[2].decode()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "gone", "no model"])
+def test_a_damaged_model_is_refused_and_the_old_one_stays(serve, models, tmp_path, damage):
+    model = tmp_path / "m.model"
+    replace(models / "text.model", model)
+    server = serve("-m", model)
+    whole = (models / "other.model").read_bytes()
+    if damage == "gone":
+        model.unlink()
+    else:
+        found = {"cut": whole[: len(whole) // 2], "empty": b"", "no model": b"1 |a b\n",
+                 "flipped": whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]}[damage]  # fmt: skip
+        model.write_bytes(found)
+    wait_for(lambda: "error" in server.json("/health")["models"]["m"])
+    assert server.post("/predict", TEXT.encode()) == predicted(models / "text.model", TEXT.encode())
+    assert server.ask("/ping")[0] == 200 and server.json("/health")["status"] == "old model"
+    time.sleep(2.5)  # it is looked at again
+    replace(models / "other.model", model)
+    wait_for(lambda: "error" not in server.json("/health")["models"]["m"])
+    assert server.post("/predict", TEXT.encode()) == predicted(models / "other.model", TEXT.encode())
+    assert server.stop().err.count("warning") == 1
+
+
+def test_it_neither_learns_nor_writes(serve, models, tmp_path):
+    model = tmp_path / "m.model"
+    replace(models / "text.model", model)
+    before = model.read_bytes()
+    server = serve("-m", model)
+    first = [server.post("/predict", TEXT.encode()) for _ in range(5)]
+    assert len(set(first)) == 1 and model.read_bytes() == before and os.listdir(tmp_path) == ["m.model"]
+
+
+def test_the_log_has_requests_answers_and_tags(serve, models, tmp_path):
+    log = tmp_path / "log"
+    log.write_text('{"old": 1}\n')
+    server = serve("-m", f"a={models / 'text.model'}", "--log", log)
+    answer = server.post("/predict", LINES[0] + LINES[1])
+    server.post("/predict", b"1 |a \xff w1:x\n", 422)
+    server.ask("/ping")
+    old, good, bad, ping = map(json.loads, log.read_text().splitlines())
+    assert old == {"old": 1} and ping["path"] == "/ping" and "request" not in ping
+    assert good["request"].encode() == LINES[0] + LINES[1] and good["answer"].encode() == answer
+    assert good["tags"] == ["t0", "t1"] and good["status"] == 200 and good["model"] == "a"
+    assert good["digest"] == digest(server) and abs(good["time"] - time.time()) < 60
+    assert bad["status"] == 422 and bad["request"].encode("utf-8", "surrogateescape") == b"1 |a \xff w1:x\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_for_the_log_is_said_once(serve, models):
+    server = serve("-m", models / "text.model", "--log", "/dev/full")
+    assert all(server.post("/predict", LINES[0]) for _ in range(3))
+    assert server.stop().err.count("No space left") == 1
+
+
+def test_metrics_count_what_was_predicted(serve, models):
+    server = serve("-m", f"t={models / 'table.model'}")
+    server.post("/predict", b'[{"age": 30}, {"city": "Paris"}]')
+    server.post("/predict?on_error=skip", b'{"age": "x"}')
+    server.post("/predict", b"[1]", 422)
+    text = server.ask("/metrics")[2].decode()
+    found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert found['vwlite_lines_total{model="t"}'] == "3" and found['vwlite_errors_total{model="t"}'] == "1"
+    assert found['vwlite_requests_total{code="200"}'] == "2" and found['vwlite_requests_total{code="422"}'] == "1"
+    assert found['vwlite_features_total{model="t"}'] == "2" and found['vwlite_predictions_total{model="t"}'] == "2"
+    assert found['vwlite_unknown_features_total{model="t"}'] == "1"
+    assert 0 < float(found['vwlite_prediction_sum{model="t"}']) < 2
+    assert found["vwlite_request_seconds_count"] == found['vwlite_request_seconds_bucket{le="+Inf"}'] == "3"
+
+
+def test_several_processes_share_a_port_and_counters(serve, models):
+    server = serve("-m", models / "text.model", "--workers", "3")
+    expected = predicted(models / "text.model", TEXT.encode())
+    assert all(server.post("/predict", TEXT.encode()) == expected for _ in range(20))
+    assert 'code="200"} 20' in server.ask("/metrics")[2].decode()
+    listed = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    if listed.exists():
+        children = listed.read_text().split()
+        assert len(children) == 3
+        os.kill(int(children[0]), signal.SIGKILL)
+        wait_for(lambda: len(set(listed.read_text().split()) - {children[0]}) == 3)
+        assert server.post("/predict", TEXT.encode()) == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_signal_ends_it_after_the_requests_that_are_there(serve, models, number, workers):
+    server = serve("-m", models / "text.model", "--workers", workers)
+    with socket.create_connection(("127.0.0.1", server.port)) as s, socket.create_connection(s.getpeername()) as idle:
+        s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\n1 |a")
+        time.sleep(0.3)
+        server.process.send_signal(number)
+        assert idle.recv(1) == b""
+        s.sendall(b" w1\n")
+        assert s.makefile("rb").read().startswith(b"HTTP/1.1 200")
+    assert finish(server.process).code == 0
+
+
+def test_several_models_and_names(serve, models):
+    server = serve("-m", f"a={models / 'text.model'}", "-m", models / "other.model")
+    assert set(server.json("/health")["models"]) == {"a", "other"}
+    for name, file in (("a", "text"), ("other", "other")):
+        expected = predicted(models / f"{file}.model", TEXT.encode())
+        assert server.post(f"/predict?model={name}", TEXT.encode()) == expected
+        assert server.post(f"/v2/models/{name}/infer", TEXT.encode()) == expected
+
+
+def refused(*options):
+    done = finish(start("serve", *options))
+    assert "Traceback" not in done.err and done.err.count("\n") == 1, done.err
+    return done.code, done.err
+
+
+def test_what_it_does_not_start_with(serve, models, tmp_path):
+    model = models / "text.model"
+    server = serve("-m", model)
+    code, said = refused("-m", model, "--port", server.port)
+    assert code == 75 and "another --port" in said
+    assert refused("-m", tmp_path / "none")[0] == 66
+    (tmp_path / "cut").write_bytes(model.read_bytes()[:500])
+    assert refused("-m", tmp_path / "cut", "--port", "0")[0] == 65
+    assert refused("-m", model, "--host", "not a host")[0] == 69
+    code, said = refused("-m", f"a={model}", "-m", f"a={model}")
+    assert code == 2 and "two models a" in said
+    assert refused("-m", model, "--log", tmp_path / "no" / "folder", "--port", "0")[0] == 73
+    assert refused("-m", model, "--log", model, "--port", "0")[0] == 2
