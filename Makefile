@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-quick wheel wheels release test-browser clean
+	auto auto-quick bench-serve wheel wheels release test-browser clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -28,6 +28,7 @@ help:
 	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1; ONLY=WORDS runs the rows"
 	@echo "                  whose name contains them, for a table of their own"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
+	@echo "make bench-serve  \`vwlite serve\` beside a naive server of a scikit-learn pipeline (about 2 minutes)"
 	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
 	@echo "make bench-dimension   the tables of time over the number of features there (about 5 minutes)"
 	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
@@ -162,6 +163,9 @@ bench: $(BENCH) $(PORTABLE)
 
 bench-quick: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --quick
+
+bench-serve: $(BENCH)
+	.bench/venv/bin/python tests/bench/serve.py
 
 bench-projection: $(BENCH)
 	.bench/venv/bin/python tests/bench/projection.py --results $(RESULTS)

@@ -10,8 +10,7 @@ from vwlite.options.serve import ServeOptions, serve_options
     "serve", cls=Command, usual=("--model", "--port", "--host", "--lines", "--workers", "--log", "--quiet"),
     examples=(
         "vwlite serve -m clicks.model --port 8080",
-        "curl --data-binary @new.csv -H 'Content-Type: text/csv' http://127.0.0.1:8080/predict",
-        """curl -d '{"device": "phone", "price": 3.5}' 'http://127.0.0.1:8080/predict?explain=3'""",
+        "vwlite serve -m a=A.model -m b=B.model --workers 2 --log requests.jsonl",
     ),
 )  # fmt: skip
 @serve_options

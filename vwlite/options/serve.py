@@ -27,14 +27,14 @@ class ServeOptions(InputOptions):
     probabilities: bool = False
     host: str = option(
         "127.0.0.1", "--host", group=RUN, type=click.STRING, metavar="ADDRESS",
-        help="Address to listen on. 0.0.0.0 is all of this machine: whoever reaches it may ask.",
+        help="Address to listen on. 0.0.0.0 means all addresses: everyone in the network can send requests.",
     )  # fmt: skip
     port: int = option(
         8080, "--port", group=RUN, type=Whole(0, 65535), metavar="N", help="Port of HTTP. 0: any that is free."
     )
     lines: int | None = option(
         None, "--lines", group=RUN, type=Whole(0, 65535), metavar="[=N]", bare="26542",
-        help="Answer Vowpal Wabbit's protocol too, on this port (26542 without N). A line of text in, a line out.",
+        help="Also answer Vowpal Wabbit's line protocol, on port N. Without N it is 26542.",
     )  # fmt: skip
     workers: int = option(
         1, "--workers", group=RUN, type=Whole(1, 256), metavar="N", help="Number of processes, each with all models."

@@ -73,5 +73,5 @@ class Models(dict[str, Loaded]):
             return next(iter(self.values()))
         if name in self:
             return self[name]
-        what = f"there is no model {name!r}" if name else "there are several models"
+        what = f"unknown model {name!r}" if name else "several models are served"
         raise NoInputError(f"{what}: name one of {', '.join(self)}, as in ?model={next(iter(self))}")
