@@ -19,7 +19,7 @@ def command(options: ServeOptions) -> int:
 
     Text gets the lines that vwlite predict writes; an object of JSON, a list or JSON lines, with columns by name, get
     objects. It never learns, and takes a new model file without a failed request. SIGTERM ends it after the requests
-    that are there. vwlite help serve tells the rest.
+    that are there.
     """
     from vwlite.serve.server import serve
 
