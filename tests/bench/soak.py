@@ -32,7 +32,8 @@ def memory(pid: int) -> float:
 
 def post(port: int, body: bytes) -> tuple[int, bytes]:
     with socket.create_connection(("127.0.0.1", port), 30) as s:
-        s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        head = b"POST /predict HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+        s.sendall(head % len(body) + body)
         found = s.makefile("rb").read()
     head, _, rest = found.partition(b"\r\n\r\n")
     return int(head.split()[1]), rest
@@ -48,8 +49,8 @@ def main() -> int:
     for i in range(2):
         data = folder / f"{i}.vw"
         data.write_text("".join(lines[i * 2500 : i * 2500 + 2500]))
-        train = [VWLITE, "train", data, "--loss", "logistic", "--algorithm", "gd", "-m", folder / f"{i}.model", "--quiet"]
-        subprocess.run(train, check=True)
+        learn = ["--loss", "logistic", "--algorithm", "gd", "--quiet", "-m", folder / f"{i}.model"]
+        subprocess.run([VWLITE, "train", data, *learn], check=True)
     (folder / "all.vw").write_text("".join(lines))
     for i in range(2):
         predict = [VWLITE, "predict", "-m", folder / f"{i}.model", folder / "all.vw", "--quiet"]
@@ -84,7 +85,8 @@ def main() -> int:
 
     def huge(draw: random.Random) -> None:
         with socket.create_connection(("127.0.0.1", port), 30) as s:
-            how = draw.choice((b"Content-Length: 1073741824\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n40000000\r\n"))
+            how = draw.choice((b"Content-Length: 1073741824\r\n\r\n",
+                               b"Transfer-Encoding: chunked\r\n\r\n40000000\r\n"))  # fmt: skip
             s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\n" + how)
             for _ in range(1024):
                 s.sendall(bytes(1 << 20))
