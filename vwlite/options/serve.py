@@ -51,7 +51,7 @@ class ServeOptions(InputOptions):
     )
     timeout: float = option(
         30.0, "--timeout", group=_LIMITS, type=Number(0.1), metavar="SECONDS",
-        help="Time for a client to send a request, to read its answer, or to keep an idle connection.",
+        help="Longest time that a client may take. To send a request, to read its answer, or idle.",
     )  # fmt: skip
 
     def files(self) -> dict[str, str]:
