@@ -15,36 +15,40 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(run(arguments))
 
 
+_INTERNAL = "internal error:"
 # What a disk or a network file system may say at any call, such as closing a file that was read.
 _FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE)
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the program; its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    stdio.set_format(arguments)
     try:
-        code = _called(sys.argv[1:] if arguments is None else arguments)
+        code = _called(arguments)
         sys.stdout.flush()
         return code
     except ClosedPipe as e:
         return e.exit_code
-    except VwliteError as e:
-        stdio.say_error(str(e))
-        return e.exit_code
-    except MemoryError as e:
-        stdio.say_error(f"out of memory: {str(e) or 'the model does not fit; try fewer --bits'}")
-        return 70
     except Exception as e:
-        shortage = _shortage(e)
-        if shortage:
-            stdio.say_error(shortage)
-            return ShortageError.exit_code
-        if isinstance(e, OSError) and e.errno in _FAILING:
-            stdio.say_error(f"{e.filename or 'reading or writing a file'}: {e.strerror}")
-            return WriteError.exit_code
-        if os.environ.get("VWLITE_DEBUG"):
+        code, message = outcome(e)
+        if message.startswith(_INTERNAL) and os.environ.get("VWLITE_DEBUG"):
             raise
-        stdio.say_error(f"internal error: {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)")
-        return 70
+        stdio.say_error(message)
+        return code
+
+
+def outcome(e: Exception) -> tuple[int, str]:
+    """The exit code after an exception, and the sentence about it."""
+    if isinstance(e, VwliteError):
+        return e.exit_code, str(e)
+    if isinstance(e, MemoryError):
+        return 70, f"out of memory: {str(e) or 'the model does not fit; try fewer --bits'}"
+    if shortage := _shortage(e):
+        return ShortageError.exit_code, shortage
+    if isinstance(e, OSError) and e.errno in _FAILING:
+        return WriteError.exit_code, f"{e.filename or 'reading or writing a file'}: {e.strerror}"
+    return 70, f"{_INTERNAL} {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)"
 
 
 def _shortage(e: Exception) -> str | None:

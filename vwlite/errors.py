@@ -10,6 +10,12 @@ class VwliteError(Exception):
     exit_code = 70
 
 
+class CheckError(VwliteError):
+    """A result that a check of the command line refuses: a measure that is too low, too few examples."""
+
+    exit_code = 1
+
+
 class UsageError(VwliteError):
     """Options that mean nothing, alone or together."""
 

@@ -13,7 +13,7 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.formats import FORMATS, imported
-from vwlite.input.reader import Block, UnreadableInput
+from vwlite.input.reader import Block, Tap, UnreadableInput
 from vwlite.records import record
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class ParseOptions:
     keeps_text: bool = False  # batches come with the text that they were, if they were text
     only_text: bool = False  # files of binary formats are refused
     model: str = ""  # the file of a model that predicts, and knows no columns
+    tap: Tap | None = None  # gets what is read of lines
 
     def columns(self) -> "TableReader":
         """The columns of a table that was detected."""

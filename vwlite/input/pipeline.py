@@ -60,7 +60,7 @@ def _binary_format(source: str, format: str) -> str | None:
 def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
     """`tasks` for sources of text."""
     source, blocks = -1, SourceBlocks("vw")
-    for block in read_blocks(sources, skip_faults=options.skip, stop=stop):
+    for block in read_blocks(sources, skip_faults=options.skip, stop=stop, tap=options.tap):
         if isinstance(block, UnreadableInput):
             yield block
             continue

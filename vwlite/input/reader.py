@@ -37,6 +37,9 @@ UNSUPPORTED = {
 LONGEST_MAGIC = 10
 
 
+Tap = Callable[[str, Any], None]  # gets the name of a source and its next bytes, as they are stored
+
+
 class Pool:
     """Buffers that are used again: fresh memory costs more than reading a file into it."""
 
@@ -160,18 +163,20 @@ def read_blocks(
     max_line: int = MAX_LINE,
     skip_faults: bool = False,
     stop: Callable[[], bool] = lambda: False,
+    tap: Tap | None = None,
 ) -> Iterator[Block | UnreadableInput]:
     """The blocks of the sources, in order; no sources, or `-`, is standard input.
 
     A fault raises DataError; with skip_faults it is one of the items, and reading continues: after the
-    endless line, or with the next source. When `stop` gives true, the stream ends between two reads.
+    endless line, or with the next source. When `stop` gives true, the stream ends between two reads. tap: gets what is
+    read.
     """
     sources = list(sources) or ["-"]
     total = total_size(sources)
     pool = Pool(FRONT + block_size)
     done = 0
     for index, source in enumerate(sources):
-        file = _File(source, block_size, pool, stop)
+        file = _File(source, block_size, pool, stop, tap)
         try:
             for item in _lines(file, index, block_size, max_line):
                 if isinstance(item, UnreadableInput):
@@ -274,13 +279,15 @@ class _File:
     `fault` says why they ended early, if they did.
     """
 
-    def __init__(self, source: str, block_size: int, pool: Pool, stop: Callable[[], bool]) -> None:
+    def __init__(
+        self, source: str, block_size: int, pool: Pool, stop: Callable[[], bool], tap: Tap | None = None
+    ) -> None:
         self.name = display_name(source)
         self.fault = ""
         self.stopped = False  # whether `stop` ended it
         self.done = 0  # bytes read, as stored
         self._size = block_size
-        self._stop = stop
+        self._stop, self._tap = stop, tap
         mode = _status(source).st_mode
         if stat.S_ISDIR(mode):
             raise _unreadable(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
@@ -355,6 +362,8 @@ class _File:
         with self._readable() as readable:
             data = os.read(self._fd, self._size) if readable else b""
             self.done += len(data)
+        if self._tap is not None:
+            self._tap(self.name, data)
         return data
 
     def _read_into(self, space: memoryview) -> int:
@@ -362,6 +371,8 @@ class _File:
         with self._readable() as readable:
             size = os.readv(self._fd, [space]) if readable else 0
             self.done += size
+        if self._tap is not None:
+            self._tap(self.name, space[:size])
         return size
 
     @contextmanager

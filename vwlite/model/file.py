@@ -96,6 +96,7 @@ class Model:
     chosen: dict[str, Any] = field(default_factory=dict)  # by `--algorithm auto`: what it chose, and why
     calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
     passes: list[dict[str, float | None]] = field(default_factory=list)  # losses of each
+    continued: dict[str, Any] = field(default_factory=dict)  # by `train --continue`: `vwlite.model.header.CONTINUED`
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
@@ -162,6 +163,7 @@ class Model:
             **({"chosen": self.chosen} if self.chosen else {}),
             **({"calibration": self.calibration} if self.calibration else {}),
             **({"passes": self.passes} if self.passes else {}),
+            **({"continued": self.continued} if self.continued else {}),
         }
 
 
@@ -306,6 +308,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 chosen=header.get("chosen", {}),
                 calibration=header.get("calibration", {}),
                 passes=header.get("passes", []),
+                continued=header.get("continued", {}),
             )
     except (DataError, MemoryError):
         raise

@@ -1,45 +1,11 @@
 """The options of `vwlite evaluate`."""
 
-import operator
-import re
-from typing import Any, NamedTuple
-
 import click
 
 from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
 from vwlite.options.spec import OUT, RUN, option, specs_of
-from vwlite.options.types import PATH, Number
+from vwlite.options.types import PATH, Condition, ConditionType, Number
 from vwlite.records import record
-
-_COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-
-
-class Condition(NamedTuple):
-    """A condition on a measure, such as auc<0.9."""
-
-    measure: str
-    sign: str
-    limit: float
-
-    def holds(self, value: float) -> bool:
-        return bool(_COMPARED[self.sign](value, self.limit))
-
-    def __str__(self) -> str:
-        return f"{self.measure}{self.sign}{self.limit:g}"
-
-
-class ConditionType(click.ParamType):
-    name = "condition"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return "CONDITION"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
-        found = re.fullmatch(r"\s*([A-Za-z][\w ]*?)\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", str(value))
-        try:
-            return Condition(found[1].lower().replace(" ", "_"), found[2], float(found[3]))  # type: ignore[index]
-        except (TypeError, ValueError):
-            self.fail(f"{value!r} is not a measure, <, <=, > or >=, and a number, such as 'auc<0.9'", param, ctx)
 
 
 @record(frozen=True)

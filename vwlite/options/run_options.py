@@ -24,6 +24,8 @@ from vwlite.options.types import (
     PATH,
     Choice,
     ClassWeight,
+    Condition,
+    ConditionType,
     Delimiter,
     IntervalType,
     NamesType,
@@ -126,7 +128,7 @@ class InputOptions:
     quiet: bool = option(False, "--quiet", group=OUT, help="Print nothing but errors.")
     report: str | None = option(
         None, "--report", group=OUT, type=PATH, metavar="FILE", writes=True,
-        help="Write options and results to this file, as JSON.",
+        help="Write options and results to this file, as JSON. Also if the run fails: then with the error.",
     )  # fmt: skip
     on_error: str = option(
         "stop", "--on-error", group=IN, reported=True, type=Choice(["stop", "skip"]),
@@ -224,6 +226,10 @@ def _check_termination(o: "TrainOptions") -> None:
         raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
 
 
+_NAMED = "it names the model"
+_CHECKED = "a checkpoint replaces the model before it is checked"
+
+
 def _check_counted(o: "TrainOptions") -> None:
     if o.class_weight == "balanced" and not (o.data and all(map(os.path.isfile, o.data))):
         raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
@@ -290,6 +296,30 @@ class TrainOptions(InputOptions):
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, reported=True, vw=("--initial_regressor",), type=PATH, metavar="FILE",
         reads="the input model", help="Continue from this model, with its options.",
+    )  # fmt: skip
+    continued: str | None = option(
+        None, "--continue", "continued", group=OUT, type=PATH, metavar="MODEL", writes=True,
+        excludes={"--model": _NAMED, "--initial": _NAMED, "--save-weights-only": "the next run continues it",
+                  "--checkpoint-every": "an input is learned whole, or not at all"},
+        help="Continue MODEL and replace it, or start it. Like -i MODEL -m MODEL, but a model that is not there is "
+             "started, the input of the last run is refused, and a run that is interrupted changes nothing: "
+             "`vwlite help cron`.",
+    )  # fmt: skip
+    again: bool = option(
+        False, "--again", group=OUT, needs=("--continue",), help="Learn the input of the last run again."
+    )
+    fail_if: tuple[Condition, ...] = option(
+        (), "--fail-if", group=OUT, type=ConditionType(), multiple=True, excludes={"--checkpoint-every": _CHECKED},
+        help="Write no model and exit with code 1 if this holds. For example 'auc<0.9'; measures are those of the "
+             "summary, named as by vwlite evaluate. May be repeated.",
+    )  # fmt: skip
+    min_examples: int | None = option(
+        None, "--min-examples", group=OUT, type=Whole(1), metavar="N", excludes={"--checkpoint-every": _CHECKED},
+        help="Write no model if fewer examples were learned. The exit code is 1 then.",
+    )  # fmt: skip
+    log_format: str = option(
+        "text", "--log-format", group=OUT, type=Choice(["text", "line", "json"]),
+        help="Format of standard error. line: one line about the run, and warnings; json: each line is a JSON object.",
     )  # fmt: skip
     names: int | None = option(
         None, "--names", group=OUT, reported=True, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES),

@@ -1,12 +1,14 @@
 """The types of option values: conversion of typed text to a number, a tuple or a text."""
 
 import math
+import operator
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
+_COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no Choice[str]
@@ -266,3 +268,31 @@ class Delimiter(click.ParamType):
 
 
 PATH = FileName()
+
+
+class Condition(NamedTuple):
+    """A condition on a measure, such as auc<0.9."""
+
+    measure: str
+    sign: str
+    limit: float
+
+    def holds(self, value: float) -> bool:
+        return bool(_COMPARED[self.sign](value, self.limit))
+
+    def __str__(self) -> str:
+        return f"{self.measure}{self.sign}{self.limit:g}"
+
+
+class ConditionType(click.ParamType):
+    name = "condition"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        return "CONDITION"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
+        found = re.fullmatch(r"\s*([A-Za-z][\w ]*?)\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", str(value))
+        try:
+            return Condition(found[1].lower().replace(" ", "_"), found[2], float(found[3]))  # type: ignore[index]
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is not a measure, <, <=, > or >=, and a number, such as 'auc<0.9'", param, ctx)

@@ -8,7 +8,8 @@ import io
 import os
 import select
 import sys
-from typing import TextIO
+from collections.abc import Sequence
+from typing import Any, TextIO
 
 from vwlite.errors import ClosedPipe, WriteError
 
@@ -79,9 +80,27 @@ def has_colors(stream: TextIO) -> bool:
     return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
-def say(text: str = "") -> None:
-    """A line on standard error. On a terminal, the word before an error, a warning or a note is bold."""
+as_json = False  # lines on standard error are JSON objects
+
+
+def set_format(arguments: Sequence[str]) -> None:
+    """Set how lines on standard error are written, by what was typed: also errors of the command line."""
+    global as_json
+    given = " ".join(arguments).replace("=", " ")
+    as_json = arguments[:1] == ["train"] and "--log-format json" in given
+
+
+def say(text: str = "", message: str | None = None, **fields: Any) -> None:
+    """A line on standard error. On a terminal, the word before an error, a warning or a note is bold.
+
+    message, fields: of its JSON object, where these are another than the text; message "": there is none.
+    """
     kind, colon, rest = text.partition(": ")
+    if as_json:
+        for line in (text if message is None else message).splitlines():
+            if line.strip():
+                print(_json(line.strip(), fields), file=sys.stderr)
+        return
     if colon and kind in _BOLD and has_colors(sys.stderr):
         text = f"\x1b[{_BOLD[kind]}m{kind}:\x1b[0m {rest}"
     print(text, file=sys.stderr)
@@ -92,7 +111,24 @@ def say_error(text: str) -> None:
     progress that was left there is erased."""
     if is_terminal(sys.stderr):
         sys.stderr.write("\r\x1b[K")
-    say(f"Error: {text}" if sys.stderr.isatty() else text)
+    say(f"Error: {text}" if sys.stderr.isatty() or as_json else text)
+
+
+def _json(text: str, fields: dict[str, Any]) -> str:
+    """A line as a JSON object: time, level, message, and the place that it names."""
+    import json
+    import re
+    import time
+
+    kind, _, rest = text.partition(": ")
+    level, text = (kind.lower(), rest) if kind in _BOLD else ("info", text)
+    place = re.match(r"([^:]+):(\d+)(?::(\d+))?: ", text)
+    found: dict[str, Any] = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    found |= {"level": "warning" if place and level == "info" else level, "message": text}
+    if place:
+        found |= {"file": place[1], "line": int(place[2])}
+        found |= {"column": int(place[3])} if place[3] else {}
+    return json.dumps(found | fields)
 
 
 def prepare() -> None:

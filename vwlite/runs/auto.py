@@ -331,12 +331,14 @@ class AutoTraining(Training):
     def _say_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
         if not self.options.quiet:
             if number_of_pass == 1:
-                say(HEADER)
+                say(HEADER, "")
             c = min(ran, key=lambda c: c.passes[-1].loss)
             last, scale = c.passes[-1], self.labels_as.loss_scale
             losses = (f"{format_number(x * scale):<9}" for x in (last.losses[last.best], last.stacked))
             row = (f"{number_of_pass:<5}", f"{c.name:<7}", f"{COLUMNS[last.best]:<23}", *losses)
-            say(f"{' '.join(row)} {self.summary.features:<9} {time.monotonic() - self.started_at:.1f}")
+            fields = {"pass": number_of_pass, "normalize": c.name, "loss": last.losses[last.best] * scale}
+            seconds = time.monotonic() - self.started_at
+            say(f"{' '.join(row)} {self.summary.features:<9} {seconds:.1f}", "progress", **fields)
 
     # --- checkpoints -------------------------------------------------------------------------
 

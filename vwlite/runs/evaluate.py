@@ -14,6 +14,7 @@ from vwlite.core.learn.evaluator import WIDTH, Evaluator
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import screen
 from vwlite.evaluation.against import Against
+from vwlite.evaluation.conditions import check_names, failures
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression, Rows
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
@@ -239,23 +240,16 @@ def _part(evaluation: Evaluation) -> dict[str, Any]:
 
 def _conditions(o: EvaluateOptions, evaluation: Evaluation) -> Callable[[list[Measure], Evaluation], int]:
     """Checks the conditions of --fail-if: the exit code. UsageError for a measure that there is not."""
-    names = [*evaluation.names(), *(("precision", "recall", "f1") if isinstance(evaluation, Binary) else ())]
-    for condition in o.fail_if:
-        if condition.measure not in names:
-            raise UsageError(f"--fail-if {condition}: there is no measure {condition.measure}; there are "
-                             f"{', '.join(names)}")  # fmt: skip
+    check_names(o.fail_if, [*evaluation.names(), *(("precision", "recall", "f1") * isinstance(evaluation, Binary))])
 
     def check(measures: list[Measure], evaluation: Evaluation) -> int:
         values = {m.key: m.value for m in measures}
         if isinstance(evaluation, Binary):
             found = evaluation.at_threshold()
             values |= {"precision": found.precision, "recall": found.recall, "f1": found.f1}
-        code = 0
-        for condition in o.fail_if:
-            value = values[condition.measure]
-            if value is None or condition.holds(value):
-                say(f"--fail-if {condition}: it is {screen.shown(value) if value is not None else 'not defined'}")
-                code = 1
-        return code
+        failed = failures(o.fail_if, values)
+        for failure in failed:
+            say(failure)
+        return 1 if failed else 0
 
     return check

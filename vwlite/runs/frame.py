@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from vwlite import __version__
+from vwlite.errors import VwliteError
 from vwlite.options.run_options import InputOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
@@ -34,6 +35,20 @@ class RunFrame(ExitStack):
             self.push(stack.pop_all())
         return self
 
+    def __exit__(self, *error: Any) -> bool | None:
+        if isinstance(error[1], Exception) or (error[1] is None and self.signal is not None):
+            self._report_failure(error[1])
+        return super().__exit__(*error)
+
+    def _report_failure(self, error: Exception | None) -> None:
+        """Write the report of a run that did not come to the end where it would have written one."""
+        from vwlite.cli import outcome
+
+        code, message = outcome(error) if error is not None else (self.code(), f"interrupted by signal {self.signal}")
+        if code:
+            with suppress(VwliteError):  # there is an error already
+                self.report(signal=self.signal, exit_code=code, error=message)
+
     def stop_with(self, stop: Callable[[], None]) -> None:
         """What a signal calls, from a thread of its own."""
         self._signals.then(stop)
@@ -50,13 +65,20 @@ class RunFrame(ExitStack):
     def seconds(self) -> float:
         return round(time.monotonic() - self.begin, 3)
 
-    def show(self, summary: str, notes: Iterable[str] = (), *, ended: bool = False) -> None:
-        """Print the results, unless --quiet. ended: say first whether the run came to its end."""
+    def show(
+        self, summary: str, notes: Iterable[str] = (), *, ended: bool = False, results: dict[str, Any] | None = None
+    ) -> None:
+        """Print the results, unless --quiet. ended: say first whether the run came to its end. results: what is in the
+        summary, for other formats of lines."""
         if self.options.quiet:
             return
-        if ended:
-            say(f"\n{'interrupted' if self.signal else 'finished run'}")
-        say(summary)
+        end, format = "interrupted" if self.signal else "finished run", getattr(self.options, "log_format", "text")
+        if results is not None and format == "line":
+            say(f"{end}: {_in_line(results)}")
+        elif results is not None and format == "json":
+            say(end, summary=results)
+        else:
+            say(f"\n{end}\n{summary}" if ended else summary)
         for note in notes:
             say(f"note: {note}")
 
@@ -73,9 +95,11 @@ class RunFrame(ExitStack):
             return
         import json
 
+        parts = {"exit_code": self.code()} | parts
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
         self._report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
         self._report.commit()
+        self._report = None
 
     def code(self, kept: str | None = None) -> int:
         """The exit code of the run. kept: what an interrupted run has left, as the end of a sentence about it; None:
@@ -85,3 +109,12 @@ class RunFrame(ExitStack):
         if kept is not None:
             say(f"interrupted by signal {self.signal}{kept}")
         return 128 + self.signal
+
+
+def _in_line(results: dict[str, Any]) -> str:
+    """Results as one line of name=value, for logs."""
+    import json
+
+    shown = {name: f"{x:.6g}" if isinstance(x, float) else json.dumps(x) for name, x in results.items()
+             if x is not None and not isinstance(x, dict)}  # fmt: skip
+    return " ".join(f"{name.replace(' ', '_').replace(',', '')}={x}" for name, x in shown.items())

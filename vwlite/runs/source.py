@@ -14,6 +14,7 @@ from vwlite.errors import UsageError
 from vwlite.input.formats import FORMATS
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, parsed_batches
+from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
 from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings
@@ -120,6 +121,7 @@ def shaping_of(
     parse = parse_options(o, settings)
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
+        "tap",
     )  # fmt: skip
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
@@ -148,6 +150,7 @@ class Source:
         self._named = self._classes.first(len(self._classes)) if settings.classes and self._classes is not None else []
         self._cache: CacheReader | None = None
         self._share_numbers = share_numbers
+        self.tap: Tap | None = None  # gets what is read
         self.keeps_batches = options.passes > 1  # after the first pass, in a cache
         self.keeps_text = options.holdout_to is not None  # in what is parsed
         self._weights = None
@@ -218,7 +221,7 @@ class Source:
                 stack.callback(writer.close)
             parse = self._parse_options
             only_text = self._options.holdout_to is not None
-            parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text)
+            parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text, tap=self.tap)
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )

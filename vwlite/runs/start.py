@@ -1,30 +1,45 @@
 """Starts a run of `vwlite train`: of one algorithm, or of `--algorithm auto`."""
 
 import os
+from dataclasses import replace
 
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.reader import check_sources
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
+from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.train import Job, Training, prepared
 
 
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
-    check_run(o)
-    check_sources(o.data, quiet=o.quiet)
-    model = None
-    if o.initial:
-        from vwlite.model import read_model
+    continuing = None
+    if o.continued is not None:
+        from vwlite.runs.continued import Continuing
 
-        model = read_model(o.initial, uncalibrated=True)
-    job = prepared(o, model, in_place=_in_place(o))
-    del model
-    kind = _kind_of(o, job)
+        continuing = Continuing(o)
+        o = continuing.options(o)
+    check_run(o)
     with RunFrame("train", o) as frame:
-        run = kind(o, job, frame)
+        check_sources(o.data, quiet=o.quiet)
+        if continuing is not None and not o.initial and not o.quiet:
+            say(f"note: {continuing.path} is not there: a new model is started")
+        if o.log_format == "line":
+            o = replace(o, quiet=True)
+        model = None
+        if o.initial:
+            from vwlite.model import read_model
+
+            model = read_model(o.initial, uncalibrated=True)
+        if continuing is not None:
+            continuing.begin(model, lambda: frame.signal is not None)
+        job = prepared(o, model, in_place=_in_place(o))._replace(continuing=continuing)
+        del model
+        run = _kind_of(o, job)(o, job, frame)
+        if continuing is not None:
+            continuing.check_unchanged()
         frame.stop_with(run.stop)
         run.passes(frame)
         run.finish(frame)
@@ -61,7 +76,7 @@ def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
 def _not_sparse(o: TrainOptions, job: Job) -> str:
     """Why --sparse has no effect."""
     if o.initial:
-        return "--sparse begins with new learners: leave -i out"
+        return "--sparse begins with new learners: leave -i or --continue out"
     why = job.resolved.why.removeprefix("as ").removesuffix(" is given")
     if not why:
         return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"

@@ -10,7 +10,7 @@ from vwlite.algorithms.table import ALGORITHMS, algorithm_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
-from vwlite.errors import DataError
+from vwlite.errors import CheckError, DataError
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, new_learner, resume, snapshot
 from vwlite.options.resolve import Resolved, resolve
@@ -26,6 +26,7 @@ from vwlite.runs.source import DataNames, Source, name_store
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model import Model
+    from vwlite.runs.continued import Continuing
     from vwlite.runs.held_out import HoldoutWriter
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
@@ -39,6 +40,7 @@ class Job(NamedTuple):
     before: dict[str, int]  # the counters of that model
     provenance: Provenance
     known: DataNames
+    continuing: "Continuing | None" = None  # of --continue
 
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
@@ -85,11 +87,19 @@ class Training(Run):
             from vwlite.model import write_model  # before the run: the program's files may be others at its end
 
             self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
+        self.continuing, self.checks = job.continuing, None
+        if o.fail_if or o.min_examples:
+            from vwlite.runs.continued import Checks
+
+            self.checks = Checks(o, settings, self.chooses_loss)
+        if self.continuing is not None:
+            self.source.tap = self.continuing.take
+        self.wrote = False  # the model, at the end
         self.holdout_writer = _holdout_writer(o, stack)
         self.namespaces = namespaces_of(settings)
         self.titled = False  # the head of the progress table is printed, after the messages about columns
         self.interval = Interval(*o.progress)
-        self.live = LiveLine(quiet=o.quiet)
+        self.live = LiveLine(quiet=o.quiet or o.log_format != "text")
         self.pass_number = 0
         self.held: Tally | None = None  # of the pass with the best holdout loss
         self.nonzeros = 0
@@ -184,7 +194,14 @@ class Training(Run):
 
     def _may_write(self) -> bool:
         """Whether the file of a model may be replaced: empty input must not destroy an older model."""
+        if self.stopped and self._is_whole:
+            return False
         return self.learner.progressive.weight > 0 or self.options.allow_empty
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the model is only written if all of the input was learned."""
+        return self.continuing is not None or self.checks is not None
 
     def _nothing_learned(self) -> str:
         """Why no example was learned, and what becomes of the model."""
@@ -243,6 +260,7 @@ class Training(Run):
             names=self.feature_names,
             provenance=self.job.provenance,
             passes=self.losses,
+            continued=self.continuing.stored() if self.continuing is not None else None,
         )
 
     # --- the end -----------------------------------------------------------------------------
@@ -252,19 +270,23 @@ class Training(Run):
         self.live.clear()
         learned = self.learner.progressive.weight > 0
         if not learned and frame.signal is None:
-            if self.file is not None and not self._may_write():
+            if self.file is not None and not self._may_write() and self.options.min_examples is None:
                 unwritten = f"{self._unwritten()} (--allow-empty writes it anyway)"
                 raise DataError(f"{self._nothing_learned()}; {unwritten}")
             say(f"warning: {self._nothing_learned()}")
+        if self.continuing is not None:
+            self.continuing.check()
         if not self.best_is_kept:
             self._write_model(interrupted=frame.signal is not None)
         else:
             self.nonzeros, self.strength = self._best_nonzeros, self._best_strength
             if self.file is not None and self._best_model is not None:
                 self._best_model.copy_to(self.file)
-        if self.file is not None and self._may_write():
+        failed = self._failed() if frame.signal is None else None
+        if self.file is not None and self._may_write() and failed is None:
             self.file.commit()
-        if self.holdout_writer is not None:
+            self.wrote = True
+        if self.holdout_writer is not None and failed is None:
             self.holdout_writer.commit()
         results = self.results()
         numbers, notes = self.notes()
@@ -275,8 +297,9 @@ class Training(Run):
         text = summary(results)
         if self.settings.nonzeros and self.learner.rule.slack:
             text += f"\n--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk"
-        frame.show(text, notes, ended=True)
-        self.commit()
+        frame.show(text, notes, ended=True, results=results)
+        if failed is None:
+            self.commit()
         names = [spec.name for kind in (InputOptions, TrainOptions) for spec in specs_of(kind) if spec.reported]
         own = {"holdout_period": self.options.held_out or None, "cache": self.source.path}
         frame.report(
@@ -287,7 +310,19 @@ class Training(Run):
             results={**results, **numbers},
             notes=notes,
             **self.more_for_report(),
+            **({"exit_code": failed.exit_code, "error": str(failed)} if failed else {}),
         )
+        if failed is not None:
+            raise failed
+
+    def _failed(self) -> CheckError | None:
+        """Which checks the model does not pass."""
+        if self.checks is None:
+            return None
+        learner, unwritten = self.learner, f"; {self._unwritten()}" if self.file is not None else ""
+        examples = (learner.examples - learner.unlabelled) // (len(self.losses) or 1)
+        measures = self.measures(self._held_tally or learner.progressive)
+        return self.checks.failed(self.settings, measures, examples, unwritten)
 
     def more_for_report(self) -> dict[str, Any]:
         """What the report has beside the options and results."""
@@ -302,8 +337,9 @@ class Training(Run):
         part = f"; of the last example, only a part of its {cut:,} features is learned" if cut else ""
         if self.file is None:
             return part + "; no --model was given"
-        if not self._may_write():
-            return f"; no example was learned, {self._unwritten()}"
+        if not self.wrote:
+            why = "it is learned whole, or not at all" if self._is_whole else "no example was learned"
+            return f"; {why}, {self._unwritten()}"
         return part + f"; the model so far was saved to {self.file.name}{', -i continues it' * self.continues}"
 
     def _unwritten(self) -> str:
@@ -377,7 +413,7 @@ class Training(Run):
 
     def _print_title(self) -> None:
         if not self.titled:
-            say(HEADER.rstrip("\n"))
+            say(HEADER.rstrip("\n"), "")
             self.titled = True
 
     def _print_row(self) -> None:
@@ -386,21 +422,18 @@ class Training(Run):
         shown = learner.holdout if held else tally
         self.live.clear()
         self._print_title()
-        say(
-            format_row(
-                ProgressRow(
-                    average=shown.average,
-                    recent=shown.take_recent(),
-                    examples=learner.examples,
-                    weight=tally.weight + learner.unlabelled_weight,
-                    label=None if math.isnan(learner.label) else self.shown_label(learner.label),
-                    prediction=self.shown(learner.prediction),
-                    features=learner.size,
-                    nonzeros=self._nonzeros_for_row(),
-                    holdout=held,
-                )
-            )
+        row = ProgressRow(
+            average=shown.average,
+            recent=shown.take_recent(),
+            examples=learner.examples,
+            weight=tally.weight + learner.unlabelled_weight,
+            label=None if math.isnan(learner.label) else self.shown_label(learner.label),
+            prediction=self.shown(learner.prediction),
+            features=learner.size,
+            nonzeros=self._nonzeros_for_row(),
+            holdout=held,
         )
+        say(format_row(row), "progress", **vars(row))
         learner.report_at = self.interval.advance(tally.weight + learner.unlabelled_weight)
 
     def _nonzeros_for_row(self) -> str:
