@@ -19,6 +19,7 @@ GROUPS = {
         "explain": "Explain the score of each example, feature by feature.",
         "worst": "Show the examples with the largest loss.",
         "diff": "Show what differs between two models.",
+        "drift": "Show what differs between the data of two days.",
     },
     "Models": {
         "info": "Show the options, counters, state and size of a model.",

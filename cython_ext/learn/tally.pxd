@@ -15,6 +15,11 @@ cdef class Tally:
     cdef readonly double weight           # sum of importance of the labelled
     cdef readonly double labels           # sum of importance * label
     cdef readonly double squares          # sum of importance * label^2
+    cdef readonly double weight2          # sum of importance^2
+    cdef readonly double loss_squares     # sum of importance * loss^2
+    cdef readonly double predictions      # sum of importance * prediction, as a probability if `logistic`
+    cdef readonly double prediction_squares
+    cdef public bint logistic             # predictions are of the logistic loss
     cdef readonly double correct          # importance of those with the right sign
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label

@@ -11,6 +11,8 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
+from vwlite.core.base.elementary cimport sigmoid
+
 cdef enum:
     DROPPED_BITS = 14
     CHUNKS = 1 << (32 - DROPPED_BITS - CHUNK_BITS)
@@ -64,6 +66,7 @@ cdef class Tally:
         """Count one labelled prediction; -1: no memory. log_loss: -log of the label's probability, if it is known."""
         cdef uint32_t bin
         cdef Bins* bins
+        cdef double shown
         if self.weight == 0:
             self.min_label = self.max_label = label
         self.min_label = min(self.min_label, label)
@@ -73,6 +76,11 @@ cdef class Tally:
         self.weight += importance
         self.labels += importance * label
         self.squares += importance * label * label
+        self.weight2 += importance * importance
+        self.loss_squares += importance * loss * loss
+        shown = sigmoid(p) if self.logistic else p
+        self.predictions += importance * shown
+        self.prediction_squares += importance * shown * shown
         self.recent_loss += importance * loss
         self.recent_weight += importance
         if self.classes:

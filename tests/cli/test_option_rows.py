@@ -26,8 +26,7 @@ ROWS = [(kind, f.name, spec) for kind in KINDS for f in fields(kind) for spec in
 def given(typed):
     """An option as the field of a dataclass and a value: the one with which it is named, or any."""
     option, _, value = typed.partition(" ")
-    named = {spec.long: f.name for f in fields(TrainOptions) for spec in f.metadata.get("specs", ())}
-    return {named.get(option, option[2:].replace("-", "_")): value or "given"}
+    return {option[2:].replace("-", "_"): value or "given"}
 
 
 def refusal(kind, **options):

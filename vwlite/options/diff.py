@@ -1,4 +1,4 @@
-"""The options of `vwlite diff`."""
+"""The options of `vwlite diff` and `vwlite drift`."""
 
 
 from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions, takes
@@ -18,3 +18,17 @@ class DiffOptions(ModelOptions):
 
 _SPECS = (*specs_of(DiffOptions), *OF_MODEL, *specs_of(InputOptions, OUT, RUN))
 diff_options = takes(DiffOptions, [s for s in _SPECS if s.name not in ("raw_predictions", "report", "rejects")])
+
+
+@dataclass(frozen=True)
+class DriftOptions(ModelOptions):
+    """The options of `vwlite drift`, as typed. Its DATA are two files."""
+
+    json: bool = option(False, "--json", group=OUT, help="Write all numbers as JSON, for programs.")
+
+
+_DRIFT = (*specs_of(ModelOptions), *specs_of(DriftOptions), *OF_MODEL, *specs_of(InputOptions, OUT, RUN))
+drift_options = takes(
+    DriftOptions, [s for s in _DRIFT if s.name not in ("data_options", "raw_predictions", "report", "rejects")],
+    "YESTERDAY TODAY",
+)  # fmt: skip

@@ -226,7 +226,6 @@ def _check_termination(o: "TrainOptions") -> None:
         raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
 
 
-_NAMED = "it names the model"
 _CHECKED = "a checkpoint replaces the model before it is checked"
 
 
@@ -299,14 +298,12 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     continued: str | None = option(
         None, "--continue", "continued", group=OUT, type=PATH, metavar="MODEL", writes=True,
-        excludes={"--model": _NAMED, "--initial": _NAMED, "--save-weights-only": "the next run continues it",
-                  "--checkpoint-every": "an input is learned whole, or not at all"},
         help="Continue MODEL and replace it, or start it. Like -i MODEL -m MODEL, but a model that is not there is "
              "started, the input of the last run is refused, and a run that is interrupted changes nothing: "
              "`vwlite help cron`.",
     )  # fmt: skip
     again: bool = option(
-        False, "--again", group=OUT, needs=("--continue",), help="Learn the input of the last run again."
+        False, "--again", group=OUT, help="With --continue: learn the input of the last run again."
     )
     fail_if: tuple[Condition, ...] = option(
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True, excludes={"--checkpoint-every": _CHECKED},

@@ -105,7 +105,9 @@ def check_rows(o: Any) -> None:
     """UsageError for options of a dataclass that cannot be used together, or that need others."""
     given = [spec for f in fields(o) if getattr(o, f.name) != f.default for spec in f.metadata.get("specs", ())]
     for spec in given:
-        check_excluded(o, spec)
+        for other, why in spec.excludes.items():
+            if _is_given(o, other):
+                raise UsageError(f"{spec.long} and {other} cannot be used together" + (f": {why}" if why else ""))
     for spec in given:
         if spec.needs and not any(_is_given(o, other) for other in spec.needs):
             raise UsageError(f"{spec.long} needs {' or '.join(spec.needs)}")
@@ -113,17 +115,9 @@ def check_rows(o: Any) -> None:
             spec.check(o)
 
 
-def check_excluded(o: Any, spec: Spec) -> None:
-    """UsageError for options that cannot be given with one that is."""
-    for other, why in spec.excludes.items():
-        if _is_given(o, other):
-            raise UsageError(f"{spec.long} and {other} cannot be used together" + (f": {why}" if why else ""))
-
-
 def _is_given(o: Any, typed: str) -> bool:
     """Whether an option has the value with which it is named, as in `--on-error skip`; without one, any but its
     default."""
     option, _, value = typed.partition(" ")
-    named = (f.name for f in fields(o) for spec in f.metadata.get("specs", ()) if spec.long == option)
-    name = next(named, option[2:].replace("-", "_"))
+    name = option[2:].replace("-", "_")
     return bool(getattr(o, name) == value if value else getattr(o, name) != getattr(type(o), name))

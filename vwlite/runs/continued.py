@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.errors import BusyError, CheckError, DataError
+from vwlite.core.learn.learner import Learner
+from vwlite.errors import BusyError, CheckError, DataError, UsageError
 from vwlite.evaluation.conditions import check_names, failures
+from vwlite.evaluation.drift import Number, differs, share, watched
+from vwlite.input.diagnostics import printable
 from vwlite.input.reader import display_name
 from vwlite.model.header import MOST_INPUTS
+from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
-from vwlite.options.spec import check_excluded, specs_of
 from vwlite.runs.common import BASELINE
 from vwlite.runs.progress import format_number
 
@@ -26,6 +29,7 @@ def _hash(data: Any = b"") -> Any:
     return hashlib.blake2b(data, digest_size=16)
 
 
+NEW = "share of new features"
 NOTHING = _hash().hexdigest()
 
 
@@ -43,12 +47,17 @@ class Continuing:
 
     def __init__(self, o: TrainOptions) -> None:
         assert o.continued is not None
-        check_excluded(o, next(spec for spec in specs_of(TrainOptions) if spec.name == "continued"))
+        for name in ("model", "initial", "checkpoint_every", "save_weights_only"):
+            if name in o.given:
+                raise UsageError(f"--continue and {option_name(name)} cannot be used together: it reads and writes "
+                                 "one model, which is replaced when the whole input is learned")  # fmt: skip
         self.path, self._again, self._data = o.continued, o.again, o.data or ("-",)
         self._version = _version(self.path)
         self._before: Sequence[str] = ()
         self._found: dict[str, Any] = {}  # by the name of a file or pipe
         self._files: set[str] = set()
+        self._numbers_before: dict[str, list[float]] = {}
+        self._features: int | None = None  # of the model before
 
     def options(self, o: TrainOptions) -> TrainOptions:
         """Those of a run that does the same by --initial and --model."""
@@ -56,7 +65,10 @@ class Continuing:
 
     def begin(self, model: "Model | None", stop: Callable[[], bool]) -> None:
         """Take the digests of files. DataError if the last run of the model has learned one of them."""
-        self._before = () if model is None or self._again else model.continued.get("inputs", ())
+        if model is not None:
+            self._before = () if self._again else model.continued.get("inputs", ())
+            self._numbers_before = model.continued.get("numbers", {})
+            self._features = len(model.keys)
         for path in self._data:
             if path != "-" and os.path.isfile(path) and path not in self._found:
                 self._found[path] = digest = _hash()
@@ -83,10 +95,24 @@ class Continuing:
         if _version(self.path) != self._version:
             raise BusyError(f"{self.path}: another job has written it since this one began: start this one again")
 
-    def stored(self) -> dict[str, Any]:
+    def numbers(self, learner: Learner, passes: int) -> dict[str, Number]:
+        """What is watched of the input."""
+        found = watched(learner)
+        if self._features is None or not learner.features:
+            return found
+        new = passes * max(len(learner.rule) - self._features, 0)
+        return found | {NEW: share(new, learner.features, learner.examples / passes)}
+
+    def notes(self, numbers: dict[str, Number]) -> list[str]:
+        """What differs from the last run, as sentences. New features become fewer: only more are worth one."""
+        pairs = {name: (Number(*x), numbers[name]) for name, x in self._numbers_before.items() if name in numbers}
+        return [f"{printable(name)}: {b.value:.4g}, in the last run {a.value:.4g}: vwlite drift shows the columns"
+                for name, (a, b) in pairs.items() if differs(a, b) and (name != NEW or b.value > a.value)]  # fmt: skip
+
+    def stored(self, numbers: dict[str, Number]) -> dict[str, Any]:
         """For the header of the model."""
         inputs = [digest.hexdigest() for digest in self._found.values()]
-        return {"inputs": [x for x in inputs if x != NOTHING][:MOST_INPUTS], "numbers": {}}
+        return {"inputs": [x for x in inputs if x != NOTHING][:MOST_INPUTS], "numbers": dict(numbers)}
 
 
 class Checks:

@@ -33,8 +33,10 @@ MOST_OF_SLICE = 20_000  # scores that are kept of each
 class Evaluating:
     """The labelled examples of a stream, as a model predicts them."""
 
-    def __init__(self, o: ModelOptions, frame: RunFrame, *, keeps_text: bool = False, everything: bool = False) -> None:
-        self.opened = Opened(o, keeps_text=o.rejects is not None or keeps_text)
+    def __init__(
+        self, o: ModelOptions, frame: RunFrame, *, keeps_text: bool = False, everything: bool = False, **text: Any
+    ) -> None:
+        self.opened = Opened(o, keeps_text=o.rejects is not None or keeps_text, **text)
         self.learner = Evaluator(self.opened.learner, everything=everything)
         self._run = Scoring(o, self.opened, frame, self.learner)
         self._rows = np.empty((0, WIDTH))

@@ -21,6 +21,8 @@ def train(o: TrainOptions) -> int:
 
         continuing = Continuing(o)
         o = continuing.options(o)
+    elif o.again:
+        raise UsageError("--again needs --continue")
     check_run(o)
     with RunFrame("train", o) as frame:
         check_sources(o.data, quiet=o.quiet)

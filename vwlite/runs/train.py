@@ -25,6 +25,7 @@ from vwlite.runs.source import DataNames, Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
+    from vwlite.evaluation.drift import Number
     from vwlite.model import Model
     from vwlite.runs.continued import Continuing
     from vwlite.runs.held_out import HoldoutWriter
@@ -177,6 +178,8 @@ class Training(Run):
 
     def feed(self, batch: Batch) -> None:
         self.namespaces.look(batch)
+        if self.continuing is not None:
+            self.learner.progressive.logistic = self.settings.loss == "logistic"
         super().feed(batch)
 
     def paused(self, reason: Reason) -> None:
@@ -260,7 +263,7 @@ class Training(Run):
             names=self.feature_names,
             provenance=self.job.provenance,
             passes=self.losses,
-            continued=self.continuing.stored() if self.continuing is not None else None,
+            continued=self.continuing.stored(self._watched()) if self.continuing is not None else None,
         )
 
     # --- the end -----------------------------------------------------------------------------
@@ -294,6 +297,8 @@ class Training(Run):
             from vwlite.runs.class_weight import about_weights
 
             notes.append(about_weights(self.settings))
+        if self.continuing is not None:
+            notes += self.continuing.notes(self._watched())
         text = summary(results)
         if self.settings.nonzeros and self.learner.rule.slack:
             text += f"\n--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk"
@@ -314,6 +319,11 @@ class Training(Run):
         )
         if failed is not None:
             raise failed
+
+    def _watched(self) -> "dict[str, Number]":
+        """What --continue compares with the last run."""
+        assert self.continuing is not None
+        return self.continuing.numbers(self.learner, len(self.losses) or 1)
 
     def _failed(self) -> CheckError | None:
         """Which checks the model does not pass."""

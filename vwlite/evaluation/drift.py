@@ -1,0 +1,109 @@
+"""Numbers of two days of data, and whether they differ by more than a tenth and by more than chance."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from vwlite.core.learn.learner import Learner
+
+BUCKETS = 64  # of the hashes of a column's features
+
+
+class Number(NamedTuple):
+    """A mean or a share, and its standard error."""
+
+    value: float
+    error: float
+
+
+def mean(total: float, squares: float, weight: float, weight2: float) -> Number:
+    """Of x, by the sums of w x, w x^2, w and w^2."""
+    value = total / weight
+    return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) * weight2) / weight)
+
+
+def share(part: float, whole: float, examples: float) -> Number:
+    """Of features or examples. The error is sqrt(s (1 - s) / examples): of features, the most that it can be if all of
+    an example are alike."""
+    value = part / whole if whole else 0.0
+    return Number(value, math.sqrt(max(value * (1 - value), 0.0) / max(examples, 1)))
+
+
+def differs(before: Number, after: Number) -> bool:
+    """|b - a| > |a| / 10 and |b - a| > 3 sqrt(e_a^2 + e_b^2), for values a before and b after and their errors."""
+    change = abs(after.value - before.value)
+    return bool(change > abs(before.value) / 10 and change > 3 * math.hypot(before.error, after.error))
+
+
+def watched(learner: "Learner") -> dict[str, Number]:
+    """By name, what a learner has counted of labelled examples; and of features, if it does not learn. Predictions are
+    probabilities if `logistic` of its tally was set."""
+    tally, names, found = learner.progressive, learner.class_names, dict[str, Number]()
+    if learner.looked_up:
+        found["unknown features"] = share(learner.unknown, learner.looked_up, learner.examples)
+    if not tally.weight:
+        return found
+    if names is not None:
+        sums = map(sum, tally.matrix(learner.named) or [])
+        examples = tally.weight**2 / tally.weight2
+        found |= {f"label {name}": share(x, tally.weight, examples)
+                  for name, x in zip(names.first(learner.named), sums, strict=False)}  # fmt: skip
+    else:
+        label = mean(tally.labels, tally.squares, tally.weight, tally.weight2)
+        found["mean label"] = Number((label.value + 1) / 2, label.error / 2) if tally.signs else label
+        predictions = tally.predictions, tally.prediction_squares
+        found["mean prediction"] = mean(*predictions, tally.weight, tally.weight2)
+    return found | {"loss": mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
+
+
+class Columns:
+    """The features of data by column or namespace. keys: those of the model, ascending."""
+
+    def __init__(self, keys: npt.NDArray[Any], bits: int) -> None:
+        self._keys, self._mask = keys, np.uint32((1 << bits) - 1)
+        self._sums: dict[int, Any] = {}  # lines, features, unknown features, sum and squares of values, buckets
+        self._examples = 0
+
+    def add(self, batch: Any, kept: npt.NDArray[np.bool_]) -> None:
+        """Count a batch that has the hashes of namespaces. kept: its lines that are examples."""
+        self._examples += int(np.count_nonzero(kept))
+        sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
+        line = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
+        some = kept[line]
+        value, hash = np.asarray(batch.value)[some].astype(float), np.asarray(batch.hash)[some]
+        unknown = ~np.isin(hash & self._mask, self._keys)
+        found, at = np.unique(np.repeat(np.asarray(batch.space), sizes)[some], return_inverse=True)
+        n = max(found.size, 1)
+        counts = [np.bincount(np.unique(line[some] * n + at) % n, minlength=n)]
+        counts += [np.bincount(at, x, n) for x in (None, unknown, value, value * value)]
+        buckets = np.bincount(at * BUCKETS + hash % BUCKETS, minlength=n * BUCKETS).reshape(n, BUCKETS)
+        for space, row in zip(found.tolist(), np.column_stack([*counts, buckets]), strict=False):
+            self._sums[space] = self._sums.get(space, 0.0) + row
+
+    def beside(self, other: "Columns", names: Mapping[int, str]) -> dict[str, tuple[Number, Number]]:
+        """The numbers of this and of the other data, by name. names: of columns, by their hashes."""
+        result: dict[str, tuple[Number, Number]] = {}
+        for space in {**self._sums, **other._sums}:
+            a, b = pair = [c._sums.get(space, np.zeros(5 + BUCKETS)) for c in (self, other)]
+            found = {"in lines": [share(c._sums[space][0] if space in c._sums else 0, c._examples, c._examples)
+                                  for c in (self, other)]}  # fmt: skip
+            if a[1] and b[1]:
+                found["unknown"] = [share(x[2], x[1], x[0]) for x in pair]
+                found["mean value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]
+                found["alike"] = [Number(1.0, 0.0), _alike(a, b)]
+            name = names.get(space, f"#{space}")
+            result |= {f"{name}: {what}": (x, y) for what, (x, y) in found.items()}
+        return result
+
+
+def _alike(a: Any, b: Any) -> Number:
+    """The share of features that both have, by the shares p and q of buckets: 1 - d with d = sum |p - q| / 2. Chance
+    makes a d of at most sqrt(2 v k / pi) / 2, with a deviation of at most sqrt(v) / 2, of k buckets, n and m lines and
+    v = 1 / n + 1 / m."""
+    p, q, v = a[5:] / a[1], b[5:] / b[1], 1 / a[0] + 1 / b[0]
+    k = np.count_nonzero(p + q) if np.count_nonzero(p + q) > 1 else 0
+    return Number(1 - float(np.abs(p - q).sum()) / 2, (math.sqrt(2 * v * k / math.pi) / 3 + math.sqrt(v)) / 2)

@@ -1,0 +1,77 @@
+"""A run of `vwlite drift`."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from vwlite.errors import UsageError
+from vwlite.evaluation.drift import Columns, Number, differs, watched
+from vwlite.hashing import namespace_hash
+from vwlite.input.diagnostics import printable
+from vwlite.input.parsing import EXAMPLE
+from vwlite.options.diff import DriftOptions
+from vwlite.runs.common import say
+from vwlite.runs.evaluate import Evaluating
+from vwlite.runs.frame import RunFrame
+
+SHOWN = 30  # numbers of columns
+MOST_NAMES = 1 << 17  # of namespaces
+
+
+class Day:
+    """One of the files, as the model sees it."""
+
+    def __init__(self, o: DriftOptions, frame: RunFrame) -> None:
+        run = Evaluating(o, frame, keeps_text=True, spaces=True)
+        model, tally = run.opened.model, run.learner.progressive
+        tally.logistic = model.settings.loss == "logistic"
+        self.columns, self.names = Columns(np.asarray(model.keys), model.settings.bits), {0: "(no name)"}
+        roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
+        for parsed, _, _ in run.batches():
+            self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
+            text = parsed.source.text if parsed.source is not None else b""
+            names = {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}
+            for name in names if len(self.names) < MOST_NAMES else ():
+                self.names.setdefault(namespace_hash(name), printable(name.decode("utf-8", "surrogateescape")))
+        if frame.signal is None:
+            _, self.notes = run.finish()
+        self.numbers = watched(run.learner)
+
+
+def drift(o: DriftOptions) -> int:
+    """Run `vwlite drift`; the exit code."""
+    if len(o.data) != 2:
+        raise UsageError("name two files, YESTERDAY and TODAY, such as day1.vw day2.vw")
+    with RunFrame("drift", o) as frame:
+        a, b = (Day(replace(o, data=(path,)), frame) for path in o.data)
+        if frame.signal is not None:
+            return frame.code()
+        pairs = {name: (x, b.numbers[name]) for name, x in a.numbers.items() if name in b.numbers}
+        columns = a.columns.beside(b.columns, a.names | b.names)
+        if o.json:
+            both = {"numbers": pairs, "columns": columns}
+            facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
+            print(json.dumps(facts, indent=2, ensure_ascii=False))
+            return frame.code()
+        found = {name: pair for name, pair in columns.items() if differs(*pair)}
+        print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(name, *pair) for name, pair in pairs.items()), sep="\n")
+        print(f"\n{len(found)} of {len(columns)} numbers of columns differ")
+        for name in list(found)[:SHOWN]:
+            print(_row(name, *found[name]))
+        if len(found) > SHOWN:
+            print(f"... and {len(found) - SHOWN:,} more: --json has all")
+        for note in () if o.quiet else dict.fromkeys(a.notes + b.notes):
+            say(f"note: {note}")
+        return frame.code()
+
+
+def _fact(a: Number, b: Number) -> dict[str, float]:
+    facts = {"yesterday": a.value, "yesterday error": a.error, "today": b.value, "today error": b.error}
+    return {**facts, "differs": differs(a, b)}
+
+
+def _row(name: str, a: Number, b: Number) -> str:
+    shown = name if len(name) <= 39 else "..." + name[-36:]
+    return f"{shown:<40}{a.value:>12.5g}{b.value:>12.5g}{' *' * differs(a, b)}"
