@@ -1,8 +1,10 @@
 """The measures as text for a terminal of 80 columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from vwlite.errors import UsageError
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Found, Measure, Regression
+from vwlite.options.types import Condition
 from vwlite.runs.progress import fit
 
 MOST_SLICES = 20
@@ -16,6 +18,21 @@ def shown(x: float | None, about: bool = False) -> str:
         return "-"
     text = f"{x:.4f}" if 1e-3 <= abs(x) < 100 or x == 0 else f"{x:.4g}"
     return f"~{text}" if about else text
+
+
+def check_names(conditions: Iterable[Condition], names: Sequence[str], more: str = "") -> None:
+    """UsageError for a measure of --fail-if that does not exist. more: the end of the sentence."""
+    for condition in conditions:
+        if condition.measure not in names:
+            raise UsageError(f"--fail-if {condition}: there is no measure {condition.measure}; there are "
+                             f"{', '.join(names)}{more}")  # fmt: skip
+
+
+def failures(conditions: Iterable[Condition], values: Mapping[str, float | None]) -> list[str]:
+    """A sentence for each condition that holds, or whose measure is not defined."""
+    found = ((condition, values.get(condition.measure)) for condition in conditions)
+    return [f"--fail-if {condition}: it is {'not defined' if value is None else shown(value)}"
+            for condition, value in found if value is None or condition.holds(value)]  # fmt: skip
 
 
 def percent(x: float, digits: int = 1) -> str:

@@ -96,7 +96,7 @@ class Model:
     chosen: dict[str, Any] = field(default_factory=dict)  # by `--algorithm auto`: what it chose, and why
     calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
     passes: list[dict[str, float | None]] = field(default_factory=list)  # losses of each
-    continued: dict[str, Any] = field(default_factory=dict)  # by `train --continue`: `vwlite.model.header.CONTINUED`
+    continued: dict[str, Any] = field(default_factory=dict)  # what `train --continue` keeps of the last run
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from

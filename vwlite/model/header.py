@@ -44,9 +44,6 @@ MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "ste
 # The map of clipped scores that `vwlite calibrate` found, as of `Learner.calibrate`.
 CALIBRATION: dict[str, Any] = {"method": str, "slope": float, "scores": tuple[float, ...], "values": tuple[float, ...]}
 MOST_POINTS = 1000
-# What `train --continue` knows of the last run: the digests of its input, and numbers by name, each with its standard
-# error.
-CONTINUED: dict[str, Any] = {"inputs": list, "numbers": dict}
 MOST_INPUTS = 1000
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _INPUT_DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -123,17 +120,12 @@ def check_header(header: dict[str, Any]) -> None:
 
 
 def _check_continued(found: Any) -> None:
-    """What is known of the last run; {}: nothing is."""
-    if found == {}:
-        return
-    if type(found) is not dict or any(type(found.get(name)) is not kind for name, kind in CONTINUED.items()):
-        raise ValueError("what it has of the last run is not a list of facts")
-    if unknown := sorted(set(found) - set(CONTINUED)):
-        raise Newer(f"unknown fact {brief(unknown[0])} about the last run")
-    inputs, numbers = found["inputs"], found["numbers"].values()
-    if len(inputs) > MOST_INPUTS or not all(type(x) is str and _INPUT_DIGEST.fullmatch(x) for x in inputs):
+    """What `train --continue` keeps of a run: digests of its input, and numbers with their standard errors; or {}."""
+    inputs, numbers = (found.get("inputs", []), found.get("numbers", {})) if type(found) is dict else (None, None)
+    if type(inputs) is not list or not all(type(x) is str and _INPUT_DIGEST.fullmatch(x) for x in inputs):
         raise ValueError("the input of the last run is not a list of digests")
-    if not all(_is_of(_as_tuple(x), tuple[float, float]) and x[1] >= 0 for x in numbers):
+    pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
+    if not pairs or len(inputs) > MOST_INPUTS:
         raise ValueError("the numbers of the last run are not pairs of numbers")
 
 

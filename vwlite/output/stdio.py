@@ -86,8 +86,7 @@ as_json = False  # lines on standard error are JSON objects
 def set_format(arguments: Sequence[str]) -> None:
     """Set how lines on standard error are written, by what was typed: also errors of the command line."""
     global as_json
-    given = " ".join(arguments).replace("=", " ")
-    as_json = arguments[:1] == ["train"] and "--log-format json" in given
+    as_json = "--log-format json" in " ".join(arguments).replace("=", " ")
 
 
 def say(text: str = "", message: str | None = None, **fields: Any) -> None:

@@ -17,7 +17,6 @@ from vwlite.runs.evaluate import Evaluating
 from vwlite.runs.frame import RunFrame
 
 SHOWN = 30  # numbers of columns
-MOST_NAMES = 1 << 17  # of namespaces
 
 
 class Day:
@@ -32,8 +31,7 @@ class Day:
         for parsed, _, _ in run.batches():
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
             text = parsed.source.text if parsed.source is not None else b""
-            names = {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}
-            for name in names if len(self.names) < MOST_NAMES else ():
+            for name in {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
                 self.names.setdefault(namespace_hash(name), printable(name.decode("utf-8", "surrogateescape")))
         if frame.signal is None:
             _, self.notes = run.finish()

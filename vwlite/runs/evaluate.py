@@ -14,7 +14,6 @@ from vwlite.core.learn.evaluator import WIDTH, Evaluator
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import screen
 from vwlite.evaluation.against import Against
-from vwlite.evaluation.conditions import check_names, failures
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression, Rows
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
@@ -242,14 +241,15 @@ def _part(evaluation: Evaluation) -> dict[str, Any]:
 
 def _conditions(o: EvaluateOptions, evaluation: Evaluation) -> Callable[[list[Measure], Evaluation], int]:
     """Checks the conditions of --fail-if: the exit code. UsageError for a measure that there is not."""
-    check_names(o.fail_if, [*evaluation.names(), *(("precision", "recall", "f1") * isinstance(evaluation, Binary))])
+    names = [*evaluation.names(), *(("precision", "recall", "f1") if isinstance(evaluation, Binary) else ())]
+    screen.check_names(o.fail_if, names)
 
     def check(measures: list[Measure], evaluation: Evaluation) -> int:
         values = {m.key: m.value for m in measures}
         if isinstance(evaluation, Binary):
             found = evaluation.at_threshold()
             values |= {"precision": found.precision, "recall": found.recall, "f1": found.f1}
-        failed = failures(o.fail_if, values)
+        failed = screen.failures(o.fail_if, values)
         for failure in failed:
             say(failure)
         return 1 if failed else 0

@@ -36,18 +36,15 @@ class RunFrame(ExitStack):
         return self
 
     def __exit__(self, *error: Any) -> bool | None:
-        if isinstance(error[1], Exception) or (error[1] is None and self.signal is not None):
-            self._report_failure(error[1])
-        return super().__exit__(*error)
+        failed: dict[str, Any] = {"signal": self.signal}
+        if isinstance(error[1], Exception):
+            from vwlite.cli import outcome
 
-    def _report_failure(self, error: Exception | None) -> None:
-        """Write the report of a run that did not come to the end where it would have written one."""
-        from vwlite.cli import outcome
-
-        code, message = outcome(error) if error is not None else (self.code(), f"interrupted by signal {self.signal}")
-        if code:
+            failed["exit_code"], failed["error"] = outcome(error[1])
+        if failed.get("exit_code", self.signal):
             with suppress(VwliteError):  # there is an error already
-                self.report(signal=self.signal, exit_code=code, error=message)
+                self.report(**failed)
+        return super().__exit__(*error)
 
     def stop_with(self, stop: Callable[[], None]) -> None:
         """What a signal calls, from a thread of its own."""
@@ -74,7 +71,7 @@ class RunFrame(ExitStack):
             return
         end, format = "interrupted" if self.signal else "finished run", getattr(self.options, "log_format", "text")
         if results is not None and format == "line":
-            say(f"{end}: {_in_line(results)}")
+            say(f"{end}: {', '.join(line for line in summary.splitlines() if ' = ' in line)}")
         elif results is not None and format == "json":
             say(end, summary=results)
         else:
@@ -95,7 +92,8 @@ class RunFrame(ExitStack):
             return
         import json
 
-        parts = {"exit_code": self.code()} | parts
+        interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
+        parts = {"exit_code": self.code(), **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
         self._report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
         self._report.commit()
@@ -109,12 +107,3 @@ class RunFrame(ExitStack):
         if kept is not None:
             say(f"interrupted by signal {self.signal}{kept}")
         return 128 + self.signal
-
-
-def _in_line(results: dict[str, Any]) -> str:
-    """Results as one line of name=value, for logs."""
-    import json
-
-    shown = {name: f"{x:.6g}" if isinstance(x, float) else json.dumps(x) for name, x in results.items()
-             if x is not None and not isinstance(x, dict)}  # fmt: skip
-    return " ".join(f"{name.replace(' ', '_').replace(',', '')}={x}" for name, x in shown.items())

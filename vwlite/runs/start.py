@@ -8,7 +8,6 @@ from vwlite.errors import UsageError
 from vwlite.input.reader import check_sources
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
-from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.train import Job, Training, prepared
 
@@ -20,14 +19,14 @@ def train(o: TrainOptions) -> int:
         from vwlite.runs.continued import Continuing
 
         continuing = Continuing(o)
-        o = continuing.options(o)
+        o = replace(o, continued=None, again=False, model=o.continued)
     elif o.again:
         raise UsageError("--again needs --continue")
     check_run(o)
     with RunFrame("train", o) as frame:
         check_sources(o.data, quiet=o.quiet)
-        if continuing is not None and not o.initial and not o.quiet:
-            say(f"note: {continuing.path} is not there: a new model is started")
+        if continuing is not None:
+            o = continuing.lock(o, frame)
         if o.log_format == "line":
             o = replace(o, quiet=True)
         model = None
@@ -40,8 +39,6 @@ def train(o: TrainOptions) -> int:
         job = prepared(o, model, in_place=_in_place(o))._replace(continuing=continuing)
         del model
         run = _kind_of(o, job)(o, job, frame)
-        if continuing is not None:
-            continuing.check_unchanged()
         frame.stop_with(run.stop)
         run.passes(frame)
         run.finish(frame)

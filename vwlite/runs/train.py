@@ -25,7 +25,6 @@ from vwlite.runs.source import DataNames, Source, name_store
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
-    from vwlite.evaluation.drift import Number
     from vwlite.model import Model
     from vwlite.runs.continued import Continuing
     from vwlite.runs.held_out import HoldoutWriter
@@ -87,7 +86,8 @@ class Training(Run):
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end
 
-            self._put, self.file = write_model, stack.enter_context(AtomicFile(o.model))
+            self._put = write_model
+            self.file = job.continuing.file if job.continuing else stack.enter_context(AtomicFile(o.model))
         self.continuing, self.checks = job.continuing, None
         if o.fail_if or o.min_examples:
             from vwlite.runs.continued import Checks
@@ -263,7 +263,7 @@ class Training(Run):
             names=self.feature_names,
             provenance=self.job.provenance,
             passes=self.losses,
-            continued=self.continuing.stored(self._watched()) if self.continuing is not None else None,
+            continued=self.continuing.stored(self.learner, len(self.losses) or 1) if self.continuing else None,
         )
 
     # --- the end -----------------------------------------------------------------------------
@@ -298,7 +298,7 @@ class Training(Run):
 
             notes.append(about_weights(self.settings))
         if self.continuing is not None:
-            notes += self.continuing.notes(self._watched())
+            notes += self.continuing.notes()
         text = summary(results)
         if self.settings.nonzeros and self.learner.rule.slack:
             text += f"\n--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk"
@@ -320,11 +320,6 @@ class Training(Run):
         if failed is not None:
             raise failed
 
-    def _watched(self) -> "dict[str, Number]":
-        """What --continue compares with the last run."""
-        assert self.continuing is not None
-        return self.continuing.numbers(self.learner, len(self.losses) or 1)
-
     def _failed(self) -> CheckError | None:
         """Which checks the model does not pass."""
         if self.checks is None:
@@ -332,7 +327,7 @@ class Training(Run):
         learner, unwritten = self.learner, f"; {self._unwritten()}" if self.file is not None else ""
         examples = (learner.examples - learner.unlabelled) // (len(self.losses) or 1)
         measures = self.measures(self._held_tally or learner.progressive)
-        return self.checks.failed(self.settings, measures, examples, unwritten)
+        return self.checks.check(self.settings, measures, examples, unwritten)
 
     def more_for_report(self) -> dict[str, Any]:
         """What the report has beside the options and results."""
@@ -348,7 +343,7 @@ class Training(Run):
         if self.file is None:
             return part + "; no --model was given"
         if not self.wrote:
-            why = "it is learned whole, or not at all" if self._is_whole else "no example was learned"
+            why = "the input is learned whole or not at all" if self._is_whole else "no example was learned"
             return f"; {why}, {self._unwritten()}"
         return part + f"; the model so far was saved to {self.file.name}{', -i continues it' * self.continues}"
 
