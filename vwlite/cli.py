@@ -23,7 +23,7 @@ _FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE)
 def run(arguments: list[str] | None = None) -> int:
     """Run the program; its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    stdio.set_format(arguments)
+    stdio.as_json = "--log-format json" in " ".join(arguments).replace("=", " ")  # also for errors of what was typed
     try:
         code = _called(arguments)
         sys.stdout.flush()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vwlite.core.learn.learner import Learner
 
 BUCKETS = 64  # of the hashes of a column's features
+CHANCE = 1.6  # of d = sum |p - q| / 2 over 64 buckets: E d + 3 sd <= 3 * 1.6 sqrt(1 / n + 1 / m), for n and m lines
 
 
 class Number(NamedTuple):
@@ -55,8 +56,7 @@ def watched(learner: "Learner") -> dict[str, Number]:
     else:
         label = mean(tally.labels, tally.squares, tally.weight, tally.weight2)
         found["mean label"] = Number((label.value + 1) / 2, label.error / 2) if tally.signs else label
-        predictions = tally.predictions, tally.prediction_squares
-        found["mean prediction"] = mean(*predictions, tally.weight, tally.weight2)
+        found["mean prediction"] = mean(tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
     return found | {"loss": mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
 
 
@@ -94,16 +94,8 @@ class Columns:
             if a[1] and b[1]:
                 found["unknown"] = [share(x[2], x[1], x[0]) for x in pair]
                 found["mean value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]
-                found["alike"] = [Number(1.0, 0.0), _alike(a, b)]
+                apart = float(np.abs(a[5:] / a[1] - b[5:] / b[1]).sum()) / 2
+                found["alike"] = [Number(1.0, 0.0), Number(1 - apart, CHANCE * math.sqrt(1 / a[0] + 1 / b[0]))]
             name = names.get(space, f"#{space}")
             result |= {f"{name}: {what}": (x, y) for what, (x, y) in found.items()}
         return result
-
-
-def _alike(a: Any, b: Any) -> Number:
-    """The share of features that both have, by the shares p and q of buckets: 1 - d with d = sum |p - q| / 2. Chance
-    makes a d of at most sqrt(2 v k / pi) / 2, with a deviation of at most sqrt(v) / 2, of k buckets, n and m lines and
-    v = 1 / n + 1 / m."""
-    p, q, v = a[5:] / a[1], b[5:] / b[1], 1 / a[0] + 1 / b[0]
-    k = np.count_nonzero(p + q) if np.count_nonzero(p + q) > 1 else 0
-    return Number(1 - float(np.abs(p - q).sum()) / 2, (math.sqrt(2 * v * k / math.pi) / 3 + math.sqrt(v)) / 2)

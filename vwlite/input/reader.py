@@ -176,7 +176,8 @@ def read_blocks(
     pool = Pool(FRONT + block_size)
     done = 0
     for index, source in enumerate(sources):
-        file = _File(source, block_size, pool, stop, tap)
+        file = _File(source, block_size, pool, stop)
+        file.tap = tap
         try:
             for item in _lines(file, index, block_size, max_line):
                 if isinstance(item, UnreadableInput):
@@ -279,15 +280,15 @@ class _File:
     `fault` says why they ended early, if they did.
     """
 
-    def __init__(
-        self, source: str, block_size: int, pool: Pool, stop: Callable[[], bool], tap: Tap | None = None
-    ) -> None:
+    tap: Tap | None = None
+
+    def __init__(self, source: str, block_size: int, pool: Pool, stop: Callable[[], bool]) -> None:
         self.name = display_name(source)
         self.fault = ""
         self.stopped = False  # whether `stop` ended it
         self.done = 0  # bytes read, as stored
         self._size = block_size
-        self._stop, self._tap = stop, tap
+        self._stop = stop
         mode = _status(source).st_mode
         if stat.S_ISDIR(mode):
             raise _unreadable(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
@@ -362,8 +363,8 @@ class _File:
         with self._readable() as readable:
             data = os.read(self._fd, self._size) if readable else b""
             self.done += len(data)
-        if self._tap is not None:
-            self._tap(self.name, data)
+        if self.tap is not None:
+            self.tap(self.name, data)
         return data
 
     def _read_into(self, space: memoryview) -> int:
@@ -371,8 +372,8 @@ class _File:
         with self._readable() as readable:
             size = os.readv(self._fd, [space]) if readable else 0
             self.done += size
-        if self._tap is not None:
-            self._tap(self.name, space[:size])
+        if self.tap is not None:
+            self.tap(self.name, space[:size])
         return size
 
     @contextmanager

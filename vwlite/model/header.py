@@ -122,11 +122,10 @@ def check_header(header: dict[str, Any]) -> None:
 def _check_continued(found: Any) -> None:
     """What `train --continue` keeps of a run: digests of its input, and numbers with their standard errors; or {}."""
     inputs, numbers = (found.get("inputs", []), found.get("numbers", {})) if type(found) is dict else (None, None)
-    if type(inputs) is not list or not all(type(x) is str and _INPUT_DIGEST.fullmatch(x) for x in inputs):
-        raise ValueError("the input of the last run is not a list of digests")
+    known = type(inputs) is list and all(type(x) is str and _INPUT_DIGEST.fullmatch(x) for x in inputs)
     pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
-    if not pairs or len(inputs) > MOST_INPUTS:
-        raise ValueError("the numbers of the last run are not pairs of numbers")
+    if not known or not pairs:
+        raise ValueError("what it has of the last run is not a list of digests and pairs of numbers")
 
 
 def _check_passes(passes: Any) -> None:

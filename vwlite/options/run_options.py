@@ -298,9 +298,8 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     continued: str | None = option(
         None, "--continue", "continued", group=OUT, type=PATH, metavar="MODEL", writes=True,
-        help="Continue MODEL and replace it, or start it. Like -i MODEL -m MODEL, but a model that is not there is "
-             "started, the input of the last run is refused, and a run that is interrupted changes nothing: "
-             "`vwlite help cron`.",
+        help="Continue MODEL and replace it, or start it. The input of its last run is refused; a run that is "
+             "interrupted changes nothing: `vwlite help cron`.",
     )  # fmt: skip
     again: bool = option(
         False, "--again", group=OUT, help="With --continue: learn the input of the last run again."

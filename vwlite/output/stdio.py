@@ -8,7 +8,6 @@ import io
 import os
 import select
 import sys
-from collections.abc import Sequence
 from typing import Any, TextIO
 
 from vwlite.errors import ClosedPipe, WriteError
@@ -83,12 +82,6 @@ def has_colors(stream: TextIO) -> bool:
 as_json = False  # lines on standard error are JSON objects
 
 
-def set_format(arguments: Sequence[str]) -> None:
-    """Set how lines on standard error are written, by what was typed: also errors of the command line."""
-    global as_json
-    as_json = "--log-format json" in " ".join(arguments).replace("=", " ")
-
-
 def say(text: str = "", message: str | None = None, **fields: Any) -> None:
     """A line on standard error. On a terminal, the word before an error, a warning or a note is bold.
 
@@ -121,13 +114,11 @@ def _json(text: str, fields: dict[str, Any]) -> str:
 
     kind, _, rest = text.partition(": ")
     level, text = (kind.lower(), rest) if kind in _BOLD else ("info", text)
-    place = re.match(r"([^:]+):(\d+)(?::(\d+))?: ", text)
-    found: dict[str, Any] = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-    found |= {"level": "warning" if place and level == "info" else level, "message": text}
-    if place:
-        found |= {"file": place[1], "line": int(place[2])}
-        found |= {"column": int(place[3])} if place[3] else {}
-    return json.dumps(found | fields)
+    place = re.match(r"([^:]+):(\d+)(?::\d+)?: ", text)
+    level = "warning" if place and level == "info" else level
+    found = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "level": level, "message": text}
+    at = {"file": place[1], "line": int(place[2])} if place else {}
+    return json.dumps({**found, **at, **fields})
 
 
 def prepare() -> None:

@@ -336,9 +336,8 @@ class AutoTraining(Training):
             last, scale = c.passes[-1], self.labels_as.loss_scale
             losses = (f"{format_number(x * scale):<9}" for x in (last.losses[last.best], last.stacked))
             row = (f"{number_of_pass:<5}", f"{c.name:<7}", f"{COLUMNS[last.best]:<23}", *losses)
-            fields = {"pass": number_of_pass, "normalize": c.name, "loss": last.losses[last.best] * scale}
-            seconds = time.monotonic() - self.started_at
-            say(f"{' '.join(row)} {self.summary.features:<9} {seconds:.1f}", "progress", **fields)
+            text = f"{' '.join(row)} {self.summary.features:<9} {time.monotonic() - self.started_at:.1f}"
+            say(text, "progress", normalize=c.name, loss=last.losses[last.best] * scale, passes=number_of_pass)
 
     # --- checkpoints -------------------------------------------------------------------------
 

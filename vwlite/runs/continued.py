@@ -101,16 +101,15 @@ class Checks:
         own = ["log_loss"] if settings.oaa else [*map(_of_loss, losses), "auc"]
         check_names(o.fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
 
-    def check(self, settings: Settings, measures: dict[str, Any], examples: int, end: str) -> CheckError | None:
-        """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned; end: of
-        the sentence."""
+    def failed(self, settings: Settings, measures: dict[str, Any], examples: int, kept: str) -> CheckError | None:
+        """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned."""
         values = {name.replace(" ", "_"): x for name, x in measures.items()}
         if not settings.oaa:
             values[_of_loss(settings.loss)] = measures.get("average loss")
         found = failures(self._options.fail_if, values)
         if examples < (self._options.min_examples or 0):
             found.append(f"--min-examples {self._options.min_examples}: it is {examples}")
-        return CheckError("; ".join(found) + end) if found else None
+        return CheckError("; ".join(filter(None, [*found, kept]))) if found else None
 
 
 def _of_loss(loss: str) -> str:

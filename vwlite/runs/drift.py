@@ -20,7 +20,7 @@ SHOWN = 30  # numbers of columns
 
 
 class Day:
-    """One of the files, as the model sees it."""
+    """A file, as the model sees it."""
 
     def __init__(self, o: DriftOptions, frame: RunFrame) -> None:
         run = Evaluating(o, frame, keeps_text=True, spaces=True)
@@ -55,11 +55,9 @@ def drift(o: DriftOptions) -> int:
             return frame.code()
         found = {name: pair for name, pair in columns.items() if differs(*pair)}
         print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(name, *pair) for name, pair in pairs.items()), sep="\n")
-        print(f"\n{len(found)} of {len(columns)} numbers of columns differ")
+        print(f"\n{len(found)} of {len(columns)} numbers of columns differ{'; --json has all' * (len(found) > SHOWN)}")
         for name in list(found)[:SHOWN]:
             print(_row(name, *found[name]))
-        if len(found) > SHOWN:
-            print(f"... and {len(found) - SHOWN:,} more: --json has all")
         for note in () if o.quiet else dict.fromkeys(a.notes + b.notes):
             say(f"note: {note}")
         return frame.code()

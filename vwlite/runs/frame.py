@@ -65,8 +65,7 @@ class RunFrame(ExitStack):
     def show(
         self, summary: str, notes: Iterable[str] = (), *, ended: bool = False, results: dict[str, Any] | None = None
     ) -> None:
-        """Print the results, unless --quiet. ended: say first whether the run came to its end. results: what is in the
-        summary, for other formats of lines."""
+        """Print the results, unless --quiet. ended: say first whether the run came to its end. results: for JSON."""
         if self.options.quiet:
             return
         end, format = "interrupted" if self.signal else "finished run", getattr(self.options, "log_format", "text")

@@ -10,7 +10,7 @@ from vwlite.algorithms.table import ALGORITHMS, algorithm_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
-from vwlite.errors import CheckError, DataError
+from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, new_learner, resume, snapshot
 from vwlite.options.resolve import Resolved, resolve
@@ -95,6 +95,7 @@ class Training(Run):
             self.checks = Checks(o, settings, self.chooses_loss)
         if self.continuing is not None:
             self.source.tap = self.continuing.take
+        self.is_whole = bool(self.continuing or self.checks)  # write the model only if all of the input was learned
         self.wrote = False  # the model, at the end
         self.holdout_writer = _holdout_writer(o, stack)
         self.namespaces = namespaces_of(settings)
@@ -197,14 +198,9 @@ class Training(Run):
 
     def _may_write(self) -> bool:
         """Whether the file of a model may be replaced: empty input must not destroy an older model."""
-        if self.stopped and self._is_whole:
+        if self.stopped and self.is_whole:
             return False
         return self.learner.progressive.weight > 0 or self.options.allow_empty
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether the model is only written if all of the input was learned."""
-        return self.continuing is not None or self.checks is not None
 
     def _nothing_learned(self) -> str:
         """Why no example was learned, and what becomes of the model."""
@@ -285,7 +281,11 @@ class Training(Run):
             self.nonzeros, self.strength = self._best_nonzeros, self._best_strength
             if self.file is not None and self._best_model is not None:
                 self._best_model.copy_to(self.file)
-        failed = self._failed() if frame.signal is None else None
+        failed = None
+        if self.checks is not None and frame.signal is None:
+            labelled = (self.learner.examples - self.learner.unlabelled) // (len(self.losses) or 1)
+            measures = self.measures(self._held_tally or self.learner.progressive)
+            failed = self.checks.failed(self.settings, measures, labelled, self._unwritten() if self.file else "")
         if self.file is not None and self._may_write() and failed is None:
             self.file.commit()
             self.wrote = True
@@ -320,15 +320,6 @@ class Training(Run):
         if failed is not None:
             raise failed
 
-    def _failed(self) -> CheckError | None:
-        """Which checks the model does not pass."""
-        if self.checks is None:
-            return None
-        learner, unwritten = self.learner, f"; {self._unwritten()}" if self.file is not None else ""
-        examples = (learner.examples - learner.unlabelled) // (len(self.losses) or 1)
-        measures = self.measures(self._held_tally or learner.progressive)
-        return self.checks.check(self.settings, measures, examples, unwritten)
-
     def more_for_report(self) -> dict[str, Any]:
         """What the report has beside the options and results."""
         return {}
@@ -343,7 +334,7 @@ class Training(Run):
         if self.file is None:
             return part + "; no --model was given"
         if not self.wrote:
-            why = "the input is learned whole or not at all" if self._is_whole else "no example was learned"
+            why = "the input is learned whole or not at all" if self.is_whole else "no example was learned"
             return f"; {why}, {self._unwritten()}"
         return part + f"; the model so far was saved to {self.file.name}{', -i continues it' * self.continues}"
 
