@@ -199,7 +199,8 @@ def test_the_first_bad_line_ends_the_run_and_nothing_has_changed(
         done = vwlite(*command, *files, code=65)
     assert (done.out, done.err) == ("", f"{place}:8: {SAID}\n")
     assert Path("model").read_bytes() == OLD
-    assert Path("report").read_bytes() == b"old report"
+    report = json.loads(Path("report").read_text())
+    assert (report["exit_code"], report["error"] + "\n") == (65, done.err)
     assert leftovers(folder, before) == []
 
 

@@ -180,8 +180,8 @@ def test_the_script_the_crontab_and_the_units_of_the_topic_run(folder):
     (place / "day.sh").write_text(script)
     for file in (place / "bin" / "vwlite", place / "day.sh"):
         file.chmod(0o755)
-    dates = subprocess.run(["date", "-d", "yesterday", "+%F"], capture_output=True, text=True, check=True).stdout.split()
-    dates += subprocess.run(["date", "+%F"], capture_output=True, text=True, check=True).stdout.split()  # at midnight
+    dates = [subprocess.run(["date", "-d", when, "+%F"], capture_output=True, text=True, check=True).stdout.strip()
+             for when in ("yesterday", "today")]  # both, for midnight  # fmt: skip
     minute, hour, *others, command = crontab.split(None, 5)
     assert (minute, hour, others) == ("15", "3", ["*"] * 3)
     commands = [command.strip(), dict(re.findall(r"^(\w+)=(.*)$", service, re.M))["ExecStart"]]

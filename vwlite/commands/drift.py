@@ -6,7 +6,9 @@ from vwlite.options.command import Command
 from vwlite.options.diff import DriftOptions, drift_options
 
 
-@click.command("drift", cls=Command, examples=("vwlite drift -m days.model day1.vw day2.vw",))
+@click.command("drift", cls=Command, examples=[
+    "vwlite drift -m days.model day1.vw day2.vw", "vwlite drift -m days.model day1.vw day2.vw --json",
+])  # fmt: skip
 @drift_options
 def command(options: DriftOptions) -> int:
     """Show what differs between YESTERDAY and TODAY, two files of data, as a model sees them.

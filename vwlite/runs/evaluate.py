@@ -184,11 +184,12 @@ def evaluate(o: EvaluateOptions) -> int:
             notes.append(f"~: of more than {MOST_KEPT:,} rows, scores within 0.2 % of each other count as equal")
         for note in () if o.quiet else notes:
             say(f"note: {note}")
+        code = frame.code() or check(measures, whole)
         frame.report(
             options=frame.reported_options(first.opened.settings, "data", "model"), signal=frame.signal,
-            results={**found, **result}, notes=notes,
+            results={**found, **result}, notes=notes, exit_code=code,
         )  # fmt: skip
-        return frame.code() or check(measures, whole)
+        return code
 
 
 def _paired(

@@ -94,9 +94,9 @@ class RunFrame(ExitStack):
         interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
         parts = {"exit_code": self.code(), **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
-        self._report.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-        self._report.commit()
-        self._report = None
+        file, self._report = self._report, None
+        file.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        file.commit()
 
     def code(self, kept: str | None = None) -> int:
         """The exit code of the run. kept: what an interrupted run has left, as the end of a sentence about it; None:
