@@ -954,7 +954,7 @@ def test_an_input_without_examples_does_not_replace_a_model(vwlite, folder, kind
     refused = vwlite("train", *inputs, "-m", "m", "-p", "p", "--report", "r", code=65)
     assert f"no example was learned: {why}; m is unchanged (--allow-empty" in refused.err
     assert Path("m").read_bytes() == old
-    assert leftovers(folder, ["data", "good", "m"]) == []
+    assert leftovers(folder, ["data", "good", "m", "r"]) == []
     vwlite("train", *inputs, "-m", "m", "--allow-empty")
     labelled = 2 * ("-i" in options) + (kind == "importance 0") * (2 if "--passes" in options else 1)
     if "--save-weights-only" not in options:

@@ -17,7 +17,8 @@ class DiffOptions(ModelOptions):
 
 
 _SPECS = (*specs_of(DiffOptions), *OF_MODEL, *specs_of(InputOptions, OUT, RUN))
-diff_options = takes(DiffOptions, [s for s in _SPECS if s.name not in ("raw_predictions", "report", "rejects")])
+_LEFT_OUT = ("raw_predictions", "report", "rejects")
+diff_options = takes(DiffOptions, [s for s in _SPECS if s.name not in _LEFT_OUT])
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,4 @@ class DriftOptions(ModelOptions):
 
 
 _DRIFT = (*specs_of(ModelOptions), *specs_of(DriftOptions), *OF_MODEL, *specs_of(InputOptions, OUT, RUN))
-drift_options = takes(
-    DriftOptions, [s for s in _DRIFT if s.name not in ("data_options", "raw_predictions", "report", "rejects")],
-    "YESTERDAY TODAY",
-)  # fmt: skip
+drift_options = takes(DriftOptions, [s for s in _DRIFT if s.name not in _LEFT_OUT], "YESTERDAY TODAY")

@@ -75,7 +75,7 @@ def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
 def _not_sparse(o: TrainOptions, job: Job) -> str:
     """Why --sparse has no effect."""
     if o.initial:
-        return "--sparse begins with new learners: leave -i or --continue out"
+        return "--sparse begins with new learners: leave -i out (or --continue)"
     why = job.resolved.why.removeprefix("as ").removesuffix(" is given")
     if not why:
         return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"
