@@ -21,7 +21,7 @@ _LEFT_OUT = ("raw_predictions", "report", "rejects")
 diff_options = takes(DiffOptions, [s for s in _SPECS if s.name not in _LEFT_OUT])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class DriftOptions(ModelOptions):
     """The options of `vwlite drift`, as typed. Its DATA are two files."""
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
@@ -11,11 +11,12 @@ from vwlite.options.run_options import LOSS_OF_OTHERS, InputOptions, PredictOpti
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Bytes, Number, Whole
+from vwlite.records import record
 
 _LIMITS = "Limits"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ServeOptions(InputOptions):
     """The options of `vwlite serve`, as typed."""
 
