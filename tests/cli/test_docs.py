@@ -68,6 +68,8 @@ cat day1.vw held.vw > day2.vw
 printf 'clicked,id,device,price\n1,a,phone,3.5\n0,b,desktop,2\n1,c,phone,4\n0,d,tablet,1.5\n' > clicks.csv
 vwlite train day1.vw --algorithm gd --quiet -m shard1.model
 vwlite train day2.vw --algorithm gd --quiet -m shard2.model
+cp shard1.model A.model
+cp shard2.model B.model
 vwlite vw -d day1.vw --loss_function logistic --quiet -f vw.model
 vwlite export vw.model --to tsv -o model-of-vw.tsv
 """
@@ -82,9 +84,16 @@ def test_the_examples_of_commands_run(tmp_path: Path, dask: bool) -> None:
     if dask:
         pytest.importorskip("distributed")
     first = ("dask train",) if dask else ("train", "predict", "solve")
-    lines = [line for name in (*first, *sorted(set(found) - {*first})) for line in found[name]]
+    lines = [served(line) if name == "serve" else line
+             for name in (*first, *sorted(set(found) - {*first})) for line in found[name]]  # fmt: skip
     done = shell("\n".join([at_data(tmp_path), DATA, *lines]), timeout=120)
     assert done.code == 0, done
+
+
+def served(line: str) -> str:
+    """A server is ended as soon as it listens. Its port is any that is free."""
+    return (f"{re.sub(r' --port [0-9]+', '', line)} --port 0 2> said & server=$!\n"
+            "until grep -q ^serving said; do kill -0 $server; sleep 0.1; done; kill $server; wait $server")  # fmt: skip
 
 
 def test_options_that_messages_and_texts_name_exist() -> None:
@@ -118,7 +127,7 @@ def at_data(folder: Path) -> str:
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
     program.chmod(0o755)
-    return f"cd {folder} && export HOME={folder} PATH={folder}/bin:$PATH && unset ${{!XDG_*}} && set -e\n"
+    return f"cd {folder} && export HOME={folder} PATH={folder}/bin:$PATH && unset ${{!XDG_*}} && unset -f vwlite && set -e\n"
 
 
 def commands_of(topic: str) -> list[str]:
