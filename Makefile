@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-quick bench-serve wheel wheels release test-browser clean
+	auto auto-quick bench-serve soak wheel wheels release test-browser clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -29,6 +29,7 @@ help:
 	@echo "                  whose name contains them, for a table of their own"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
 	@echo "make bench-serve  \`vwlite serve\` beside a naive server of a scikit-learn pipeline (about 2 minutes)"
+	@echo "make soak         \`vwlite serve\` under mixed load and attacks for MINUTES=30, with each answer compared"
 	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
 	@echo "make bench-dimension   the tables of time over the number of features there (about 5 minutes)"
 	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
@@ -166,6 +167,10 @@ bench-quick: $(BENCH) $(PORTABLE)
 
 bench-serve: $(BENCH)
 	.bench/venv/bin/python tests/bench/serve.py
+
+# MINUTES=30 is what a release is tried with.
+soak: $(INSTALLED)
+	$(BIN)/python tests/bench/soak.py --minutes $(MINUTES)
 
 bench-projection: $(BENCH)
 	.bench/venv/bin/python tests/bench/projection.py --results $(RESULTS)

@@ -127,7 +127,8 @@ def at_data(folder: Path) -> str:
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
     program.chmod(0o755)
-    return f"cd {folder} && export HOME={folder} PATH={folder}/bin:$PATH && unset ${{!XDG_*}} && unset -f vwlite && set -e\n"
+    home = f"cd {folder} && export HOME={folder} PATH={folder}/bin:$PATH && unset ${{!XDG_*}}"
+    return f"{home} && unset -f vwlite && set -e\n"
 
 
 def commands_of(topic: str) -> list[str]:

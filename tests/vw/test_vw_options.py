@@ -105,7 +105,7 @@ def test_what_an_idle_option_would_need_is_what_vowpal_wabbit_says(
     [
         ("--cb_explore", "contextual bandits"), ("--regcbopt", "contextual bandits"),
         ("--search_task", "learning to search"), ("--lda", "topic models"), ("--ksvm", "kernel machines"),
-        ("--daemon", "daemons"), ("--span_server", "clusters"), ("--rank", "matrix factorization"),
+        ("--span_server", "clusters"), ("--rank", "matrix factorization"),
         ("--plt", "class trees"), ("--OjaNewton", "online Newton"), ("--cs_active", "active learning"),
         ("--extra_metrics", "see the summary"), ("--dsjson", "text, --json or --csv"),
         ("--flatbuffer", "text, --json or --csv"), ("--initial_pass_length", "--examples"),

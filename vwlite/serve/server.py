@@ -39,7 +39,7 @@ def serve(o: ServeOptions) -> int:
         ports[LineConnection] = o.lines
     # All processes take connections from the same sockets. With SO_REUSEPORT, each process with sockets of its own, a
     # second server would get the same port without an error, and connections might wait for a busy process.
-    sockets = {kind: _listening(o.host, port) for kind, port in ports.items()}
+    sockets = {kind: listening(o.host, port) for kind, port in ports.items()}
     most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = o.max_connections + 100
     if most[0] < wanted:
@@ -60,7 +60,7 @@ def _shown(s: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
     """A socket that listens. BusyError if another program does at this port, UnavailableError if it may not be."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]

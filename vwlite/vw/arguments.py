@@ -48,6 +48,7 @@ csv_no_file_header - bool quietly:csv | the first line is not a header
 csv_ns_value - str quietly:csv | factors of namespaces: NAME:NUMBER,...
 csv_separator - str quietly:csv | column separator
 cubic - list[str] keep | cross three namespaces by their first letters
+daemon - bool | with -t: predict lines that come over TCP, on 127.0.0.1
 data d str | the file to read
 decay_learning_rate - float | multiply the rate by this after each pass
 dictionary - list[str] keep | features for names, from a file: NAMESPACE:FILE
@@ -64,7 +65,7 @@ feature_limit - list[str] unshared | maximum number of features: N, or aN for na
 feature_mask - str unshared | use only weights that are nonzero in this model
 fepsilon - float needs:freegrad | initial wealth of FreeGrad
 final_regressor f str | where to write the model
-foreground - bool | no effect
+foreground - bool | with --daemon: stay in the foreground
 freegrad - bool keep excludes:project,flipschitz_const | FreeGrad, without a learning rate
 ftrl - bool keep | proximal FTRL
 ftrl_alpha - float needs:ftrl,pistol,coin | alpha of --ftrl, --pistol or --coin
@@ -110,13 +111,15 @@ no_stdin - bool | read nothing from standard input
 noconstant - bool keep | no constant feature (intercept)
 normal_weights - bool unshared | normal random initial weights
 normalized - bool keep | learning rates adapted to the scale of features
-num_children - uint | no effect
+num_children - uint 1..100000 | with --daemon: clients at a time (10)
 onethread - bool | warnings of a line are printed when it is learned
 passes - ulong | number of passes
 per_model_save_load - bool | no effect
 permutations - bool | cross a namespace with itself in any order
+pid_file - str | start --daemon, and write its process number to this file
 pistol - bool keep | PiSTOL, without a learning rate
-port_file - str | no effect
+port - uint 0..65535 | start --daemon on this port (26542); 0: any that is free
+port_file - str | with --daemon: write its port to this file
 power_t - float keep | exponent of the rate decay
 predict_only_model - bool | a model with weights only, which cannot be continued
 predictions p str | where to write predictions
@@ -341,7 +344,6 @@ _UNSUPPORTED = {
     "active learning with covers or costs": "active_cover cs_active",
     "matrix factorization": "rank new_mf",
     "the online Newton method": "OjaNewton",
-    "daemons": "daemon port pid_file",
     "clusters of machines": "span_server total node unique_id sendto",
     "offset trees": "ot",
 }  # fmt: skip

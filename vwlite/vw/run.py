@@ -38,6 +38,10 @@ def main(arguments: list[str]) -> int:
             print(usage())
             return 0
         set_streams(a, streams)
+        if any(name in a for name in ("daemon", "port", "pid_file")):
+            from vwlite.vw.daemon import serve  # imported here for a faster start
+
+            return serve(a, lambda: VwRun(a, streams))
         with StopSignal() as signals:
             run = VwRun(a, streams)
             signals.then(run.stop)
