@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,6 +13,9 @@ from pathlib import Path
 import pytest
 from running import finish, start
 from servers import TEXT, predicted, wait_for
+
+from vwlite.errors import UnavailableError
+from vwlite.serve.server import listening
 
 LINES = TEXT.encode().splitlines(True)
 
@@ -97,6 +101,38 @@ def test_the_log_has_requests_answers_and_tags(serve, models, tmp_path):
     assert bad["status"] == 422 and bad["request"].encode("utf-8", "surrogateescape") == b"1 |a \xff w1:x\n"
 
 
+def test_a_log_that_is_moved_away_begins_anew(serve, models, tmp_path):
+    server = serve("-m", models / "text.model", "--log", tmp_path / "log", "--workers", "2")
+    for i in range(3):
+        server.post("/predict", LINES[i])
+        (tmp_path / "log").rename(tmp_path / f"log.{i}")
+    for i in range(3):
+        assert json.loads((tmp_path / f"log.{i}").read_text())["request"].encode() == LINES[i]
+
+
+def test_too_many_connections_and_bodies_are_refused(serve, models):
+    server = serve("-m", models / "text.model", "--max-connections", "3", "--max-body", "200M")
+    head = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 200000000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", server.port)) as s, socket.create_connection(s.getpeername()) as idle:
+        s.sendall(head)
+        wait_for(lambda: b"429" in server.raw(head)[:20])  # there is memory for one of them
+        assert server.ask("/predict", LINES[0])[0] == 200
+        with socket.create_connection(s.getpeername()):
+            status, headers, body = server.ask("/ping")
+            assert status == 503 and "Retry-After" in headers and b"too many connections" in body
+        idle.sendall(b"GET /ping HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert idle.recv(12).endswith(b"200")
+
+
+def test_a_privileged_port_is_explained(monkeypatch):
+    def bind(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", bind)
+    with pytest.raises(UnavailableError, match=r"port 80: .*use --port 8080"):
+        listening("127.0.0.1", 80)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_for_the_log_is_said_once(serve, models):
     server = serve("-m", models / "text.model", "--log", "/dev/full")
@@ -116,7 +152,20 @@ def test_metrics_count_what_was_predicted(serve, models):
     assert found['vwlite_features_total{model="t"}'] == "2" and found['vwlite_predictions_total{model="t"}'] == "2"
     assert found['vwlite_unknown_features_total{model="t"}'] == "1"
     assert 0 < float(found['vwlite_prediction_sum{model="t"}']) < 2
+    assert found['vwlite_labels_total{model="t"}'] == found['vwlite_losses_total{model="t"}'] == "0"
     assert found["vwlite_request_seconds_count"] == found['vwlite_request_seconds_bucket{le="+Inf"}'] == "3"
+
+
+def test_metrics_have_the_loss_of_lines_with_labels(serve, models):
+    server = serve("-m", f"t={models / 'text.model'}")
+    server.post("/predict", b"".join(LINES) + b"|a w1\n")
+    found = dict(re.findall(r'vwlite_(\w+)\{model="t"\} (\S+)', server.ask("/metrics")[2].decode()))
+    done = finish(start("evaluate", "-m", models / "text.model", "--json", "--quiet"), b"".join(LINES))
+    loss = json.loads(done.out)["measures"]["log_loss"]["value"]
+    assert int(found["labels_total"]) == int(found["losses_total"]) == len(LINES)
+    assert int(found["predictions_total"]) == len(LINES) + 1
+    assert float(found["loss_sum"]) / len(LINES) == pytest.approx(loss, abs=1e-6)
+    assert float(found["label_sum"]) == sum(int(line.split()[0]) for line in LINES)
 
 
 def test_several_processes_share_a_port_and_counters(serve, models):

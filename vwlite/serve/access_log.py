@@ -1,7 +1,6 @@
 """The log of requests: what was asked and answered, one object of JSON on a line."""
 
 import json
-import os
 from typing import Any
 
 from vwlite.errors import CannotCreateError
@@ -9,19 +8,23 @@ from vwlite.output.stdio import say
 
 
 class AccessLog:
-    """A file to append to, by several threads and processes. path: None if there is none."""
+    """A file to append to, by several threads and processes. It is opened for each line, so it may be moved away.
+    path: None if there is none."""
 
     def __init__(self, path: str | None) -> None:
         self.path, self._failed = path, False
         if path is not None:
             try:
-                self._fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                open(path, "ab").close()
             except OSError as e:
                 raise CannotCreateError(f"{path}: cannot be written: {e.strerror}") from e
 
     def add(self, row: dict[str, Any]) -> None:
+        if self.path is None:
+            return
         try:
-            os.write(self._fd, json.dumps(row).encode() + b"\n")  # at once, so that lines are whole
+            with open(self.path, "ab", buffering=0) as file:
+                file.write(json.dumps(row).encode() + b"\n")  # at once, so that lines are whole
             self._failed = False
         except OSError as e:
             if not self._failed:

@@ -12,9 +12,10 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 OPEN, SECONDS, _STATUS = 0, 1, 2
 _BUCKET = _STATUS + len(STATUSES)  # the last one is for what takes longer
 _MODELS = _BUCKET + len(BUCKETS) + 1
-# Of each model.
-OF_MODEL = ("lines", "errors", "features", "unknown_features", "predictions", "models_taken", "models_refused",
-            "prediction_sum")  # fmt: skip
+# Of each model: numbers of things, and sums that may fall.
+SUMS = ("prediction_sum", "label_sum", "loss_sum")
+OF_MODEL = ("lines", "errors", "features", "unknown_features", "predictions", "labels", "losses", *SUMS,
+            "models_taken", "models_refused")  # fmt: skip
 
 
 class Metrics:
@@ -42,9 +43,10 @@ class Metrics:
 
     def predicted(self, model: str, counts: Counts) -> None:
         first = self.of_model(model, "lines")
-        for i, x in enumerate((counts.lines, counts.bad, counts.features, counts.unknown, len(counts.predictions))):
+        values = (counts.predictions, counts.labels, counts.losses)
+        found = (counts.lines, counts.bad, counts.features, counts.unknown, *map(len, values), *map(sum, values))
+        for i, x in enumerate(found):
             self.add(first + i, x)
-        self.add(self.of_model(model, "prediction_sum"), sum(counts.predictions))
 
     def _sum(self, counter: int) -> float:
         return sum(self._all[counter :: self._width].tolist())
@@ -66,7 +68,7 @@ class Metrics:
         yield f"vwlite_request_seconds_count {below:.0f}"
         yield from ("# TYPE vwlite_connections gauge", f"vwlite_connections {self._sum(OPEN):.0f}")
         for name in OF_MODEL:
-            is_sum = name == "prediction_sum"  # it may fall
+            is_sum = name in SUMS
             yield f"# TYPE vwlite_{name}{' gauge' if is_sum else '_total counter'}"
             for model in models:
                 x = self._sum(self.of_model(model, name))

@@ -25,7 +25,7 @@ from vwlite.runs.predict import written
 from vwlite.runs.scoring import Opened
 
 PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
-SHOWN = FIELDS.index("shown")
+LABEL, SHOWN, LOSS = map(FIELDS.index, ("label", "shown", "loss"))
 
 
 class BadBody(DataError):
@@ -38,13 +38,16 @@ class BadBody(DataError):
 
 @dataclass
 class Counts:
-    """What was predicted. predictions: of models that have numbers, through the link."""
+    """What was predicted. predictions: of models that have numbers, through the link. labels, losses: of lines that
+    have a label."""
 
     lines: int = 0
     bad: int = 0
     features: int = 0
     unknown: int = 0
     predictions: list[float] = field(default_factory=list)
+    labels: list[float] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
 
 
@@ -160,14 +163,16 @@ class Served:
             turn.feed(batch)
         finally:
             text, records = learner.predictions.take(), memoryview(learner.take()).cast("d")
-        shown = records[SHOWN :: len(FIELDS)].tolist()
+        labels, shown, losses = (records[i :: len(FIELDS)].tolist() for i in (LABEL, SHOWN, LOSS))
         counts.lines += len(batch)
         finite = [x for x in shown if x == x]
         counts.bad += len(parsed.bad) + len(shown) - len(finite)
         counts.features += learner.looked_up - before[0]
         counts.unknown += learner.unknown - before[1]
+        counts.losses += [x for x in losses if x == x]
         if self.classes is None:
             counts.predictions += map(learner.linked, finite)
+            counts.labels += [x for x in labels if x == x]
         if tags:
             counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
         return text, shown
