@@ -78,9 +78,9 @@ def test_each_request_gets_its_status(shared, status, sent):
     ("/v2/models/text/other", None, 404), ("/predict?model=text", None, 405), ("/health", b"x", 405),
     ("/predict?model=text&on_error=no", LINE, 400), ("/predict?model=text&explain=2", LINE, 400),
     ("/predict?model=table&explain=x", b"{}", 400), ("/predict?model=text&x=1", LINE, 400),
-    ("/invocations?model=text", LINE, 200), ("/v2/models/text/infer", LINE, 200), ("/v2/models/text", None, 200),
-    ("/v2/models/text/ready", None, 200), ("/v2/health/live", None, 200), ("/v2/health/ready", None, 200),
-    ("/ping", None, 200), ("/health/", None, 200), ("/v2", None, 200),
+    ("/invocations?model=text", LINE, 200), ("/v2/models/text", None, 200),
+    ("/v2/health/live", None, 200), ("/v2/health/ready", None, 200),
+    ("/ping", None, 200), ("/health/", None, 200),
 ])  # fmt: skip
 def test_paths(shared, path, body, status):
     found, head, answer = shared.ask(path, body)
@@ -91,8 +91,8 @@ def test_paths(shared, path, body, status):
 
 
 def test_head_has_the_headers_of_get_and_no_body(shared):
-    _, head, body = shared.ask("/v2", method="HEAD")
-    _, same, whole = shared.ask("/v2")
+    _, head, body = shared.ask("/nothing", method="HEAD")
+    _, same, whole = shared.ask("/nothing")
     assert head == same and body == b"" and f"Content-Length: {len(whole)}" in head
 
 

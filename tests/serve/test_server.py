@@ -202,7 +202,6 @@ def test_several_models_and_names(serve, models):
     for name, file in (("a", "text"), ("other", "other")):
         expected = predicted(models / f"{file}.model", TEXT.encode())
         assert server.post(f"/predict?model={name}", TEXT.encode()) == expected
-        assert server.post(f"/v2/models/{name}/infer", TEXT.encode()) == expected
 
 
 def refused(*options):

@@ -24,12 +24,12 @@ TEXT = "text/plain; charset=utf-8"
 # What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [.
 TYPES = {
     "": "", "application/octet-stream": "", "application/x-www-form-urlencoded": "", "text/plain": "auto",
-    "text/csv": "csv", "text/tab-separated-values": "tsv", "application/x-libsvm": "libsvm", "text/libsvm": "libsvm",
-    "text/x-libsvm": "libsvm", JSON: "json", "text/json": "json", "application/x-ndjson": "lines",
-    "application/jsonl": "lines", "application/jsonlines": "lines", "application/json-lines": "lines",
+    "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
+    "application/x-ndjson": "lines", "application/jsonl": "lines",
 }  # fmt: skip
-GET = ("/health", "/ping", "/metrics", "/v2", "/v2/health/live", "/v2/health/ready")
+GET = ("/health", "/ping", "/metrics", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
+MODELS = "/v2/models/"
 
 
 class Answers:
@@ -95,22 +95,19 @@ class Answers:
         return found
 
     def _found(self, head: Head, body: bytes, about: dict[str, Any]) -> Answer:
-        path, method = head.path.rstrip("/") or "/", head.method
-        name = head.query.get("model", "")
-        kind = "get" if path in GET else "predict" if path in POST else ""
-        if path.startswith("/v2/models/"):
-            name, _, what = path[len("/v2/models/") :].partition("/")
-            kind = {"": "about", "ready": "about", "infer": "predict"}.get(what, "")
-        if not kind:
-            raise Refused(404, f"there is nothing at this path: use {', '.join((*POST, *GET))}, or /v2/models/NAME")
-        allowed = ("GET", "HEAD") if kind in ("get", "about") else ("POST",)
-        if method not in allowed:
+        path = head.path.rstrip("/")
+        is_model = path.startswith(MODELS)
+        if not (is_model or path in GET or path in POST):
+            raise Refused(404, f"there is nothing at this path: use {', '.join((*POST, *GET))}, or {MODELS}NAME")
+        allowed = ("POST",) if path in POST else ("GET", "HEAD")
+        if head.method not in allowed:
             raise Refused(405, f"use {allowed[0]} for this path", f"Allow: {', '.join(allowed)}\r\n")
-        if kind == "get":
-            return self._about_server(path)
-        loaded = self.models.find(name)
-        if kind == "about":
+        if is_model:
+            loaded = self.models.find(path.removeprefix(MODELS))
             return _json({"name": loaded.name, "platform": "vwlite", "ready": True, **loaded.described()})
+        if path in GET:
+            return self._about_server(path)
+        loaded = self.models.find(head.query.get("model", ""))
         if head.encoding not in ("", "identity"):
             raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
         about.update(model=loaded.name, digest=loaded.model.digest, tags=[])
@@ -120,8 +117,6 @@ class Answers:
         if path == "/metrics":
             known = {name: (loaded.model.digest, loaded.age) for name, loaded in self.models.items()}
             return Answer(200, self.metrics.text(known).encode(), "text/plain; version=0.0.4; charset=utf-8")
-        if path == "/v2":
-            return _json({"name": "vwlite", "version": __version__, "extensions": []})
         models = {name: loaded.described() for name, loaded in self.models.items()}
         state = "ok" if not any(loaded.error for loaded in self.models.values()) else "old model"
         return _json({"status": state, "live": True, "ready": True, "version": __version__,

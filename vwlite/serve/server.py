@@ -17,6 +17,7 @@ from vwlite.options.resolve import check_run
 from vwlite.options.serve import ServeOptions
 from vwlite.output.atomic import check_apart
 from vwlite.output.stdio import say
+from vwlite.runs.signals import STOPPING
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
 from vwlite.serve.connection import Connection, LineConnection
@@ -26,7 +27,6 @@ from vwlite.serve.models import Models
 BACKLOG = 1024
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
 GRACE = 10.0  # seconds in which requests are finished at the end
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(o: ServeOptions) -> int:
