@@ -28,7 +28,8 @@ help:
 	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1; ONLY=WORDS runs the rows"
 	@echo "                  whose name contains them, for a table of their own"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
-	@echo "make bench-serve  \`vwlite serve\` beside a naive server of a scikit-learn pipeline (about 2 minutes)"
+	@echo "make bench-serve  \`vwlite serve\` beside a naive server and Vowpal Wabbit's daemon, in tests/bench/SERVE.md"
+	@echo "                  (about 5 minutes)"
 	@echo "make soak         \`vwlite serve\` under mixed load and attacks for MINUTES=30, with each answer compared"
 	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
 	@echo "make bench-dimension   the tables of time over the number of features there (about 5 minutes)"
@@ -166,7 +167,7 @@ bench-quick: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --quick
 
 bench-serve: $(BENCH)
-	.bench/venv/bin/python tests/bench/serve.py
+	.bench/venv/bin/python tests/bench/serve.py --results tests/bench/SERVE.md
 
 # MINUTES=30 is what a release is tried with.
 soak: $(INSTALLED)

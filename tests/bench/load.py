@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 def load(
     address: tuple[str, int], bodies: Sequence[bytes], *, connections: int = 8, seconds: float = 5.0,
-    path: str = "/predict", kind: str = "text/plain",
+    path: str = "/predict", kind: str = "text/plain", by_line: bool = False,
 ) -> tuple[list[float], list[tuple[int, int, bytes]]]:  # fmt: skip
-    """The seconds of each request, and (number of the body, status, answer), in the order in which they came."""
-    requests = [
+    """The seconds of each request, and (number of the body, status, answer), in the order in which they came.
+    by_line: in Vowpal Wabbit's protocol, which has no status: it is 200."""
+    requests = list(bodies) if by_line else [
         f"POST {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: {kind}\r\nContent-Length: {len(b)}\r\n\r\n".encode() + b
         for b in bodies
     ]
@@ -26,13 +27,23 @@ def load(
         sent += 1
         s.sendall(requests[state[2]])
 
-    end = time.perf_counter() + seconds
+    def finish(s: socket.socket, state: list, status: int, body: bytes) -> None:
+        now = time.perf_counter()
+        times.append(now - state[1])
+        answers.append((state[2], status, body))
+        if now < end:
+            send(s, state)
+        else:
+            chosen.unregister(s)
+            s.close()
+
     for _ in range(connections):
         s = socket.create_connection(address)
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        state: list = []
-        chosen.register(s, selectors.EVENT_READ, state)
-        send(s, state)
+        chosen.register(s, selectors.EVENT_READ, [])
+    end = time.perf_counter() + seconds
+    for key in list(chosen.get_map().values()):
+        send(key.fileobj, key.data)
     while chosen.get_map():
         for key, _ in chosen.select(5):
             s, state = key.fileobj, key.data
@@ -40,6 +51,10 @@ def load(
             if not data:
                 raise ConnectionError("the server closed a connection")
             state[0] += data
+            if by_line:
+                if state[0].count(b"\n") == requests[state[2]].count(b"\n"):
+                    finish(s, state, 200, state[0])
+                continue
             head, found, body = state[0].partition(b"\r\n\r\n")
             if not found:
                 continue
@@ -48,12 +63,5 @@ def load(
             length = int(low[at:].split(b"\r\n", 1)[0])
             if len(body) < length:
                 continue
-            now = time.perf_counter()
-            times.append(now - state[1])
-            answers.append((state[2], int(head[9:12]), body))
-            if now < end:
-                send(s, state)
-            else:
-                chosen.unregister(s)
-                s.close()
+            finish(s, state, int(head[9:12]), body)
     return times, answers
