@@ -15,9 +15,8 @@ shrinkage only, and the sum of the shrinkage of K shards may exceed the weight.
 
 import array
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport sqrt
 
-from vwlite.core.learn.prox cimport soft_threshold
 from vwlite.core.merge.formulas cimport root_of, share_of_way
 from vwlite.core.merge.sums cimport Sums
 
@@ -76,39 +75,4 @@ def direction(Sums sums not None, str name not None):
                 if sums.by_extra:
                     rate = rate / extra[i] if extra[i] > 0 else 0
                 out[i] = share_of_way(sqrt(S[i]), dS[i], sqrt(S[i] + dS[i]), sums.beta, sums.c * rate) * path[i] / dS[i]
-    return memoryview(found)
-
-
-def dual_average(Sums sums not None, shifts, scales, dampings, constant_key):
-    """The direction `dual` of averaged gradients, which add exactly: soft(z_0 + sum (z_k - z_0), shift) scale /
-    (H(S_0 + dS) + damping) - w_0, z the extra number; the intercept, a key or None, has no shift and no damping."""
-    cdef const double[::1] w = sums["start"], S = sums["start_evidence"], dS = sums["evidence"], z = sums["extra"]
-    cdef const unsigned int[::1] keys = sums.keys
-    cdef const double[::1] shift = array.array("d", shifts), scale = array.array("d", scales)
-    cdef const double[::1] damping = array.array("d", dampings)
-    cdef long long skipped = -1 if constant_key is None else constant_key
-    cdef Py_ssize_t i, n = w.shape[0]
-    cdef size_t c
-    cdef bint free
-    found = array.array("d", bytes(8 * n))
-    cdef double[::1] out = found
-    with nogil:
-        for i in range(n):
-            c = <size_t>i % sums.records
-            free = keys[<size_t>i // sums.records] == skipped
-            out[i] = scale[c] * soft_threshold(z[i], 0 if free else shift[c]) / (
-                sums.beta + root_of(S[i] + dS[i], sums.kind) + (0 if free else damping[c])) - w[i]
-    return memoryview(found)
-
-
-def moved_by(const double[::1] start not None, const double[::1] change not None, double step):
-    """start + step * change; 0 where what is left of the start is rounding, so that weights that all shards have made
-    zero are zero."""
-    cdef Py_ssize_t i
-    cdef double w
-    found = array.array("d", bytes(8 * start.shape[0]))
-    cdef double[::1] out = found
-    for i in range(start.shape[0]):
-        w = start[i] + step * change[i]
-        out[i] = w if fabs(w) > 1e-14 * fabs(start[i]) else 0
     return memoryview(found)

@@ -52,7 +52,7 @@ def test_rounds_over_shards(at, vwlite, how):
     parts = [f"part{k}.vw" for k in range(4)]
     done = rounds("3", "final.model", *parts, how=how)
     assert done.returncode == 0, done.stderr
-    losses = [float(line.split(" = ")[1]) for line in done.stderr.splitlines() if line.startswith("holdout loss")]
+    losses = [float(found) for found in re.findall(r"^merge of 4 shards: holdout loss (\S+) ", done.stderr, re.M)]
     assert len(losses) == 3
     assert losses[2] < losses[0]
     model = read_model("final.model")

@@ -55,9 +55,13 @@ def test_what_it_says(vwlite, shards):
     report = json.loads(open("r").read())
     results = report["results"]
     lines = done.err.splitlines()
-    assert lines[0] == "shards = 3"
-    assert lines[1] == f"rule = {results['rule']}"
-    assert f"holdout loss = {results['holdout loss']:.6f}" in lines
+    best = min(s["holdout loss"] for s in report["shards"])
+    assert results["of the best shard"] == best
+    assert lines[0] == (
+        f"merge of 3 shards: holdout loss {results['holdout loss']:.4g} (+- {results['standard error']:.1g}); "
+        f"best shard {best:.4g}; mean {results['of the mean']:.4g}"
+    )
+    assert lines[1] == "rule = stack"
     assert "number of examples = 360" in lines
     assert lines[-1] == (
         "note: the holdout has 200 examples, so the choice is partly random: 2000 or more are better"
@@ -67,7 +71,7 @@ def test_what_it_says(vwlite, shards):
     assert [s["examples"] for s in report["shards"]] == [120] * 3
     model = read_model("m")
     assert model.merged == {"shards": 3, "digest": model.merged["digest"], "rule": results["rule"],
-                            "step": results["step"], "state": "sum"}  # fmt: skip
+                            "step": 1.0, "state": "sum"}  # fmt: skip
     assert model.base == ""
     assert "base" not in model.header()
     shown = vwlite("info", "m").out
@@ -464,7 +468,7 @@ def test_numbers_that_are_invalid(vwlite, shards):
     open("far", "w").write("1 | a:1e38 b:1e38\n" * 3)
     vwlite("train", "--quiet", "a", "--algorithm", "adagrad", "-m", "a.m")
     vwlite("train", "--quiet", "b", "--algorithm", "adagrad", "-m", "b.m")
-    assert "holdout loss = 1\n" in vwlite("merge", "a.m", "b.m", "-o", "m", "--holdout", "far").err
+    assert "holdout loss 1 (+- 0); " in vwlite("merge", "a.m", "b.m", "-o", "m", "--holdout", "far").err
 
 
 def test_one_shard_and_one_holdout(vwlite, shards):

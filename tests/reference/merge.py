@@ -112,3 +112,79 @@ def product(w0: Vector, sigma0: Vector, w: Vector, sigma: Vector) -> tuple[Vecto
     joint = precision0 + (precision - precision0).sum(axis=0)
     mean = (precision0 * w0 + (precision * w - precision0 * w0).sum(axis=0)) / joint
     return mean, 1 / joint
+
+
+# --- the stack ---------------------------------------------------------------------------------
+
+
+def right_with(labels: Vector, importance: Vector) -> Vector:
+    """The probability that a label of 1 or -1 is right."""
+    out = np.empty_like(labels)
+    for i, y in enumerate(labels):
+        n = sum(1 for other, h in zip(labels, importance, strict=True) if other == y and h > 0)
+        out[i] = (n + 0.5) / (n + 1)
+    return out
+
+
+def stack_loss(p: Vector, labels: Vector, importance: Vector, loss: str) -> float:
+    """The sum over examples. p: [n, classes]; labels: numbers, or of several classes theirs from 0; of
+    two, 1 and -1."""
+    total = 0.0
+    h = importance / importance.mean()
+    if loss in ("squared", "poisson"):
+        for i, y in enumerate(labels):
+            s = p[i, 0]
+            deviance = np.exp(s) - y * s - y + (y * np.log(y) if y > 0 else 0.0)
+            total += h[i] * ((s - y) ** 2 if loss == "squared" else deviance)
+        return float(total)
+    classes = p.shape[1]
+    of_class = np.array([[1.0 if y == c else -1.0 for c in range(classes)] for y in labels])
+    of_class = labels[:, None] if classes == 1 else of_class
+    sure = np.array([right_with(column, importance) for column in of_class.T]).T
+    for i, y in enumerate(labels):
+        if loss == "logistic":
+            for c in range(classes):
+                margin = of_class[i, c] * p[i, c]
+                total += h[i] * (sure[i, c] * np.log1p(np.exp(-margin)) + (1 - sure[i, c]) * np.log1p(np.exp(margin)))
+        else:
+            log_share = p[i] - np.log(np.exp(p[i]).sum())
+            right = sure[i, int(y)]
+            rest = (1 - right) / (classes - 1)
+            total -= h[i] * sum((right if c == y else rest) * log_share[c] for c in range(classes))
+    return float(total)
+
+
+def stack_start(x: Vector, labels: Vector, importance: Vector, merges: int, loss: str) -> tuple[Vector, float]:
+    """b_0 and the scale."""
+    losses = np.array([stack_loss(one, labels, importance, loss) for one in x[:merges]])
+    scale = losses.min() / len(labels) if loss == "squared" else 1.0
+    found = np.zeros(len(x))
+    found[:merges] = np.exp(-(losses - losses.min()) / scale)
+    return found / found.sum(), float(scale)
+
+
+def stack(x: Vector, labels: Vector, importance: Vector, merges: int, strength: float, loss: str) -> Vector:
+    """The coefficients, by gradients from differences and BFGS: slow, and nothing of it is that of the merge."""
+    start, scale = stack_start(x, labels, importance, merges, loss)
+
+    def objective(b: Vector) -> float:
+        scores = np.tensordot(b, x, axes=1)
+        return stack_loss(scores, labels, importance, loss) + scale * strength / 2 * float(((b - start) ** 2).sum())
+
+    def gradient(b: Vector) -> Vector:
+        steps = 1e-5 * np.eye(len(b))
+        return np.array([(objective(b + e) - objective(b - e)) / 2e-5 for e in steps])
+
+    b, g, inverse = start, gradient(start), np.eye(len(x)) / (scale * strength)
+    for _ in range(200):
+        step, size = -inverse @ g, 1.0
+        while objective(b + size * step) > objective(b) + 1e-4 * size * (g @ step) and size > 1e-10:
+            size /= 2
+        after = b + size * step
+        d, y = after - b, gradient(after) - g
+        b, g = after, g + y
+        if np.abs(d).max() < 1e-9 or d @ y <= 0:
+            break
+        left = np.eye(len(x)) - np.outer(d, y) / (d @ y)
+        inverse = left @ inverse @ left.T + np.outer(d, d) / (d @ y)
+    return b

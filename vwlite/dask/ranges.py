@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from vwlite.dask.parts import FilePart
-from vwlite.dask.work import Answer, Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
+from vwlite.dask.work import Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
+from vwlite.merging.holdout import Candidate, Scores, Vector
 from vwlite.merging.merge import START, Merge
-from vwlite.merging.search import Candidate, Vector
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE
@@ -132,8 +132,8 @@ def vectors(sums: Summed, start: bytes, r: Range, question: Question) -> dict[Ca
     """What predictions are made of, in a range."""
     with own_folder() as folder:
         run = added_up(sums, written(folder, start), r)
-        of = run.vector_as_learned if question.whole else run.vector
-        return {key: of(key) for key in question.needed()}
+        of = run.vector_as_learned if question.as_learned else run.vector
+        return {c: of(c) for c in question.candidates}
 
 
 def keys_of(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> bytes:
@@ -173,7 +173,7 @@ def together(arrays: list[Array]) -> Array:
 def judge_ranges(
     learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question,
     each: list[dict[Candidate, Vector]],
-) -> Answer | Failed:  # fmt: skip
+) -> Scores | Failed | None:  # fmt: skip
     """As `evaluate`, with vectors of all ranges."""
     return evaluate(learned, part, job, replace(question, vectors=joined_vectors(each)))
 

@@ -22,10 +22,10 @@ from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
 from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Answer, Question, ShardJob, ShardResult, evaluate, learn, model_of, same
+from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.merging.merge import Merge, in_order
-from vwlite.merging.search import OWN, Candidate, VectorOf, mean
+from vwlite.merging.holdout import OWN, Candidate, Scores, VectorOf
+from vwlite.merging.merge import Merge
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
@@ -297,7 +297,7 @@ class Round:
         start = ranges.written(self.folder, self.run.start)
         checked = checked_shards(shards, [], start, options.typed.get("loss"))
         merge = self.merge = Merge(replace(options, initial=start), checked)
-        self.holdout = merge.holdout = Spread(self, merge)
+        merge.holdout = Spread(self, merge)
         merge.add_up()
         merge.choose()
         merge.finish()
@@ -319,7 +319,7 @@ class Round:
 
         heads: list[dict[str, Model]] = self.cluster.each(count, lambda p, avoid: put(ranges.heads_of, sums[p]), named)
         merge = self.merge = ranges.merge_of(heads[0], ranges.written(self.folder, self.run.start), spans[0])
-        self.holdout = merge.holdout = SpreadRanges(self, merge, spans, sums)
+        merge.holdout = SpreadRanges(self, merge, spans, sums)
         merge.choose()
         found: list[tuple[Model, int]] = self.cluster.each(
             count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.chosen), named
@@ -341,7 +341,7 @@ class Round:
             "examples": merge.model.counters["examples"],
             "rows a second": round(self.rate, 1),
             "holdout loss": shown(c.loss),
-            "holdout examples": len(self.holdout),
+            "holdout examples": merge.held,
             "rule": c.way,
             "step": c.step,
             **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
@@ -359,11 +359,10 @@ def shown(loss: float) -> float | None:
 
 
 class Spread:
-    """A holdout whose lines are where the shards were learned: workers answer with sums of losses."""
+    """A holdout whose lines are where the shards were learned: workers answer with scores."""
 
     def __init__(self, round: Round, merge: Merge) -> None:
         self._round, self._merge = round, merge
-        self._examples = 0
         self._keys: bytes | None = None
 
     @property
@@ -381,18 +380,12 @@ class Spread:
             self._keys = np.unique(np.concatenate(each)).tobytes()
         return array_of(self._keys, "I")
 
-    def _question(self, candidates: tuple[Candidate, ...], whole: bool) -> Question:
-        shards, merge = self._merge.shards, self._merge
-        columns = tuple(shards.columns.items())
-        return Question(merge.settings, tuple(shards.classes), merge.clip, candidates, {}, whole, columns)
+    def _question(self, candidates: tuple[Candidate, ...], as_learned: bool) -> Question:
+        shards, settings = self._merge.shards, self._merge.settings
+        return Question(settings, tuple(shards.classes), candidates, {}, as_learned, tuple(shards.columns.items()))
 
-    def __len__(self) -> int:
-        return self._examples
-
-    def losses(self, candidates: list[Candidate], vector_of: VectorOf, whole: bool = False) -> list[float]:
-        if not candidates:
-            return []
-        round, question = self._round, self._question(tuple(candidates), whole)
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
+        round, question = self._round, self._question(tuple(candidates), as_learned)
         ask = self._asking(question, vector_of)
 
         def again(j: int, avoid: str | None) -> Any:
@@ -400,27 +393,24 @@ class Spread:
                 round.learn(round.used[j], avoid)
             return ask(round.used[j], avoid)
 
-        answers: list[Answer] = round.cluster.each(len(round.used), again, round.named_used)
-        self._examples = sum(answer.examples for answer in answers)
-        if not self._examples:
+        answers: list[Scores | None] = round.cluster.each(len(round.used), again, round.named_used)
+        found = [answer for answer in answers if answer is not None and len(answer.labels)]
+        if not found:
             raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
                             "label: try a smaller --holdout-period")  # fmt: skip
-        sums = zip(*(answer.sums for answer in answers), strict=True)  # in the order of the shards
-        return [mean(*map(in_order, zip(*pairs, strict=True))) for pairs in sums]
+        return Scores.joined(found)
 
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
         """What asks a shard: gives the future of its answer."""
         round, put = self._round, self._round.cluster.put
         keys = self.keys.tobytes()
-        question.vectors.update({key: ranges.selected(vector_of(key), keys) for key in question.needed()})
+        question.vectors.update({c: ranges.selected(vector_of(c), keys) for c in question.candidates})
         sent = put(same, question)
         return lambda i, avoid: put(evaluate, round.learned[i], round.parts[i], round.job, sent, avoid=avoid)
 
 
 class SpreadRanges(Spread):
     """The same, where the vectors are on workers, too."""
-
-    keys = None  # no process has all
 
     def __init__(self, round: Round, merge: Merge, spans: list[ranges.Range], sums: list[Any]) -> None:
         super().__init__(round, merge)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import DELIMITED, by_name
-from vwlite.merging.search import Candidate, Holdout, Vector
+from vwlite.merging.holdout import Candidate, Holdout, Scores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
@@ -78,29 +78,10 @@ class Question:
 
     settings: Settings
     classes: tuple[str, ...]
-    clip: tuple[float, float] | None
     candidates: tuple[Candidate, ...]
-    vectors: dict[Candidate, Vector]  # by the `key` of each
-    whole: bool
+    vectors: dict[Candidate, Vector]
+    as_learned: bool
     columns: tuple[tuple[str, Any], ...]  # of tables
-
-    def needed(self) -> list[Candidate]:
-        """The keys of all vectors."""
-        start = [] if self.whole else [Candidate("start", 0.0)]
-        return list(dict.fromkeys(self.key(c) for c in [*self.candidates, *start]))
-
-    def key(self, c: Candidate) -> Candidate:
-        """That of the vector of a candidate: all steps along a way have one."""
-        step = c.step if self.whole else 0.0
-        return Candidate(c.way, step, c.shard, 0.0)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """For each candidate the sum of the losses and that of the importances."""
-
-    sums: tuple[tuple[float, float], ...]
-    examples: int
 
 
 def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
@@ -119,17 +100,14 @@ def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
     return task.failed
 
 
-def evaluate(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> Answer | Failed:
-    """The losses of candidates on the lines of a shard that are held out."""
-    if isinstance(learned, Failed):
-        return learned
-    if not learned.held:
-        return Answer(tuple((0.0, 0.0) for _ in question.candidates), 0)
+def evaluate(
+    learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question
+) -> Scores | Failed | None:
+    """The scores of candidates on the lines of a shard that are held out."""
+    if isinstance(learned, Failed) or not learned.held:
+        return learned if isinstance(learned, Failed) else None
     with _task() as task, holdout_in_memory(task.folder, learned, part, job, question) as holdout:
-        found = holdout.sums(
-            list(question.candidates), lambda c: question.vectors[question.key(c)], question.whole
-        )
-        return Answer(tuple(found), len(holdout))
+        return holdout.scores(list(question.candidates), question.vectors.__getitem__)
     return task.failed
 
 
@@ -143,7 +121,7 @@ def holdout_in_memory(
     assert job.options is not None
     with ExitStack() as stack:
         yield Holdout(replace(job.options, format=format_of(part, job)), (str(path),), question.settings,
-                      list(question.classes), dict(question.columns), question.clip, stack, lambda: False)  # fmt: skip
+                      list(question.classes), dict(question.columns), stack, lambda: False)  # fmt: skip
 
 
 def same(x: Any) -> Any:

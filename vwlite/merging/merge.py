@@ -17,11 +17,12 @@ from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
 from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
-from vwlite.core.merge.directions import NEEDS, direction, dual_average, moved_by
+from vwlite.core.merge.directions import NEEDS, direction
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.search import OWN, Candidate, Evaluator, Holdout, Vector, search, with_losses
+from vwlite.merging.holdout import OWN, Candidate, Evaluator, Holdout, Vector
 from vwlite.merging.shards import ShardModel, Shards
+from vwlite.merging.stack import STRENGTHS, Examples, Numbers, combined, stacked, step_taken
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
@@ -38,7 +39,7 @@ STEPS = {"mean": LONG, "touched": LONG, "information": LONG, "path": SHORT, "dua
 # holdout judges, a larger one is safer.
 WITH_HOLDOUT, WITHOUT_HOLDOUT = 2.0, 4.0
 
-START = Candidate("start", 0.0)
+START, MEAN = Candidate("start"), Candidate("mean", 1.0)
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
 
 
@@ -50,6 +51,9 @@ class Merge:
 
     model: Model
     chosen: Candidate
+    strength = inf  # of the ridge of a stack
+    held = 0  # examples of the holdout
+    mean_loss = inf  # that of the plain mean
     name_limit: int | None  # the limit of names of features, if it was reached
 
     def __init__(self, o: MergeOptions, shards: Shards) -> None:
@@ -61,11 +65,11 @@ class Merge:
         s = self.settings
         harsh = any((s.l1, s.radius, s.nonzeros, s.round_at_end)) and not shards.weights_only
         self.sparse = self.first.restricted if harsh else None  # what makes merged weights those of the algorithm
+        self.limited = bool(s.nonzeros) and not shards.weights_only
         self._check_states()
         self.ways, self.searches = self._ways()
         self.scalars = self._scalars()
         self.holdout: Evaluator | None = None
-        self._judged: Sums | None = None  # the sums of what matters to it
         self.stopped = False
         self.candidates: list[Candidate] = []
         self.learned: Sums | None = None  # the same as `sums`, of the weights that --average takes the mean of
@@ -82,7 +86,7 @@ class Merge:
         if o.holdout:
             classes = self.shards.classes
             self.holdout = Holdout(
-                o, o.holdout, self.settings, classes, self.shards.columns, self.clip, stack, lambda: self.stopped
+                o, o.holdout, self.settings, classes, self.shards.columns, stack, lambda: self.stopped
             )
             if not len(self.holdout) and not self.stopped:
                 raise DataError(f"{', '.join(o.holdout)}: no example has a label: a holdout needs labels")
@@ -99,6 +103,12 @@ class Merge:
         """To which predictions of numbers are clipped."""
         found = [shard.model.range for shard in self.shards.all if shard.model.range is not None]
         return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+    @property
+    def named(self) -> int:
+        """How many classes have a name."""
+        s = self.settings
+        return (len(self.shards.classes) if s.classes == "auto" else s.oaa) if s.oaa else 0
 
     @property
     def count(self) -> int:
@@ -174,7 +184,8 @@ class Merge:
 
     def add_up(self) -> None:
         """The sums over the shards."""
-        needed = {"start", *(name for way in self.ways for name in NEEDS[way])}
+        ways = {*self.ways, *([MEAN.way] if self.options.holdout else [])}
+        needed = {"start", *(name for way in ways for name in NEEDS[way])}
         if not self.shards.weights_only:
             needed |= {"extra"} if self.row.extra[0] in self.first_fields else set()
             needed |= {"evidence", "start_evidence"} if self.row.evidence else set()
@@ -288,60 +299,72 @@ class Merge:
 
     def choose(self) -> None:
         """The candidate that becomes the model."""
-        steps = {way: (1.0,) if self.row.ways == ("mean",) or not self.searches else STEPS[way] for way in self.ways}
-        found = [Candidate(way, step) for way in self.ways for step in steps[way]
-                 if STEPS[way] != LONG or step <= self.count]  # fmt: skip
         if self.holdout is None:
-            self.chosen = found[0]
+            self.chosen = Candidate(self.ways[0], 1.0)
             return
+        own, merges = self._own(), [Candidate(way, 1.0) for way in self.ways]
+        asked = [*own, *dict.fromkeys([*merges, MEAN])]
+        found = self.holdout.scores(asked, self.vector)
+        x = dict(zip(asked, found.each, strict=True))
+        examples = Examples.of(found, self.settings, self.named, self.clip)
+        learned = examples.smoothed()
+        self.held, plain = len(found.labels), x[MEAN]
         if self.searches:
-            found += self._own()
-        as_learned = self._losses_as_learned if self.sparse or self.settings.nonzeros else None
-        self.chosen, self.candidates = search(found, self._losses, as_learned)
-        if not self.searches:  # only to compare with
-            self.candidates += with_losses(self._own(), self._losses)
+            start = x[START]
+            whole, merges = merges, [self._with_step(learned, c, start, x[c]) for c in merges]
+            x |= {c: start + c.step * (x[one] - start) for c, one in zip(merges, whole, strict=True)}
+        if self.sparse or self.limited:
+            x |= self._scores_as_learned(merges)
+        if self.searches:
+            self.chosen, x[self.chosen] = self._stack(learned, x, merges, own)
+        else:
+            self.chosen = merges[0]
+        self.mean_loss = examples.mean(examples.losses(plain))[0]
+        self.candidates = [examples.judged(c, x[c]) for c in [*merges, *own]]
+        self.chosen = examples.judged(self.chosen, x[self.chosen])
 
     def _own(self) -> list[Candidate]:
         """The models that are there already."""
-        return [START, *(Candidate("shard", 0.0, i) for i in range(self.count))]
+        return [START, *(Candidate("shard", shard=i) for i in range(self.count))]
 
-    def _losses(self, candidates: list[Candidate]) -> list[float]:
-        """Those of candidates on the holdout."""
-        assert self.holdout is not None
-        return self.holdout.losses(candidates, self.vector)
+    def _with_step(self, examples: Examples, c: Candidate, start: Numbers, whole: Numbers) -> Candidate:
+        steps = [step for step in STEPS[c.way] if STEPS[c.way] != LONG or step <= self.count]
+        return c if self.row.ways == ("mean",) else replace(c, step=step_taken(examples, start, whole, steps))
 
-    def _losses_as_learned(self, candidates: list[Candidate]) -> list[float]:
+    def _scores_as_learned(self, candidates: list[Candidate]) -> dict[Candidate, Numbers]:
         assert self.holdout is not None
-        return self.holdout.losses(candidates, self.vector_as_learned, whole=True)
+        found = self.holdout.scores(candidates, self.vector_as_learned, as_learned=True)
+        return dict(zip(candidates, found.each, strict=True))
+
+    def _stack(
+        self, examples: Examples, x: dict[Candidate, Numbers], merges: list[Candidate], own: list[Candidate]
+    ) -> tuple[Candidate, Numbers]:
+        """The stack of all candidates and its scores; a single one where that is better by more than chance."""
+        loss = {c: examples.mean(examples.losses(x[c]))[0] for c in [*merges, *own]}
+        merges = sorted([*merges, START], key=loss.__getitem__)
+        shards, strengths = [c for c in own if c != START], STRENGTHS
+        if self.row.ways == ("mean",):  # whose weights have a sum, which only averages keep
+            merges, shards, strengths = [*merges, *shards], [], STRENGTHS[:1]
+        each = [*merges, *shards]
+        scores = np.array([x[c] for c in each])
+        b, self.strength = stacked(examples, scores, len(merges), strengths)
+        parts = [(c, float(u)) for i, (c, u) in enumerate(zip(each, b, strict=True)) if u or not i]
+        stack = Candidate("stack", 1.0, parts=tuple(parts))
+        restricted = self.sparse or self.limited
+        score = self._scores_as_learned([stack])[stack] if restricted else combined(scores, b)
+        best = min(each, key=loss.__getitem__)
+        alone = examples.better(x[best], score)
+        return (best, x[best]) if alone else (stack, score)
 
     def vector(self, c: Candidate) -> Vector:
-        """The weights of the start or of a shard, or the change that a candidate is a part of."""
+        """The weights of a candidate before anything makes them sparse."""
         if c.way == "shard":
             shard = self.shards.each[c.shard]
             return Vector(shard.model.keys, shard.model.weights, shard.columns, self._unseen(c))
-        sums = self._judged_sums()
-        if c.way == "start":
-            return Vector(sums.keys, sums["start"], range(self.records), self._unseen(c))
-        gained = [x - y for x, y in zip(self._unseen(c), self._unseen(START), strict=True)]
-        return Vector(sums.keys, self._direction(sums, c.way), range(self.records), gained)
+        return Vector(self.sums.keys, flat(self._candidate(self.sums, c)), range(self.records), self._unseen(c))
 
     def vector_as_learned(self, c: Candidate) -> Vector:
         return Vector(self.sums.keys, flat(self._weights(c)[0]), range(self.records), self._unseen(c))
-
-    def _judged_sums(self) -> Sums:
-        """Those of the features of the holdout, as far as these are known."""
-        if self._judged is None:
-            keys = None if self.holdout is None else self.holdout.keys
-            self._judged = self.sums if keys is None else self._part(np.asarray(keys))
-        return self._judged
-
-    def _part(self, keys: NDArray[np.uint32]) -> Sums:
-        """The sums of those of these keys that are there."""
-        sums = self.sums
-        mine = np.append(np.asarray(sums.keys, dtype=np.int64), -1)  # -1: what a key after the last is compared to
-        at = np.searchsorted(mine[:-1], keys)
-        at = at[mine[at] == keys]
-        return self.restored(mine[at].astype(np.uint32), {name: self._rows(sums, name)[at] for name in sums.names})
 
     def restored(self, keys: NDArray[np.uint32], columns: dict[str, Weights]) -> Sums:
         """Sums of these keys that were added up before, with a row for each key."""
@@ -350,24 +373,15 @@ class Merge:
 
     def _unseen(self, c: Candidate) -> list[float]:
         """The weight of each class for keys that no model has."""
+        if c.parts:
+            parts = [[u * x for x in self._unseen(part)] for part, u in c.parts]
+            return [in_order(column) for column in zip(*parts, strict=True)]
         each = [[number_of(shard, "unseen", k) for k in range(self.records)] for shard in self.shards.each]
         if c.way == "shard":
             return each[c.shard]
         if c.way == "start":
             return [self._at_start("unseen", k) for k in range(self.records)]
         return [in_order(column) / len(each) for column in zip(*each, strict=True)]
-
-    def _direction(self, sums: Sums, way: str) -> Array:
-        if way == "dual" and self.row.adds:
-            t, s = self.scalars["t"], self.settings
-            l1 = self.scalars.get("strength", [s.l1] * self.records)
-            scale = self.scalars["scale"]
-            shifts = [a * b for a, b in zip(t, l1, strict=True)]
-            dampings = [a * b * s.l2 for a, b in zip(scale, t, strict=True)]
-            found: Array = dual_average(sums, shifts, scale, dampings, self.constant_key)
-            return found
-        found = direction(sums, way)
-        return found
 
     # --- the weights -------------------------------------------------------------------------
 
@@ -377,17 +391,33 @@ class Merge:
             return np.zeros((len(sums), self.records))
         return np.asarray(sums[name]).reshape(len(sums), self.records)
 
-    def _candidate(self, sums: Sums, c: Candidate, of_shard: "Array | None" = None) -> Weights:
+    def _candidate(self, sums: Sums, c: Candidate) -> Weights:
         """The weights of a candidate before anything makes them sparse."""
         if c.way == "shard":
             shard = self.shards.each[c.shard]
+            weights = self._before_averaging(shard) if sums is self.learned else shard.model.weights
             out = array("d", bytes(8 * len(sums) * self.records))
-            self._stream(shard, shard.model.weights if of_shard is None else of_shard).aligned(sums.keys, out)
+            self._stream(shard, weights).aligned(sums.keys, out)
             return np.asarray(out).reshape(-1, self.records)
         if c.way == "start":
             return self._rows(sums, "start")
-        moved = moved_by(sums["start"], self._direction(sums, c.way), c.step)
-        return np.asarray(moved).reshape(-1, self.records)
+        start = np.asarray(sums["start"])
+        w = start + c.step * np.asarray(direction(sums, c.way))
+        w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # rounding is left of what all shards have made zero
+        return w.reshape(-1, self.records)
+
+    def _restricted(self, sums: Sums, c: Candidate) -> Weights:
+        """The weights of a candidate, those of an algorithm that makes weights sparse."""
+        if not c.parts:
+            w = self._candidate(sums, c)
+            return w if c.way in OWN or self.sparse is None else self.sparse(self._merged(w), w)
+        w = np.zeros((len(sums), self.records))
+        for part, u in c.parts:
+            w += u * self._restricted(sums, part)
+        if self.sparse is None:
+            return w
+        w[self._restricted(sums, c.parts[0][0]) == 0] = 0
+        return w if self.first.shrunk_since else self.sparse(self._merged(w), w)
 
     def _merged(self, w: Weights) -> Merged:
         sums, mean = self.sums, self.options.state == "mean"
@@ -410,12 +440,8 @@ class Merge:
 
     def _weights(self, c: Candidate) -> tuple[Weights, Weights]:
         """The weights that a candidate predicts with, and those from which learning would continue."""
-        w = self._candidate(self.sums, c)
-        if c.way in OWN or self.shards.weights_only:
-            return w, w
-        if self.sparse is not None:
-            w = self.sparse(self._merged(w), w)
-        return (self._largest(w), w) if self.settings.nonzeros else (w, w)
+        w = self._restricted(self.sums, c)
+        return (self._largest(w), w) if self.limited and c.way not in OWN else (w, w)
 
     def _largest(self, w: Weights) -> Weights:
         """The --nonzeros N largest weights; of equal ones those with the smaller keys."""
@@ -431,12 +457,7 @@ class Merge:
         """The model of what was chosen."""
         weights, w = self._weights(self.chosen)
         if self.learned is not None:
-            c, of_shard = self.chosen, None
-            if c.way == "shard":
-                of_shard = self._before_averaging(self.shards.each[c.shard])
-            w = self._candidate(self.learned, c, of_shard)
-            if c.way not in OWN and self.sparse is not None:
-                w = self.sparse(self._merged(w), w)
+            w = self._restricted(self.learned, self.chosen)
         state, scalars = ({}, {}) if self.shards.weights_only else self._state_of(w, weights)
         codes = {} if self.shards.weights_only else self.first_fields
         if codes.get("w") == "f" and self.learned is None:

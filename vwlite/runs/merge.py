@@ -3,14 +3,15 @@
 from math import inf
 from typing import Any
 
+from vwlite.merging.holdout import OWN
 from vwlite.merging.merge import Merge
-from vwlite.merging.search import OWN
 from vwlite.merging.shards import checked_shards, read_models
 from vwlite.model import write_model
 from vwlite.options.merge import MergeOptions, check_merge
 from vwlite.runs.common import summary
 from vwlite.runs.frame import RunFrame
 
+IN_SENTENCE = ("shards", "holdout loss", "standard error", "of the best shard", "of the mean")
 FEW = 2000  # with fewer examples in the holdout, the choice is mostly chance
 
 
@@ -31,14 +32,24 @@ def merge(o: MergeOptions) -> int:
         if frame.signal is None:
             file.commit()
             results, notes = results_of(run) | {"seconds": frame.seconds()}, notes_of(run)
-            frame.show(summary(results), notes)
+            frame.show(shown(run, results), notes)
             options = frame.reported_options(run.settings, "rule", "state", "holdout", "model", start=o.initial)
             frame.report(options=options, **report_of(run, results), notes=notes)
         return frame.code(f"; {o.model} is unchanged")
 
 
+def shown(run: Merge, results: dict[str, Any]) -> str:
+    """The summary; the losses on a holdout are a sentence."""
+    if not run.held:
+        return summary(results)
+    c, best, mean = run.chosen, min(_own_losses(run).values()), run.mean_loss
+    losses = f"holdout loss {c.loss:.4g} (+- {c.error:.1g}); best shard {best:.4g}; mean {mean:.4g}"
+    rest = summary({name: value for name, value in results.items() if name not in IN_SENTENCE})
+    return f"merge of {run.count} shard{'s' if run.count != 1 else ''}: {losses}\n{rest}"
+
+
 def _own_losses(run: Merge) -> dict[str, float]:
-    """Those of the shards, and of the start, by file."""
+    """Those of the shards, by file."""
     return {run.shards.each[c.shard].path: c.loss for c in run.candidates if c.way == "shard"}
 
 
@@ -50,14 +61,14 @@ def results_of(run: Merge) -> dict[str, Any]:
         lines["rule"] = f"that of {run.shards.each[c.shard].path} alone"
     else:
         lines["rule"] = "the start as it is" if c.way == "start" else c.way
-        lines |= {} if c.way == "start" else {"step": c.step}
+        lines |= {} if c.way in ("start", "stack") else {"step": c.step}
     if run.holdout is not None:
         own = _own_losses(run)
         start = next((x.loss for x in run.candidates if x.way == "start"), None)
-        lines["holdout examples"] = len(run.holdout)
-        lines["holdout loss"] = c.loss
-        lines |= {"of the best shard": min(own.values())} if own else {}
-        lines["of the start"] = start
+        lines |= {"ridge": run.strength} if c.parts else {}
+        lines["holdout examples"] = run.held
+        lines |= {"holdout loss": c.loss, "standard error": c.error}
+        lines |= {"of the best shard": min(own.values()), "of the mean": run.mean_loss, "of the start": start}
     lines["number of examples"] = model.counters["examples"]
     lines["nonzero weights"] = run.nonzeros()
     lines["features"] = len(model.keys)
@@ -72,8 +83,8 @@ def notes_of(run: Merge) -> list[str]:
         found.append("there is only one shard: nothing to merge")
     if run.holdout is None:
         found.append("this merge has not been evaluated: --holdout FILE compares merge rules and takes the best")
-    elif len(run.holdout) < FEW:
-        found.append(f"the holdout has {len(run.holdout)} examples, so the choice is partly random: {FEW} or "
+    elif run.held < FEW:
+        found.append(f"the holdout has {run.held} examples, so the choice is partly random: {FEW} or "
                      "more are better")  # fmt: skip
     if run.name_limit is not None:
         found.append(f"only {run.name_limit:,} names of features are kept, those of the start and of the first shards: "
@@ -85,13 +96,13 @@ def notes_of(run: Merge) -> list[str]:
 
 
 def report_of(run: Merge, results: dict[str, Any]) -> dict[str, Any]:
-    own = _own_losses(run)
+    own, of = _own_losses(run), {(c.way, c.shard): u for c, u in run.chosen.parts}
     return {
         "results": {k: None if v == inf else v for k, v in results.items()},
-        "candidates": [{"rule": c.way, "step": c.step, "loss": c.loss if c.loss < inf else None}
-                       for c in run.candidates if c.way != "shard"],
+        "candidates": [{"rule": c.way, "step": c.step, "loss": c.loss if c.loss < inf else None,
+                        "coefficient": of.get((c.way, -1))} for c in run.candidates if c.way != "shard"],
         "shards": [{"file": s.path, "digest": s.model.digest, "examples": s.model.counters.get("examples", 0),
-                    "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None}
-                   for s in run.shards.each],
+                    "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None,
+                    "coefficient": of.get(("shard", i))} for i, s in enumerate(run.shards.each)],
         "missing": run.shards.missing,
     }  # fmt: skip

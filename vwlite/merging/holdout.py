@@ -1,0 +1,164 @@
+"""The candidates of a merge, and their scores on holdout examples."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwlite.algorithms.build import make_expander, make_names
+from vwlite.core.data.batch import Batch
+from vwlite.core.merge.holdout import products
+from vwlite.core.merge.sums import ModelStream
+from vwlite.core.solve.rows import Rows
+from vwlite.errors import DataError
+from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
+from vwlite.input.pipeline import parsed_batches
+from vwlite.model.slots import Array
+from vwlite.options.run_options import TrainOptions
+from vwlite.options.settings import Settings
+from vwlite.runs.common import BadLines
+from vwlite.runs.source import parse_options, shaping_of, table_of
+
+OWN = ("start", "shard")  # candidates that are models as they are
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Weights that a merge may have: those of a way and a step along it, of the start, of a shard, or of a stack.
+
+    parts: of a stack, the candidates that it is the sum of, each with its coefficient; weights that are zero in the
+    first are zero in a sparse stack.
+    """
+
+    way: str
+    step: float = 0.0
+    shard: int = -1
+    loss: float = inf
+    error: float = 0.0  # the standard error of the loss
+    parts: "tuple[tuple[Candidate, float], ...]" = ()
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Weights, as predictions are made of them: a row of numbers for each of the keys, which ascend.
+
+    columns: the column of each class. unseen: the number of each class for missing keys.
+    """
+
+    keys: Array
+    rows: Array
+    columns: Sequence[int]
+    unseen: list[float]
+
+    def stream(self) -> ModelStream:
+        return ModelStream(self.keys, self.rows, None, None, self.columns, self.unseen, [0.0] * len(self.columns))
+
+
+VectorOf = Callable[[Candidate], Vector]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Predictions of vectors, without the initial ones: [vectors, examples, classes]; and what else is known of the
+    examples."""
+
+    each: NDArray[np.float64]
+    labels: NDArray[np.float64]
+    importance: NDArray[np.float64]
+    initial: NDArray[np.float64]
+
+    @classmethod
+    def joined(cls, parts: "list[Scores]") -> "Scores":
+        """Those of the examples of all, in their order."""
+        others = (np.concatenate([getattr(part, name) for part in parts]) for name in EXAMPLES)
+        return cls(np.concatenate([part.each for part in parts], axis=1), *others)
+
+
+EXAMPLES = ("labels", "importance", "initial")
+
+
+class Evaluator(Protocol):
+    """What evaluates candidates."""
+
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
+        """The scores of candidates; as_learned: as the algorithm would have them, shrunk or projected."""
+
+
+class Holdout:
+    """Examples in memory. columns: of tables, as the models have them. stop: whether to read no further.
+    NoInputError, DataError."""
+
+    def __init__(
+        self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
+        stack: ExitStack, stop: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        self._options, self._settings, self._classes, self._columns = o, settings, classes, columns
+        self._bad, self._stop = BadLines(o, stack), stop
+        self._names = make_names(settings, classes) if settings.oaa is not None else None
+        rows = Rows(make_expander(replace(settings, constant=False)))
+        self._constant_key = make_expander(settings).constant_key
+        for batch in self._batches(paths):
+            rows.add(batch)
+        rows.finish()
+        begin, index, value = rows.entries
+        self._entries = begin.cast("B").cast("L"), index, value
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
+        table = table_of(self._options, self._columns, needs_label=True)
+        parse = parse_options(self._options, self._settings, self._names, table)
+        texts = []
+        for path in paths:
+            if not _is_cache(path):
+                texts.append(path)
+                continue
+            try:
+                if self._settings.classes == "auto":
+                    raise CacheUnusable("with --classes auto a cache has class numbers of its own: give the text")
+                shaping = shaping_of(self._options, self._settings, [], self._columns)
+                yield from (batch for batch, _ in open_cache(path, made_by("train") | {"options": shaping}).batches())
+            except CacheUnusable as e:
+                raise DataError(f"{path}: a cache that cannot be the holdout of these models: {e}") from None
+        if texts:
+            with parsed_batches(tuple(texts), parse, stop=self._stop, threads=self._options.threads) as found:
+                for parsed in found:
+                    yield parsed.batch
+                    self._bad.take(parsed.bad)
+        if not self._stop():
+            self._bad.finish()
+
+    @property
+    def keys(self) -> Any:
+        """Of all features in it, and of the constant, ascending."""
+        found = set(self._rows.keys) | ({self._constant_key} if self._constant_key is not None else set())
+        return memoryview(array("I", sorted(found)))
+
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
+        rows = self._rows
+        each = [np.asarray(self._scores(vector_of(c))).reshape(len(rows), -1) for c in candidates]
+        return Scores(np.array(each), *(np.array(getattr(rows, name)) for name in EXAMPLES))
+
+    def _scores(self, vector: Vector) -> Any:
+        """What a vector adds to the predictions: for each example, for each class."""
+        keys, records, model = self._rows.keys, len(vector.columns), vector.stream()
+        weights, constants = array("d", bytes(8 * len(keys) * records)), array("d", bytes(8 * records))
+        model.aligned(keys, weights)
+        if self._constant_key is not None:
+            model.aligned(array("I", [self._constant_key]), constants)
+        return products(*self._entries, weights, constants)
+
+
+def _is_cache(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)).startswith(MAGIC[:-2])
+    except OSError:
+        return False  # the parser says what is wrong

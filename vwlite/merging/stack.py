@@ -1,0 +1,188 @@
+"""Stacking merges: a regression on the holdout over the scores of the merges of all ways and of the shards.
+
+The coefficients b of the scores x minimize
+
+    sum of h l(x b) + scale strength |b - b_0|^2 / 2
+
+with losses l and importances h of mean 1. b_0 averages the merges, each weighted by exp(-its loss / scale); scale is 1
+for log likelihoods, else the mean loss of the best merge. The strength is chosen by cross fitting; infinity leaves b_0.
+A label of a class is right with probability (N + 1/2) / (N + 1), N the number of such labels, so that a few examples
+that are separated do not ask for ever larger weights.
+
+Wolpert. Stacked Generalization. Neural Networks 1992. Breiman. Stacked Regressions. Machine Learning 1996.
+Platt. Probabilistic Outputs for Support Vector Machines. Advances in Large Margin Classifiers 1999 (labels).
+"""
+
+from dataclasses import dataclass, replace
+from math import e, inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwlite.algorithms.build import make_loss
+from vwlite.algorithms.losses import loss_function
+from vwlite.core.base.elementary import each, power
+from vwlite.merging.holdout import Candidate, Scores
+from vwlite.options.settings import Settings
+
+Numbers = NDArray[np.float64]
+
+STRENGTHS: tuple[float, ...] = (inf, 300.0, 100.0, 30.0)
+FOLDS, MOST_GROUPS, MOST_STEPS = 5, 16, 25
+TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labelled examples. labels: a number, or for each class 1 or -1, each with the probability `sure` that it is
+    right. clip: of predictions. Arrays of scores are [examples, classes]."""
+
+    settings: Settings
+    labels: Numbers
+    sure: Numbers
+    importance: Numbers
+    initial: Numbers
+    clip: tuple[float, float]
+
+    @classmethod
+    def of(cls, x: Scores, settings: Settings, named: int, clip: tuple[float, float] | None) -> "Examples":
+        """named: the number of classes with a name; examples of others do not count."""
+        labels, importance = x.labels[:, None], x.importance
+        if named:
+            importance = np.where((x.labels >= 1) & (x.labels <= named), importance, 0)
+            labels = np.where(labels == np.arange(1, named + 1), 1.0, -1.0)
+        importance = importance * (len(labels) / max(float(importance.sum()), 1e-300))
+        return cls(settings, labels, np.ones_like(labels), importance, x.initial, clip or (-inf, inf))
+
+    def smoothed(self) -> "Examples":
+        """The same for the regression: labels of classes may be wrong, predictions are not clipped."""
+        sure, counted = self.sure, self.importance[:, None] > 0
+        if loss_function(self.settings.loss).labels == "binary":
+            n = {y: np.sum(counted & (self.labels == y), axis=0) for y in (1, -1)}
+            sure = np.where(self.labels > 0, (n[1] + 0.5) / (n[1] + 1), (n[-1] + 0.5) / (n[-1] + 1))
+        return replace(self, sure=sure, clip=(-inf, inf))
+
+    def derivatives(self, scores: Numbers) -> list[Numbers]:
+        """The loss of each example, and its first and second derivatives by the scores of classes with a name."""
+        p = scores + self.initial[:, None]
+        if self.settings.probable == "softmax":
+            return self._of_softmax(p)
+        loss, p = make_loss(self.settings), np.clip(p[:, : self.labels.shape[1]], *self.clip)
+        found = np.zeros((3, *p.shape))
+        for labels, share in ((self.labels, self.sure), (-self.labels, 1 - self.sure)):
+            if np.any(share):
+                one = np.empty((3, p.size))
+                loss.evaluate_each(p.reshape(-1), labels.reshape(-1), *one)
+                found += share * one.reshape(found.shape)
+        # A loss with kinks has no curvature: as if it were a log likelihood.
+        return [found[0].sum(axis=1), found[1], found[2] if found[2].any() else found[1] ** 2]
+
+    def _of_softmax(self, p: Numbers) -> list[Numbers]:
+        p = p - p.max(axis=1, keepdims=True)
+        share, log_sum = np.empty(p.shape), np.empty(len(p))
+        each("exp", p.reshape(-1), share.reshape(-1))
+        each("log", share.sum(axis=1), log_sum)
+        share /= share.sum(axis=1, keepdims=True)
+        sure = np.sum(self.sure * (self.labels > 0), axis=1, keepdims=True)
+        named = self.labels.shape[1]
+        p, share = p[:, :named], share[:, :named]
+        target = np.where(self.labels > 0, sure, (1 - sure) / max(named - 1, 1))
+        return [log_sum - (target * p).sum(axis=1), share - target, share]
+
+    def losses(self, scores: Numbers) -> Numbers:
+        """Of each example; infinite where it is not a number."""
+        with np.errstate(all="ignore"):
+            found = self.derivatives(scores)[0]
+        finite = np.isfinite(scores).all(axis=1) & np.isfinite(found)
+        return np.where(finite, found, inf)
+
+    def mean(self, losses: Numbers) -> tuple[float, float]:
+        """The mean of losses, and its standard error; infinity if it is not finite."""
+        counted = self.importance > 0
+        h, losses = self.importance[counted], losses[counted]
+        if not (n := len(losses)) or not np.isfinite(losses).all():
+            return inf, 0.0
+        found = float((h * losses).sum() / h.sum())
+        return found, sqrt(float(((h * (losses - found)) ** 2).sum()) * n / max(n - 1, 1)) / float(h.sum())
+
+    def judged(self, c: Candidate, scores: Numbers) -> Candidate:
+        loss, error = self.mean(self.losses(scores))
+        return replace(c, loss=loss, error=error)
+
+    def better(self, scores: Numbers, than: Numbers) -> bool:
+        """By more than the standard error of the difference."""
+        losses, others = self.losses(scores), self.losses(than)
+        if not np.isfinite(others).all():
+            return bool(np.isfinite(losses).all())
+        difference, error = self.mean(others - losses)
+        return error < difference < inf
+
+
+def step_taken(examples: Examples, start: Numbers, whole: Numbers, steps: list[float]) -> float:
+    """Of ascending steps along a way, the last that is better than the one taken before it. start, whole: the scores of
+    the steps 0 and 1."""
+    taken = steps[0]
+    for step in steps[1:]:
+        if examples.better(start + step * (whole - start), start + taken * (whole - start)):
+            taken = step
+    return taken
+
+
+def stacked(
+    examples: Examples, x: Numbers, merges: int, strengths: tuple[float, ...] = STRENGTHS
+) -> tuple[Numbers, float]:
+    """The coefficients of scores, [columns, examples, classes], and the strength that was chosen. The first columns
+    are merges, the others shards; of many shards, neighbours in their order have one coefficient."""
+    count = len(x) - merges
+    group = np.arange(count) * min(count, MOST_GROUPS) // max(count, 1)
+    columns = np.array([*x[:merges], *(x[merges:][group == g].mean(axis=0) for g in np.unique(group))])
+    columns[~np.isfinite(columns).all(axis=(1, 2))] = 0
+    totals, fold = np.zeros(len(strengths)), np.arange(len(examples.labels)) % FOLDS
+    for k in range(FOLDS if len(strengths) > 1 else 0):
+        rest = replace(examples, importance=examples.importance * (fold != k))
+        for i, strength in enumerate(strengths):
+            losses = examples.losses(combined(columns, fitted(rest, columns, merges, strength)))
+            totals[i] += (examples.importance * losses)[fold == k].sum()
+    strength = strengths[int(np.argmin(totals))]
+    b = fitted(examples, columns, merges, strength)
+    return np.append(b[:merges], b[merges:][group] / np.bincount(group, minlength=1)[group]), strength
+
+
+def fitted(examples: Examples, x: Numbers, merges: int, strength: float) -> Numbers:
+    """b by Newton's method, from b_0; a step is halved until the objective falls."""
+    h, flat = examples.importance[:, None], x[:, :, : examples.labels.shape[1]].reshape(len(x), -1)
+
+    def loss_of(scores: Numbers) -> float:
+        return float((examples.importance * examples.losses(scores))[examples.importance > 0].sum())
+
+    def objective(b: Numbers) -> float:
+        return loss_of(combined(x, b)) + scale * strength / 2 * float(((b - start) ** 2).sum())
+
+    losses = [loss_of(one) for one in x[:merges]]
+    least, start = min(losses), np.zeros(len(x))
+    likelihood = loss_function(examples.settings.loss).links
+    scale = 1.0 if likelihood else max(least / float(examples.importance.sum()), 1e-300)
+    start[:merges] = [1.0 if one == least else power(e, (least - one) / scale) for one in losses]
+    start /= start.sum()
+    b = start
+    now = objective(b) if strength < inf else inf
+    for _ in range(MOST_STEPS if now < inf else 0):
+        _, first, second = examples.derivatives(combined(x, b))
+        gradient = np.einsum("ik,k->i", flat, (h * first).reshape(-1)) + scale * strength * (b - start)
+        hessian = np.einsum("ik,jk->ij", flat * (h * second).reshape(-1), flat) + scale * strength * np.eye(len(b))
+        try:
+            step = np.linalg.solve(hessian, gradient)
+        except np.linalg.LinAlgError:  # scores so large that the ridge is lost in rounding
+            break
+        while (after := objective(b - step)) > now and np.abs(step).max() > TOLERANCE:
+            step = step / 2
+        if not now - after > TOLERANCE * abs(now):
+            break
+        b, now = b - step, after
+    return b
+
+
+def combined(x: Numbers, b: Numbers) -> Numbers:
+    """x b"""
+    found: Numbers = np.einsum("inc,i->nc", x, b)
+    return found
