@@ -1,12 +1,15 @@
 """How good is a merge, and how long does it take?
 
-    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only time many dask]
+    python tests/bench/merge.py --data FOLDER [--results MERGE.md] [--sets rcv1 a9a] [--lines N] [--only holdouts time]
 
 Quality: the lines of a set are shuffled; 2,000 of them, or a tenth where that is fewer, are the holdout, the rest is
 dealt to the shards in turn; skewed: in the order of label + noise, each shard a piece of it. `one` is one machine that
 goes through the shuffled lines of all shards, with the rate that has the least progressive loss; the shards have that
 rate. All losses are those on the test part: of the merge over that of one, and over that of the best shard of its
 round, which is chosen on the test part. With more rounds, one is the best of as many passes.
+
+Holdouts: one round again, with the first 200, 500 and 2,000 lines of the holdout (a set with fewer lines has only some
+of these), for several draws of the shuffle, shuffled and skewed.
 
 Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and steps are
 judged. Wall clock and time of processors, the least of three.
@@ -45,6 +48,7 @@ SETS = {
     "a9a": ("a9a.train.libsvm.gz", "a9a.test.libsvm.gz"),
     "sms_spam": ("sms_spam.vw.gz", None),  # a fifth of it is the test part
     "mnist": ("mnist.train.libsvm.gz", "mnist.test.libsvm.gz"),  # 8 against the rest
+    "mnist 3 %": ("mnist.train.libsvm.gz", "mnist.test.libsvm.gz"),  # a sample in which 3 % are 8
 }
 RATES = {
     "adagrad": [("-l", x) for x in ("0.1", "0.25", "0.5", "1")],
@@ -52,7 +56,10 @@ RATES = {
     "gd": [("-l", x) for x in ("0.1", "0.25", "0.5", "1")],
 }
 MOST = 2000  # lines of a holdout
-OTHERS = ["time", "many", "dask"]
+HOLDOUTS = (200, 500, MOST)
+DRAWS = 5  # of the shuffle
+LARGEST_OVER_ONE, LARGEST_OVER_BEST, MEDIAN_OVER_ONE = 1.30, 1.03, 1.06
+OTHERS = ["holdouts", "time", "many", "dask"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,14 @@ def of_eights(line: str) -> str:
     return f"{1 if float(label) == 8 else -1} {' '.join(found)}\n"
 
 
+def of_few_positives(lines: list[str], chance: random.Random, share: float = 0.03) -> list[str]:
+    """All negative lines, and so many of the positive ones, as they come."""
+    positive = [i for i, line in enumerate(lines) if line.startswith("1 ")]
+    wanted = round(share / (1 - share) * (len(lines) - len(positive)))
+    dropped = set(positive) - set(chance.sample(positive, min(wanted, len(positive))))
+    return [line for i, line in enumerate(lines) if i not in dropped]
+
+
 def write(path: Path, lines: list[str]) -> Path:
     path.write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
     return path
@@ -107,8 +122,10 @@ def parts(data: Path, name: str, seed: int, limit: int | None) -> tuple[list[str
     lines = lines[:limit]
     tested = lines_of(data / test)[:limit] if test else lines[: len(lines) // 5]
     lines = lines if test else lines[len(lines) // 5 :]
-    if name == "mnist":
+    if name.startswith("mnist"):
         lines, tested = (list(map(of_eights, some)) for some in (lines, tested))
+    if name.endswith("3 %"):
+        lines, tested = (of_few_positives(some, chance) for some in (lines, tested))
     held = max(min(len(lines) // 10, MOST), len(lines) // 50)
     return lines[held:], lines[:held], tested
 
@@ -174,6 +191,67 @@ def one_machine(folder: Path, algorithm: str, rounds: int, rate: tuple[str, str]
         vwlite("train", folder / "all", *begin, "-m", folder / "one", "--quiet")
         best, begin = min(best, test_loss(folder, folder / "one")), ["-i", str(folder / "one")]
     return best
+
+
+def holdouts(data: Path, sets: list[str], limit: int | None, draws: int) -> str:
+    """One round with holdouts of several sizes, as a table of ratios."""
+    ratios: dict[tuple[str, int, bool], list[tuple[float, float]]] = {}
+    for name, seed in ((name, seed) for name in sets for seed in range(1, draws + 1)):
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            lines, held, test = parts(data, name, seed, limit)
+            write(folder / "all", lines)
+            write(folder / "test", test)
+            for algorithm in RATES:
+                rate = best_rate(folder, algorithm)
+                one = one_machine(folder, algorithm, 1, rate)
+                for count, skewed in ((4, False), (16, False), (16, True)):
+                    found = sizes(folder, algorithm, dealt(lines, count, skewed), rate, held)
+                    for size, (merged, best) in found.items():
+                        ratios.setdefault((name, size, skewed), []).append((merged / one, merged / best))
+                    order = "skewed" if skewed else "shuffled"
+                    shown = (f"{size}: {loss / one:.3f} {loss / best:.3f}" for size, (loss, best) in found.items())
+                    say(f"holdouts: {name} {seed} {algorithm} {count} {order} {' '.join(shown)}")
+    return table_of_holdouts(ratios)
+
+
+def sizes(
+    folder: Path, algorithm: str, shards: list[list[str]], rate: tuple[str, str], held: list[str]
+) -> dict[int, tuple[float, float]]:
+    """Test losses of the merge and of the best shard, by the lines of the holdout."""
+    models = [folder / f"shard{k}" for k in range(len(shards))]
+    for lines, model in zip(shards, models, strict=True):
+        write(folder / "part", lines)
+        vwlite("train", folder / "part", "--loss", "logistic", "--algorithm", algorithm, *rate, "-m", model, "--quiet")
+    best = min(test_loss(folder, model) for model in models)
+    found = {}
+    for size in sorted({min(size, len(held)) for size in HOLDOUTS}):
+        part = write(folder / "held", held[:size])
+        vwlite("merge", *models, "-o", folder / "merged", "--holdout", part, "--quiet")
+        found[size] = (test_loss(folder, folder / "merged"), best)
+    return found
+
+
+def table_of_holdouts(ratios: dict[tuple[str, int, bool], list[tuple[float, float]]]) -> str:
+    """The goals are those of shuffled shards."""
+    titles = ["set", "holdout", "shards", "merges", "over one, median", "largest", "over the best shard, largest",
+              "above 1.03"]  # fmt: skip
+    rows = []
+    shuffled = [pair for (_, _, skewed), pairs in ratios.items() if not skewed for pair in pairs]
+    for (name, size, skewed), pairs in [*ratios.items(), (("all", 0, False), shuffled)]:
+        one, best = (np.array(column) for column in zip(*pairs, strict=True))
+        rows.append([name, f"{size:,}" if size else "", "skewed" if skewed else "shuffled", str(len(pairs)),
+                     f"{np.median(one):.3f}", f"{one.max():.3f}", f"{best.max():.3f}",
+                     str(int((best > LARGEST_OVER_BEST).sum()))])  # fmt: skip
+    one, best = (np.array(column) for column in zip(*shuffled, strict=True))
+    goals = [
+        ["over one, median", f"{np.median(one):.3f}", f"{MEDIAN_OVER_ONE}", verdict(np.median(one) <= MEDIAN_OVER_ONE)],
+        ["over one, largest", f"{one.max():.3f}", f"{LARGEST_OVER_ONE}", verdict(one.max() <= LARGEST_OVER_ONE)],
+        ["over the best shard, largest", f"{best.max():.3f}", f"{LARGEST_OVER_BEST}",
+         verdict(best.max() <= LARGEST_OVER_BEST)],
+    ]  # fmt: skip
+    summary = table(["shuffled shards", "all", "at most", "reached"], goals, "lrrl")
+    return f"{summary}\n\n{table(titles, rows, 'lrlrrrrr')}"
 
 
 @dataclass
@@ -381,13 +459,14 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--only", nargs="*", default=[*WORKS, *OTHERS], choices=[*WORKS, *OTHERS])
     parser.add_argument("--lines", type=int, default=None, help="of each set at most")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="of the shuffle, for holdouts of several sizes")
     parser.add_argument("--shards", type=int, default=200, help="of the run of many, of which there are tens")
     parser.add_argument("--examples", type=int, default=20_000, help="of each of them")
     parser.add_argument("--features", type=int, default=1_000_000, help="of each model whose merge is timed")
     parser.add_argument("--megabytes", type=float, default=100, help="of each of the 8 shards of Dask's rounds")
     o = parser.parse_args()
     missing = [name for pair in map(SETS.get, o.sets) for name in pair or () if name and not (o.data / name).exists()]
-    if missing and set(o.only) & set(WORKS):
+    if missing and set(o.only) & {*WORKS, "holdouts"}:
         sys.exit(f"merge.py: {o.data} has no {', '.join(missing)}: SETS=FOLDER says where the data sets are")
     lines = f"at most {o.lines:,} lines of each set; " if o.lines else ""
     note = f"; {lines}load {os.getloadavg()[0]:.1f}."
@@ -398,6 +477,8 @@ def main() -> None:
 
     if works:
         keep("merge", tables_of(qualities(o.data, o.sets, works, o.lines), works))
+    if "holdouts" in o.only:
+        keep("merge holdouts", holdouts(o.data, o.sets, o.lines, o.draws))
     if "time" in o.only:
         keep("merge time", times(o.features, 16))
     if "many" in o.only:

@@ -317,13 +317,30 @@ def test_holdouts_that_are_invalid(vwlite, shards):
     open("bad", "w").write("1 | a\nx | b\n")
     assert refused(vwlite, *shards, "--holdout", "bad").startswith("bad:2:1: ")
     assert refused(vwlite, *shards, "--holdout", "gone", code=66).startswith("gone: No such file or directory")
+    one_class = "all examples are of one class: a holdout needs examples of all classes"
+    open("one", "w").write("1 | a\n")
+    assert refused(vwlite, *shards, "--holdout", "one") == "one: only one example has a label: a holdout needs many"
+    open("two", "w").write("1 | b\n")
+    assert refused(vwlite, *shards, "--holdout", "one", "--holdout", "two") == f"one, two: {one_class}"
+    open("bad", "a").write("-1 | b\n")
     done = vwlite("merge", *shards, "-o", "m", "--holdout", "bad", "--on-error", "skip", "--rejects", "rejects")
-    assert "holdout examples = 1\n" in done.err
+    assert "holdout examples = 2\n" in done.err
     assert open("rejects").read() == "x | b\n"
 
 
+def test_a_holdout_that_a_shard_has_learned(vwlite, shards):
+    """It is far better on it than all others."""
+    open("noise", "w").write("".join(f"{chance} | x{i}\n" for i, chance in enumerate([1, -1, -1, 1] * 30)))
+    vwlite("train", "--quiet", "noise", *BASIC, "--passes", 20, "--cache", "-m", "a.m")
+    said = vwlite("merge", *shards, "-o", "m", "--holdout", "noise").err
+    assert "note: a.m is far better on the holdout than all other shards: has it learned these lines?" in said
+    said = vwlite("merge", *shards, "-o", "m", "--holdout", "held").err
+    assert "far better" not in said
+
+
 def test_a_holdout_on_which_all_is_infinite_takes_what_is_there(vwlite, shards):
-    open("wild", "w").write(f"1 | {' '.join(f'{c}:3e38' for c in 'abcdefgh')}\n" * 3)
+    line = f"| {' '.join(f'{c}:3e38' for c in 'abcdefgh')}\n"
+    open("wild", "w").write(f"1 {line}-1 {line}" * 3)
     model = read_model("a.m")
     changed("a.m", "a2.m", weights=memoryview(array("d", [w * 1e300 for w in model.weights])))
     vwlite("merge", "a2.m", "-o", "m", "--holdout", "wild", "--report", "r", "--quiet")
@@ -562,6 +579,10 @@ def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
     vwlite("train", "text", *BASIC, "-m", "text.m", "--quiet")
     assert "a.m: trained on a table, but text.m on text without columns" in refused(vwlite, "a.m", "text.m")
     table("unlabelled.csv", ["20,Rome"], "age,city")
+    table("other.csv", ["1,20,Rome", "-1,30,Oslo"], "clicked,age,town")
+    assert refused(vwlite, "a.m", "b.m", "--holdout", "other.csv") == (
+        "other.csv:1:1: column city of the model is missing; the file has the new columns town"
+    )
     assert refused(vwlite, "a.m", "b.m", "--holdout", "unlabelled.csv") == (
         "unlabelled.csv: no example has a label: a holdout needs labels"
     )

@@ -109,8 +109,10 @@ class Holdout:
         self._entries = begin.cast("B").cast("L"), index, value
         self._rows = rows
 
-    def __len__(self) -> int:
-        return len(self._rows)
+    @property
+    def labels(self) -> NDArray[np.float64]:
+        """Of its examples."""
+        return np.array(self._rows.labels)
 
     def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
         table = table_of(self._options, self._columns, needs_label=True)

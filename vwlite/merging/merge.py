@@ -82,14 +82,19 @@ class Merge:
 
     def read(self, stack: ExitStack) -> None:
         """The holdout, if there is one."""
-        o = self.options
-        if o.holdout:
-            classes = self.shards.classes
-            self.holdout = Holdout(
-                o, o.holdout, self.settings, classes, self.shards.columns, stack, lambda: self.stopped
-            )
-            if not len(self.holdout) and not self.stopped:
-                raise DataError(f"{', '.join(o.holdout)}: no example has a label: a holdout needs labels")
+        o, shards = self.options, self.shards
+        if not o.holdout:
+            return
+        found = Holdout(o, o.holdout, self.settings, shards.classes, shards.columns, stack, lambda: self.stopped)
+        self.holdout, where, labels = found, ", ".join(o.holdout), found.labels
+        if self.stopped:
+            return
+        if len(labels) < 2:
+            what = "only one example has a label: a holdout needs many" if len(labels) else (
+                "no example has a label: a holdout needs labels")
+            raise DataError(f"{where}: {what}")
+        if (self.settings.binary or self.settings.oaa) and np.all(labels == labels[0]):
+            raise DataError(f"{where}: all examples are of one class: a holdout needs examples of all classes")
 
     @property
     def clip(self) -> tuple[float, float] | None:
