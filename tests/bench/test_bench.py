@@ -106,11 +106,16 @@ def test_the_benchmark_of_merging_fills_its_tables(tmp_path: Path, others: list[
     results = tmp_path / "MERGE.md"
     results.write_text((FOLDER / "MERGE.md").read_text())
     options = ["--data", tmp_path, "--features", 500, "--shards", 20, "--examples", 50, "--megabytes", 0.02,
-               "--results", results, "--only", "round", "rounds", "skewed", *others, "--sets"]  # fmt: skip
+               "--draws", 1, "--results", results, "--only", "round", "rounds", "skewed", "holdouts", *others,
+               "--sets"]  # fmt: skip
     start("merge", *options, "a9a")
     text = results.read_text()
-    rows = [cells for cells in cells_of(text) if cells[0] == " a9a "]
     algorithms = ("adagrad", "ftrl", "gd")
+    found = [cells for cells in cells_of(text) if cells[0] == " a9a "]
+    rows = [cells for cells in found if cells[1].split()[0] in algorithms]
+    sizes = [(cells[1].strip(), cells[2].strip(), int(cells[3])) for cells in found if cells not in rows]
+    orders = (("shuffled", 6), ("skewed", 3))
+    assert sizes == [(size, order, count) for order, count in orders for size in ("200", "500", "2,000")]
     assert [row[1].split()[0] for row in rows] == [*(a for a in algorithms for _ in range(2)), *algorithms, *algorithms]
     assert all(len(row) == 8 and float(row[5]) > 0 for row in rows)
     expected = ["| Five rounds, skewed shards | 3 |", "| without a holdout | "]

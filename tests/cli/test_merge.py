@@ -80,7 +80,7 @@ def test_what_it_says(vwlite, shards):
     said = vwlite("merge", *shards, "-o", "m").err
     assert "rule = information\nstep = 1\n" in said
     assert said.endswith(
-        "note: this merge has not been evaluated: --holdout FILE compares merge rules and takes the best\n"
+        "note: this merge has not been evaluated: --holdout FILE weights merges and shards by their loss\n"
     )
 
 

@@ -22,7 +22,7 @@ from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
 from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
-from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, learn, model_of, same
+from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, joined_scores, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.merging.holdout import OWN, Candidate, Scores, VectorOf
 from vwlite.merging.merge import Merge
@@ -43,6 +43,8 @@ from vwlite.runs.progress import LiveLine
 
 # More shards or larger models than these are merged on the workers, in ranges of this many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
+
+MOST_SCORED = 200_000  # held-out lines of all shards
 
 HEAD = "round  shards       examples     rows/s  holdout loss  rule         step    seconds"
 
@@ -223,7 +225,7 @@ class MergedRounds(DaskRounds):
         own = {"start": "the start as it is", "shard": f"that of {last.get('shard')} alone"}
         rule = own.get(last["rule"], last["rule"])
         lines: dict[str, Any] = {"rounds": len(self.done), "shards": last["shards"], "rule": rule}
-        lines |= {} if last["rule"] in OWN else {"step": last["step"]}
+        lines |= {} if last["rule"] in (*OWN, "stack") else {"step": last["step"]}
         lines |= {"holdout examples": last["holdout examples"], "holdout loss": last["holdout loss"]}
         lines |= {"number of examples": last["examples"], "nonzero weights": last["nonzero weights"]}
         lines |= {"features": last["features"], "seconds": round(sum(x["seconds"] for x in self.done), 3)}
@@ -382,7 +384,8 @@ class Spread:
 
     def _question(self, candidates: tuple[Candidate, ...], as_learned: bool) -> Question:
         shards, settings = self._merge.shards, self._merge.settings
-        return Question(settings, tuple(shards.classes), candidates, {}, as_learned, tuple(shards.columns.items()))
+        columns, most = tuple(shards.columns.items()), max(MOST_SCORED // len(self._round.used), 1)
+        return Question(settings, tuple(shards.classes), candidates, {}, as_learned, columns, most)
 
     def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
         round, question = self._round, self._question(tuple(candidates), as_learned)
@@ -398,7 +401,7 @@ class Spread:
         if not found:
             raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
                             "label: try a smaller --holdout-period")  # fmt: skip
-        return Scores.joined(found)
+        return joined_scores(found)
 
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:
         """What asks a shard: gives the future of its answer."""

@@ -17,10 +17,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import DELIMITED, by_name
-from vwlite.merging.holdout import Candidate, Holdout, Scores, Vector
+from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, Scores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
@@ -82,6 +84,7 @@ class Question:
     vectors: dict[Candidate, Vector]
     as_learned: bool
     columns: tuple[tuple[str, Any], ...]  # of tables
+    most: int  # examples of a shard
 
 
 def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
@@ -107,8 +110,15 @@ def evaluate(
     if isinstance(learned, Failed) or not learned.held:
         return learned if isinstance(learned, Failed) else None
     with _task() as task, holdout_in_memory(task.folder, learned, part, job, question) as holdout:
-        return holdout.scores(list(question.candidates), question.vectors.__getitem__)
+        found, most = holdout.scores(list(question.candidates), question.vectors.__getitem__), question.most
+        return Scores(found.each[:, :most].copy(), *(getattr(found, name)[:most] for name in EXAMPLES))
     return task.failed
+
+
+def joined_scores(parts: list[Scores]) -> Scores:
+    """Those of the examples of all, in their order."""
+    others = (np.concatenate([getattr(part, name) for part in parts]) for name in EXAMPLES)
+    return Scores(np.concatenate([part.each for part in parts], axis=1), *others)
 
 
 @contextmanager

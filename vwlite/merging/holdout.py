@@ -72,12 +72,6 @@ class Scores:
     importance: NDArray[np.float64]
     initial: NDArray[np.float64]
 
-    @classmethod
-    def joined(cls, parts: "list[Scores]") -> "Scores":
-        """Those of the examples of all, in their order."""
-        others = (np.concatenate([getattr(part, name) for part in parts]) for name in EXAMPLES)
-        return cls(np.concatenate([part.each for part in parts], axis=1), *others)
-
 
 EXAMPLES = ("labels", "importance", "initial")
 

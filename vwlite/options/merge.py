@@ -51,8 +51,8 @@ class MergeOptions(TrainOptions):
     )  # fmt: skip
     holdout: tuple[str, ...] = option(
         (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE", reads="a file of --holdout",
-        help="Examples for choosing the best merge. As text or a cache; no shard may have learned from them. May be "
-             "repeated.",
+        help="Examples for weighting merges and shards. As text or a cache; no shard may have learned from them. May "
+             "be repeated.",
     )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def notes_of(run: Merge) -> list[str]:
     if run.count == 1:
         found.append("there is only one shard: nothing to merge")
     if run.holdout is None:
-        found.append("this merge has not been evaluated: --holdout FILE compares merge rules and takes the best")
+        found.append("this merge has not been evaluated: --holdout FILE weights merges and shards by their loss")
     elif run.held < FEW:
         found.append(f"the holdout has {run.held} examples, so the choice is partly random: {FEW} or "
                      "more are better")  # fmt: skip
