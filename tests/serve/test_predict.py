@@ -78,6 +78,8 @@ def test_unknown_columns_words_and_contributions(shared):
     assert answer["base"] + answer["intercept"] + total == pytest.approx(answer["score"])
     both = shared.json("/predict?model=table", json.dumps([{"age": 3}, row, {"x": 1}]).encode())
     assert [a["unknown"][:1] for a in both] == [[], ["nope"], ["x"]]
+    for _ in range(3):  # names that earlier requests had
+        assert shared.json("/predict?model=table", b'{"nope": 1, "age": 3}')["unknown"] == ["nope"]
 
 
 def test_rows_with_errors_are_named_at_their_place(shared):

@@ -19,7 +19,7 @@ REASONS = {
     429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
     501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
 }  # fmt: skip
-_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
+_LINE = re.compile(rb"([A-Za-z][!#$%&'*+.^_`|~0-9A-Za-z-]*) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
 _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
 _ONCE = (b"content-length", b"transfer-encoding", b"host", b"content-type", b"content-encoding", b"expect")
 

@@ -82,6 +82,11 @@ class Reader:
         self._parsing, self._batch = Parsing(self._options), Batch()
         self._layout: Layout | None = None
 
+    def forget_new(self) -> None:
+        """A parser notes a column once: after new ones the next body gets another parser."""
+        if self.columns.new:
+            self.columns.new, self._layout = [], None
+
     def parsed(self, body: bytes, format: str) -> Iterator[Parsed]:
         """The batches of a body. DataError if it has no format; BadBody for a bad line, unless those are skipped."""
         end = first = 0
@@ -95,7 +100,7 @@ class Reader:
             first += piece.count(b"\n") if end < len(body) else 0
             if blocks is None:
                 kind = format or (format_of(block, self._options) if piece.strip() else "vw")
-                if kind == "jsonl":  # what it needs to know is the same for all bodies
+                if kind == "jsonl":  # one for all bodies, as it takes as long to make as a row to predict
                     self._layout = self._layout or json_layout("body", self._options.columns())
                     blocks = SourceBlocks(kind, self._layout)
                 else:
@@ -184,7 +189,7 @@ class Served:
         columns and features that the model does not have, and the largest contributions to the score."""
         answers: list[dict[str, Any]] = []
         counts, reader = Counts(), self._reader(skip)
-        reader.columns.new.clear()
+        reader.forget_new()
         for parsed in reader.parsed(lines, "jsonl"):
             with self._lock:
                 text, shown = self._predicted(self._json, parsed, skip, counts, tags)
