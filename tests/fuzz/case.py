@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+CONNECTIONS = ("requests", "lines")
 Command = list[str]  # the arguments of vwlite; the last two may be < FILE
 
 
@@ -17,6 +18,7 @@ class Case:
     caches: which of the files are caches, each with the files it is to be of: its fingerprint is made that of them as
     they are when the case runs.
     texts: for the parser and its slow reference: format, options, number of the first line, text.
+    requests, lines: connections to a server of the file `model`, each as the pieces that arrive, of HTTP and of lines.
     found: what was wrong with it.
     """
 
@@ -26,6 +28,8 @@ class Case:
     same: list[str] = field(default_factory=list)
     caches: dict[str, list[str]] = field(default_factory=dict)
     texts: list[tuple[str, dict[str, Any], int, bytes]] = field(default_factory=list)
+    requests: list[list[bytes]] = field(default_factory=list)
+    lines: list[list[bytes]] = field(default_factory=list)
     found: str = ""
 
     def to_json(self) -> str:
@@ -34,6 +38,9 @@ class Case:
             content["texts"] = [[f, o, n, _as_text(t)] for f, o, n, t in self.texts]
         else:
             content["files"] = {name: _as_text(data) for name, data in self.files.items()}
+            for name in CONNECTIONS:
+                if connections := getattr(self, name):
+                    content[name] = [[_as_text(piece) for piece in pieces] for pieces in connections]
             content["groups"] = self.groups
             content |= {name: value for name, value in (("same", self.same), ("caches", self.caches)) if value}
         return _written(content, 0) + "\n"
@@ -43,6 +50,8 @@ def read_case(path: Path) -> Case:
     content = json.loads(path.read_text(encoding="utf-8"))
     files = {name: _as_bytes(data) for name, data in content.pop("files", {}).items()}
     texts = [(f, _options(o), n, _as_bytes(t)) for f, o, n, t in content.pop("texts", [])]
+    for name in CONNECTIONS:
+        content[name] = [[_as_bytes(piece) for piece in pieces] for pieces in content.get(name, [])]
     return Case(files=files, texts=texts, **content)
 
 

@@ -110,7 +110,13 @@ def _child(case: Case, folder: Path, result: Path) -> NoReturn:
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
         _redirect(os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-        wrong = _texts(case) if case.texts else _groups(case, folder)
+        wrong = (
+            _texts(case)
+            if case.texts
+            else _served(case, folder)
+            if case.requests or case.lines
+            else _groups(case, folder)
+        )
         result.write_text(wrong, encoding="utf-8", errors="replace")
         code = 0
     except BaseException:
@@ -131,6 +137,18 @@ def _texts(case: Case) -> str:
             case.texts = [(format, options, first_line, text)]
             return f"the parser and its reference differ: {e}\n{case.to_json()}"
     return ""
+
+
+def _served(case: Case, folder: Path) -> str:
+    from fuzz.clients import wrong_answers
+    from vwlite.errors import VwliteError
+
+    (folder / "model").write_bytes(case.files["model"])
+    try:
+        wrong = wrong_answers(str(folder / "model"), case.requests, case.lines)
+    except VwliteError:
+        return ""  # a model that is not served
+    return wrong or _sign(_tail(folder / "stderr"))
 
 
 def _groups(case: Case, folder: Path) -> str:

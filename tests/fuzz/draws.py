@@ -549,6 +549,77 @@ def equal_solving(rng: Random) -> Case:
     return Case("equal", files, groups, ["model"])
 
 
+# --- requests ------------------------------------------------------------------------------------------
+
+PATHS = ["/predict"] * 12 + ["/invocations", "/ping", "/health", "/metrics", "/v2/models/m", "/v2/models/", "/none",
+         "/", "*", "/%70redict", "/predict/", "http://x/predict", "/v2/health/live", "/\udcff"]  # fmt: skip
+QUERIES = ["", "", "", "", "?explain=2", "?explain=99999", "?on_error=skip", "?model=m", "?model=", "?x",
+           "?explain=1&x=%zz"]  # fmt: skip
+KINDS = ["", "", "", "text/plain", "text/csv", "application/json", "application/x-ndjson", "text/libsvm", "image/png",
+         "text/plain; charset=latin-1", "TEXT/CSV ; charset=\"UTF-8\""]  # fmt: skip
+HEADERS = ["Connection: close", "Connection: keep-alive, x", "Expect: 100-continue", "Expect: 1",
+           "Content-Encoding: gzip", "Host: y", "X-Y:", "Content-Length: 3", "Transfer-Encoding: gzip", " folded",
+           "a b: c", "X: " + "y" * 20_000, *["X: y"] * 3]  # fmt: skip
+CELLS: list[Any] = [1, -2.5, 1e400, "x", "", None, True, [1], {"a": {"b": 1}}, {"__proto__": []}, float("nan"), 10**30]
+
+
+def json_body(rng: Random) -> str:
+    """An object, a list or lines; now and then too deep, too large or no JSON."""
+
+    def row() -> Any:
+        return {rng.choice(["n", "m", "c", "the text", "a:b", "x"]): rng.choice(CELLS) for _ in range(rng.randrange(5))}
+
+    match rng.randrange(6):
+        case 0:
+            return json.dumps(row(), ensure_ascii=rng.random() < 0.5)
+        case 1:
+            return json.dumps([row() for _ in range(rng.randrange(5))])
+        case 2:
+            return "\n".join(json.dumps(row()) for _ in range(rng.randrange(5)))
+        case 3:
+            return rng.choice(
+                ["[", '{"a":', "[{},", '{"n":1,"n":2}', "[[]]", "[1]", "{}x", '{"n":"\\ud800"}']
+            ) * rng.choice([1, 1, 3, 5000])
+        case 4:
+            return '{"n": ' + "[" * rng.choice([2, 900, 9000]) + "1" + "]" * rng.choice([2, 900]) + "}"
+    return rng.choice(["null", '"a"', "1", "", "[]", "{}", " [ ] ", "[null]", "\ufeff{}"])
+
+
+def request(rng: Random) -> bytes:
+    """A request, mostly one that can be answered."""
+    match rng.randrange(4):
+        case 0 | 1 as which:
+            body = text(rng, ("vw", "libsvm")[which])
+        case which:
+            drawn = json_body(rng) if which == 2 else table_text(rng, "csv", 0.1)
+            body = drawn.encode("utf-8", "surrogateescape")
+    path = rng.choice(PATHS)
+    method = rng.choice(["POST"] * 8 + ["GET", "HEAD", "PUT", "post"]) if "predict" in path else "GET"
+    head = [f"{method} {path}{rng.choice(QUERIES)} HTTP/{rng.choice(['1.1'] * 9 + ['1.0', '2.0'])}", "Host: x"]
+    if kind := rng.choice(KINDS):
+        head.append(f"Content-Type: {kind}")
+    if rng.random() < 0.3:
+        head.append("Transfer-Encoding: chunked")
+        chunks, rest = b"", body
+        while rest:
+            size = rng.choice([1, 2, 7, 1000, len(rest)])
+            chunks += b"%x%b\r\n%b\r\n" % (len(rest[:size]), rng.choice([b"", b"", b";a=b"]), rest[:size])
+            rest = rest[size:]
+        body = chunks + b"0\r\n" + rng.choice([b"\r\n", b"\r\n", b"X: y\r\n\r\n"])
+    elif method == "POST" or rng.random() < 0.2:
+        head.append(f"Content-Length: {len(body) + rng.choice([0] * 20 + [1, -1, 10**6])}")
+    else:
+        body = b""
+    head[2:2] = rng.choices(HEADERS, k=rng.choice([0, 0, 0, 1, 2, 101 if rng.random() < 0.1 else 1]))
+    found = "\r\n".join(head).encode("utf-8", "surrogateescape") + b"\r\n\r\n" + body
+    return changed_bytes(rng, found) if rng.random() < 0.2 else found
+
+
+def in_pieces(rng: Random, data: bytes) -> list[bytes]:
+    cuts = sorted(rng.randrange(len(data) + 1) for _ in range(rng.choice([0, 1, 2, 9])))
+    return [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True) if a < b]
+
+
 # --- crafted models and caches --------------------------------------------------------------------------
 
 
@@ -570,6 +641,13 @@ class Stock:
             run = ["solve", *p.options, "data", "-m", "model", "--quiet", "--max-passes", "30"]
             if check_case(Case("stock", files, [[run]]), folder) == "" and (folder / "0/model").exists():
                 self.models.append((folder / "0/model").read_bytes())
+        self.served = [*self.models]
+        while len(self.served) < len(self.models) + 5:
+            content = table_text(rng, "csv", 0.0).encode()
+            run = ["train", "data.csv", "--label", "y", "-m", "model", "--quiet"]
+            model = folder / "0/model"
+            if check_case(Case("stock", {"data.csv": content}, [[run]]), folder) == "" and model.exists():
+                self.served.append((folder / "0/model").read_bytes())
         while len(self.caches) < 12:
             i = len(self.caches)
             content = data(rng, ["1", "2"], [1, 12, 200][i % 3], bad=0.1 * (i % 2))
@@ -592,6 +670,13 @@ class Stock:
                 ["certify", "-m", "model", "data", *some(rng, 0.8, "--l1 0.1", "--radius 1", "--l1 1 --loss logistic")],
                 ["certify", "-m", "m", "data", "--against", "model"]]  # fmt: skip
         return Case("model", files, [runs])
+
+    def serving(self, rng: Random) -> Case:
+        """Requests, and lines, to a server of one of the models."""
+        requests = [b"".join(request(rng) for _ in range(rng.choice([1, 1, 2, 5]))) for _ in range(rng.randrange(1, 8))]
+        lines = [text(rng, "vw") for _ in range(rng.randrange(3))]
+        connections = [[in_pieces(rng, each) for each in some_of] for some_of in (requests, lines)]
+        return Case("serving", {"model": rng.choice(self.served)}, requests=connections[0], lines=connections[1])
 
     def crafted_cache(self, rng: Random) -> Case:
         content, cache = rng.choice(self.caches)
@@ -663,4 +748,4 @@ def draw(rng: Random, stock: Stock) -> Case:
     """Any case."""
     kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [tables] * 2
     kinds += [solving] * 2 + [equal_solving]
-    return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2])(rng)
+    return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2, *[stock.serving] * 2])(rng)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 
-from fuzz.case import Case, Command
+from fuzz.case import CONNECTIONS, Case, Command
 from fuzz.check_case import check_case
 
 ROUNDS = 300
@@ -46,6 +46,16 @@ def _candidates(case: Case) -> Iterator[Case]:
         for name in options:
             less = {key: value for key, value in options.items() if key != name}
             yield _with(case, texts=[*case.texts[:i], (format, less, first, text), *case.texts[i + 1 :]])
+    for name in CONNECTIONS:
+        connections = getattr(case, name)
+        for i, pieces in enumerate(connections):
+            yield _with(case, **{name: connections[:i] + connections[i + 1 :]})
+            for smaller in _smaller(b"".join(pieces)):
+                yield _with(case, **{name: [*connections[:i], [smaller], *connections[i + 1 :]]})
+            for j, piece in enumerate(pieces):
+                for smaller in _smaller(piece):
+                    less = [*pieces[:j], smaller, *pieces[j + 1 :]]
+                    yield _with(case, **{name: [*connections[:i], less, *connections[i + 1 :]]})
     if len(case.groups) > 2:
         for i in range(1, len(case.groups)):
             yield _with(case, groups=[case.groups[0], case.groups[i]])
@@ -55,7 +65,7 @@ def _candidates(case: Case) -> Iterator[Case]:
                 yield _with(case, groups=_replaced(case.groups, g, commands[:i] + commands[i + 1 :]))
     for name, content in case.files.items():
         used = any(name in command for commands in case.groups for command in commands) or name in case.caches
-        if not used:
+        if not (used or case.requests or case.lines):
             yield _with(case, files={key: value for key, value in case.files.items() if key != name})
         elif content[:2] != b"PK" and name not in case.caches:
             for smaller in _smaller(content):

@@ -16,6 +16,7 @@ from fuzz.damage import damaged_cache, damaged_model
 from vwlite.errors import DataError
 from vwlite.input.cache import CacheUnusable, open_cache
 from vwlite.model import read_model
+from vwlite.serve.served import Served
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 KINDS = [
@@ -29,6 +30,16 @@ def test_what_was_found_once_stays_cured(path, tmp_path, request):
     if path.stem.startswith("open-"):  # known, and not fixed yet: the fix renames the file
         request.applymarker(pytest.mark.xfail)
     assert check_case.check_case(read_case(path), tmp_path / "work") == ""
+
+
+def test_the_same_seed_draws_the_same_requests(tmp_path):
+    def drawn(seed):
+        rng = Random(seed)
+        return Case("serving", {"model": b"x"}, requests=[draws.in_pieces(rng, draws.request(rng)) for _ in range(3)])
+
+    for seed in range(50):
+        (tmp_path / "case").write_text(drawn(seed).to_json())
+        assert read_case(tmp_path / "case") == drawn(seed) != drawn(seed + 1)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -138,6 +149,30 @@ def test_the_checker_sees_a_difference_to_the_slow_parser(tmp_path, monkeypatch)
     assert found.startswith("the parser and its reference differ")
     small = shrink.shrunk(Case("lines", texts=texts), found, tmp_path / "work")
     assert [text for *_, text in small.texts] == [b"|a x:3\n"]
+
+
+def test_the_checker_sees_wrong_answers(vwlite, tmp_path, monkeypatch):
+    (tmp_path / "data").write_text("1 |a x\n-1 |a y\n")
+    vwlite("train", tmp_path / "data", "-m", tmp_path / "model", "--algorithm", "gd")
+    body = b"|a x\n" * 3
+    asked = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    model = (tmp_path / "model").read_bytes()
+    case = Case("serving", {"model": model}, requests=[[asked + b"x", asked]], lines=[[body]])
+    assert check_case.check_case(case, tmp_path / "work") == ""
+    answers, changing = Served.text, iter(range(99))
+
+    def changed(served, *arguments, **options):
+        text, counts = answers(served, *arguments, **options)
+        return b"%d\n%b" % (next(changing), text), counts
+
+    def failing(*arguments, **options):
+        raise ValueError("of no use")
+
+    for instead, words in ((changed, "the answers depend on the pieces"), (failing, "internal error")):
+        monkeypatch.setattr(Served, "text", instead)
+        found = check_case.check_case(case, tmp_path / "work")
+        assert found.startswith(words)
+    assert shrink.shrunk(case, found, tmp_path / "work").lines == []
 
 
 def test_a_case_is_made_smaller(tmp_path):
