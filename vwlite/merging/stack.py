@@ -168,12 +168,10 @@ def fitted(examples: Examples, x: Numbers, merges: int, strength: float) -> Numb
     now = objective(b) if strength < inf else inf
     for _ in range(MOST_STEPS if now < inf else 0):
         _, first, second = examples.derivatives(combined(x, b))
-        gradient = np.einsum("ik,k->i", flat, (h * first).reshape(-1)) + scale * strength * (b - start)
-        hessian = np.einsum("ik,jk->ij", flat * (h * second).reshape(-1), flat) + scale * strength * np.eye(len(b))
-        try:
-            step = np.linalg.solve(hessian, gradient)
-        except np.linalg.LinAlgError:  # scores so large that the ridge is lost in rounding
-            break
+        gradient = (flat * (h * first).reshape(-1)).sum(axis=1) + scale * strength * (b - start)
+        curved = flat * (h * second).reshape(-1)
+        hessian = np.array([(flat * one).sum(axis=1) for one in curved]) + scale * strength * np.eye(len(b))
+        step = solved(hessian, gradient)
         while (after := objective(b - step)) > now and np.abs(step).max() > TOLERANCE:
             step = step / 2
         if not now - after > TOLERANCE * abs(now):
@@ -182,7 +180,21 @@ def fitted(examples: Examples, x: Numbers, merges: int, strength: float) -> Numb
     return b
 
 
+def solved(matrix: Numbers, right: Numbers) -> Numbers:
+    """The x of matrix x = right, for a positive definite matrix: Gaussian elimination. That of NumPy has results that
+    depend on the processor."""
+    rows, x = np.column_stack([matrix, right]), np.zeros(len(right))
+    with np.errstate(all="ignore"):
+        for i in range(len(rows)):
+            rows[i + 1 :] -= (rows[i + 1 :, i] / rows[i, i])[:, None] * rows[i]
+        for i in reversed(range(len(rows))):
+            x[i] = (rows[i, -1] - (rows[i, i:-1] * x[i:]).sum()) / rows[i, i]
+    return x
+
+
 def combined(x: Numbers, b: Numbers) -> Numbers:
-    """x b"""
-    found: Numbers = np.einsum("inc,i->nc", x, b)
+    """x b, added up in the order of the columns."""
+    found = np.zeros(x.shape[1:])
+    for u, scores in zip(b, x, strict=True):
+        found += u * scores
     return found
