@@ -7,7 +7,7 @@
                     Learning System. JMLR 15, 2014; in differences from the start, counted once
     path            r(S_0, dS) (sum dS_k Delta_k / r(S_0, dS_k)) / dS, r the share of its way that a weight has gone: the
                     sum of what rare features have learned, the weighted mean of what common ones have
-    dual            (u_0 + sum (u_k - u_0)) / H(S_0 + dS) - w_0, u = w H(S)
+    dual            (u_0 + sum (u_k - u_0)) / (S_0 + dS) - w_0, u = w S, of arow: the product of the distributions
 
 Where dS is 0, information and path are `touched`: so a single shard is unchanged. There a weight moves by
 shrinkage only, and the sum of the shrinkage of K shards may exceed the weight.
@@ -17,7 +17,7 @@ import array
 
 from libc.math cimport sqrt
 
-from vwlite.core.merge.formulas cimport root_of, share_of_way
+from vwlite.core.merge.formulas cimport share_of_way
 from vwlite.core.merge.sums cimport Sums
 
 # Columns that each needs, beside `start`.
@@ -64,8 +64,8 @@ def direction(Sums sums not None, str name not None):
             elif which == ROOTED:
                 out[i] = delta[i] / sqrt(moved[i]) if moved[i] > 0 else 0
             elif which == DUAL:
-                H = sums.beta + root_of(S[i] + dS[i], sums.kind)
-                out[i] = (w[i] * (sums.beta + root_of(S[i], sums.kind)) + dual[i]) / H - w[i] if H > 0 else 0
+                H = S[i] + dS[i]
+                out[i] = (w[i] * S[i] + dual[i]) / H - w[i] if H > 0 else 0
             elif which == TOUCHED or not dS[i] > 0:
                 out[i] = delta[i] / moved[i] if moved[i] > 0 else 0
             elif which == INFORMATION:

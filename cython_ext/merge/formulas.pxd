@@ -34,11 +34,6 @@ cdef inline double evidence_of(double number, EvidenceKind kind) noexcept nogil:
     return number
 
 
-cdef inline double root_of(double S, EvidenceKind kind) noexcept nogil:
-    """The root in H: sqrt S, or S."""
-    return S if kind == VARIANCE else sqrt(S)
-
-
 cdef inline double path_length(double root, double d, double later, double beta) noexcept nogil:
     """The integral of ds / (2 (beta + sqrt s)) from S to S + d, of root = sqrt S and later = sqrt(S + d): the length of the
     path in units of eta.

@@ -10,7 +10,7 @@ and dS_k = max(S_k - S_0, 0):
     evidence                dS = sum dS_k
     information             sum dS_k Delta_k
     path                    sum dS_k Delta_k / r(S_0, dS_k): see formulas.pxd
-    dual                    sum (u_k - u_0), u = w H(S)
+    dual                    sum (u_k - u_0), u = w S
     extra                   other merged numbers: x_0 + sum (x_k - x_0), the largest x, or the common one
     absent                  sum of penalty_k over the shards without the key: their missing shrinkage
 
@@ -22,6 +22,7 @@ of a shard instead of the 16 of a tournament. Exponentials and logarithms for `p
 once (20 ns each one by one). Arrays may be at any address, as in a file.
 """
 
+from libc.math cimport sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -29,7 +30,7 @@ from libc.string cimport memcpy, memset
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport resize_large
 from vwlite.core.base.targets cimport *
-from vwlite.core.merge.formulas cimport ITSELF, ROOT, VARIANCE, evidence_of, root_of, share_of_way
+from vwlite.core.merge.formulas cimport ITSELF, ROOT, VARIANCE, evidence_of, share_of_way
 
 NAMES = ("start", "start_evidence", "moved", "delta", "shared", "evidence", "information", "path", "dual", "extra",
          "absent")
@@ -344,10 +345,10 @@ cdef class Sums:
         cdef const ModelArrays* a = &s.sources[0]
         cdef Present* p
         cdef double w = a.unseen[c], S = evidence_of(a.evidence.blank, self.kind), x = a.extra.blank
-        cdef double root = 0, later = 0, delta, dS, rate = self.rate[c], merged = x
+        cdef double root = 0, delta, dS, rate = self.rate[c], merged = x
         cdef double moved = 0, total = 0, shared = 0, evidence = 0, information = 0, dual = 0
         cdef double there = 0, there_unseen = 0, unseen = 0, penalty = 0
-        cdef bint uses_path = self.wants[PATH], uses_dual = self.wants[DUAL], none = True
+        cdef bint uses_path = self.wants[PATH], none = True
         for i in range(n):
             a = &s.sources[s.found[i]]
             place = (s.at[s.found[i]] - 1) * self.records + a.column[c]
@@ -370,8 +371,8 @@ cdef class Sums:
         if self.by_extra:
             rate = rate / merged if merged > 0 else 0
         rate *= self.c
-        if uses_dual or uses_path:
-            root = root_of(S, self.kind)
+        if uses_path:
+            root = sqrt(S)
         for i in range(first, n):
             p = &s.present[i]
             a = &s.sources[s.found[i]]
@@ -386,17 +387,14 @@ cdef class Sums:
             there_unseen += a.share * a.unseen[c]
             unseen += a.unseen[c]
             penalty += a.penalty[c]
-            if uses_dual or uses_path:
-                later = root_of(p.S, self.kind)
+            dual += p.w * p.S - w * S
             if uses_path and dS > 0 and delta != 0:
-                add_step(s, out, root, dS, later, rate, delta)
-            if uses_dual:
-                dual += p.w * (self.beta + later) - w * (self.beta + root)
+                add_step(s, out, root, dS, sqrt(p.S), rate, delta)
         if absent > 0:      # they have forgotten it, or never seen it: its weight is that of all such
             total += (s.totals[4 * c + 2] - unseen) - absent * w
             shared += (s.totals[4 * c + 1] - there_unseen) - (s.totals[4 * c] - there) * w
             moved += absent if w != 0 else 0
-            dual -= absent * (w * (self.beta + root))
+            dual -= absent * (w * S)
             if extra == ADDED:
                 merged -= absent * x
         if self.wants[START]:
@@ -415,7 +413,7 @@ cdef class Sums:
             self.column[INFORMATION][out] = information
         if uses_path:
             self.column[PATH][out] = 0      # `add_paths` adds to it
-        if uses_dual:
+        if self.wants[DUAL]:
             self.column[DUAL][out] = dual
         if self.wants[EXTRA]:
             self.column[EXTRA][out] = merged

@@ -93,10 +93,10 @@ def test_the_order_makes_no_difference(vwlite, shards):
 
 
 def test_a_rule_of_ones_own_is_evaluated_and_nothing_is_searched(vwlite, shards):
-    vwlite("merge", *shards, "-o", "m", "--rule", "dual", "--holdout", "held", "--report", "r", "--quiet")
+    vwlite("merge", *shards, "-o", "m", "--rule", "path", "--holdout", "held", "--report", "r", "--quiet")
     report = json.loads(open("r").read())
-    assert (report["results"]["rule"], report["results"]["step"]) == ("dual", 1.0)
-    assert [c["rule"] for c in report["candidates"]] == ["dual", "start"]
+    assert (report["results"]["rule"], report["results"]["step"]) == ("path", 1.0)
+    assert [c["rule"] for c in report["candidates"]] == ["path", "start"]
     vwlite("predict", "-m", "m", "held", "-p", "p", "--report", "p.json", "--quiet")
     found = json.loads(open("p.json").read())["results"]["average loss"]
     assert report["results"]["holdout loss"] == pytest.approx(found, rel=1e-6)
@@ -382,7 +382,7 @@ def test_states_that_are_not_those_of_the_algorithm(vwlite, shards):
     for name in ("x.m", "y.m"):
         wild[0] = 1e307 if name == "x.m" else 1e306
         changed("b.m", name, weights=memoryview(array("d", wild)))
-    assert "learning has diverged" in refused(vwlite, "x.m", "y.m", "--rule", "dual")
+    assert "learning has diverged" in refused(vwlite, "x.m", "y.m", "--rule", "information")
 
 
 def test_models_without_features(vwlite, shards):

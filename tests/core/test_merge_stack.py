@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from merge import stack, stack_start
+from merge import stack, stack_start, stack_weights
 
 from vwlite.merging.holdout import Scores
-from vwlite.merging.stack import MOST_GROUPS, Examples, combined, fitted, stacked, step_taken
+from vwlite.merging.stack import MOST_GROUPS, Examples, combined, fitted, mean_step, stacked
 from vwlite.options.settings import Settings
 
 N, MERGES, SHARDS = 60, 3, 4
@@ -73,7 +73,7 @@ def test_the_ridge_is_as_strong_as_the_scores_are_useless():
         x = scores.each if useful else np.append(scores.each[:1], chance.normal(size=(6, 400, 1)), axis=0)
         b, strengths[useful] = stacked(examples_of(scores, "squared"), x, 1)
         assert (np.abs(b[1:]).max() > 0.01) == useful
-    assert strengths[True] == 30 and strengths[False] >= 300
+    assert strengths[True] <= 100 and strengths[False] >= 300
 
 
 def test_neighbours_of_many_shards_have_one_coefficient():
@@ -92,18 +92,24 @@ def test_examples_that_are_separated_ask_for_no_larger_weights():
     b, _ = stacked(examples, scores.each, 1)
     assert b.sum() < 1.2
     start = np.zeros((200, 1))
-    assert step_taken(examples, start, scores.each[0], [1.0, 2.0, 4.0, 8.0]) == 1
+    assert 1 < mean_step(examples, start, scores.each[0], [1.0, 2.0, 4.0, 8.0]) < 1.3
 
 
-def test_a_step_is_taken_where_it_is_better_by_more_than_chance():
+def test_steps_are_averaged_and_few_examples_average_more_of_them():
     chance = np.random.default_rng(6)
     truth = chance.normal(size=(2000, 1))
     labels = np.where(truth[:, 0] + chance.logistic(size=2000) > 0, 1.0, -1.0)
     start = np.zeros_like(truth)
-    for n, expected in ((2000, 4.0), (8, 2.0)):
+    steps, whole = np.array([1.0, 2.0, 4.0, 16.0]), truth / 4
+    found = {}
+    for n in (2000, 8):
         scores = Scores(truth[None, :n], labels[:n], np.ones(n), np.zeros(n))
-        steps = [1.0, 2.0, 4.0, 16.0]
-        assert step_taken(examples_of(scores, "logistic"), start[:n], truth[:n] / 4, steps) == expected
+        found[n] = mean_step(examples_of(scores, "logistic"), start[:n], whole[:n], list(steps))
+        each = steps[:, None, None] * whole[:n]
+        weights, _ = stack_weights(each, labels[:n], np.ones(n), "logistic")
+        weights /= np.maximum(steps, 1) ** 2
+        assert found[n] == pytest.approx(weights @ steps / weights.sum(), rel=1e-9)
+    assert abs(found[2000] - 4) < 0.1 < abs(found[8] - 4)
 
 
 def test_the_loss_of_classes_and_what_is_infinite():

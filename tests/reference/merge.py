@@ -68,10 +68,10 @@ def directions(
         "root": ratio(delta.sum(axis=0), np.sqrt(moved)),
         "information": np.where(total > 0, ratio((d * delta).sum(axis=0), total), touched),
     }
-    u0, u = w0 * metric(S0, beta, variance), w * metric(S, beta, variance)
-    found["dual"] = ratio(u0 + (u - u0).sum(axis=0), metric(S0 + total, beta, variance)) - w0
-    found["dual"][metric(S0 + total, beta, variance) == 0] = 0
-    if not variance:
+    if variance:
+        found["dual"] = ratio(w0 * S0 + (w * S - w0 * S0).sum(axis=0), S0 + total) - w0
+        found["dual"][S0 + total == 0] = 0
+    else:
         each = np.array([share(S0, dk, eta, beta, c) for dk in d])
         raised = ratio(d * delta, each).sum(axis=0)
         found["path"] = np.where(total > 0, ratio(share(S0, total, eta, beta, c) * raised, total), touched)
@@ -117,15 +117,6 @@ def product(w0: Vector, sigma0: Vector, w: Vector, sigma: Vector) -> tuple[Vecto
 # --- the stack ---------------------------------------------------------------------------------
 
 
-def right_with(labels: Vector, importance: Vector) -> Vector:
-    """The probability that a label of 1 or -1 is right."""
-    out = np.empty_like(labels)
-    for i, y in enumerate(labels):
-        n = sum(1 for other, h in zip(labels, importance, strict=True) if other == y and h > 0)
-        out[i] = (n + 0.5) / (n + 1)
-    return out
-
-
 def stack_loss(p: Vector, labels: Vector, importance: Vector, loss: str) -> float:
     """The sum over examples. p: [n, classes]; labels: numbers, or of several classes theirs from 0; of
     two, 1 and -1."""
@@ -140,27 +131,32 @@ def stack_loss(p: Vector, labels: Vector, importance: Vector, loss: str) -> floa
     classes = p.shape[1]
     of_class = np.array([[1.0 if y == c else -1.0 for c in range(classes)] for y in labels])
     of_class = labels[:, None] if classes == 1 else of_class
-    sure = np.array([right_with(column, importance) for column in of_class.T]).T
+    n = sum(1 for one in h if one > 0)
+    sure = (n + 0.5) / (n + 1)
     for i, y in enumerate(labels):
         if loss == "logistic":
             for c in range(classes):
                 margin = of_class[i, c] * p[i, c]
-                total += h[i] * (sure[i, c] * np.log1p(np.exp(-margin)) + (1 - sure[i, c]) * np.log1p(np.exp(margin)))
+                total += h[i] * (sure * np.log1p(np.exp(-margin)) + (1 - sure) * np.log1p(np.exp(margin)))
         else:
             log_share = p[i] - np.log(np.exp(p[i]).sum())
-            right = sure[i, int(y)]
-            rest = (1 - right) / (classes - 1)
-            total -= h[i] * sum((right if c == y else rest) * log_share[c] for c in range(classes))
+            rest = (1 - sure) / (classes - 1)
+            total -= h[i] * sum((sure if c == y else rest) * log_share[c] for c in range(classes))
     return float(total)
+
+
+def stack_weights(each: Vector, labels: Vector, importance: Vector, loss: str) -> tuple[Vector, float]:
+    """Those of scores that are averaged, and the scale."""
+    losses = np.array([stack_loss(one, labels, importance, loss) for one in each])
+    scale = losses.min() / len(labels) if loss == "squared" else 1.0
+    found = np.exp(-(losses - losses.min()) / (2 * scale))
+    return found / found.sum(), float(scale)
 
 
 def stack_start(x: Vector, labels: Vector, importance: Vector, merges: int, loss: str) -> tuple[Vector, float]:
     """b_0 and the scale."""
-    losses = np.array([stack_loss(one, labels, importance, loss) for one in x[:merges]])
-    scale = losses.min() / len(labels) if loss == "squared" else 1.0
-    found = np.zeros(len(x))
-    found[:merges] = np.exp(-(losses - losses.min()) / scale)
-    return found / found.sum(), float(scale)
+    weights, scale = stack_weights(x[:merges], labels, importance, loss)
+    return np.append(weights, np.zeros(len(x) - merges)), scale
 
 
 def stack(x: Vector, labels: Vector, importance: Vector, merges: int, strength: float, loss: str) -> Vector:

@@ -62,12 +62,12 @@ class Merging(NamedTuple):
     evidence: Evidence | None = None
     extra: tuple[str, str] = ("", "")  # a field of the state and how it is merged: see EXTRAS in sums.pyx
     numbers: Mapping[str, Any] = MappingProxyType({})  # where they are not merged as in NUMBERS
-    adds: bool = False  # its duals add up exactly: `dual` is made of the extra number
+    adds: bool = False  # its duals, the extra number, add up exactly
     refusal: str = ""  # why models cannot be merged
 
 
 _MERGED = Merging()
-_BY_EVIDENCE = ("mean", "touched", "information", "path", "dual")
+_BY_EVIDENCE = ("mean", "touched", "information", "path")
 _SQUARES = Evidence("S", beta="delta")
 _MEAN_ONLY = Merging(("mean",), "mean")
 

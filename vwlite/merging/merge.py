@@ -22,7 +22,7 @@ from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
 from vwlite.merging.holdout import OWN, Candidate, Evaluator, Holdout, Vector
 from vwlite.merging.shards import ShardModel, Shards
-from vwlite.merging.stack import STRENGTHS, Examples, Numbers, combined, stacked, step_taken
+from vwlite.merging.stack import STRENGTHS, Examples, Numbers, combined, mean_step, stacked
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
@@ -334,7 +334,7 @@ class Merge:
 
     def _with_step(self, examples: Examples, c: Candidate, start: Numbers, whole: Numbers) -> Candidate:
         steps = [step for step in STEPS[c.way] if STEPS[c.way] != LONG or step <= self.count]
-        return c if self.row.ways == ("mean",) else replace(c, step=step_taken(examples, start, whole, steps))
+        return c if self.row.ways == ("mean",) else replace(c, step=mean_step(examples, start, whole, steps))
 
     def _scores_as_learned(self, candidates: list[Candidate]) -> dict[Candidate, Numbers]:
         assert self.holdout is not None
@@ -344,7 +344,7 @@ class Merge:
     def _stack(
         self, examples: Examples, x: dict[Candidate, Numbers], merges: list[Candidate], own: list[Candidate]
     ) -> tuple[Candidate, Numbers]:
-        """The stack of all candidates and its scores; a single one where that is better by more than chance."""
+        """The stack of all candidates, and its scores."""
         loss = {c: examples.mean(examples.losses(x[c]))[0] for c in [*merges, *own]}
         merges = sorted([*merges, START], key=loss.__getitem__)
         shards, strengths = [c for c in own if c != START], STRENGTHS
@@ -354,12 +354,11 @@ class Merge:
         scores = np.array([x[c] for c in each])
         b, self.strength = stacked(examples, scores, len(merges), strengths)
         parts = [(c, float(u)) for i, (c, u) in enumerate(zip(each, b, strict=True)) if u or not i]
+        if parts == [(each[0], 1.0)]:
+            return each[0], scores[0]
         stack = Candidate("stack", 1.0, parts=tuple(parts))
         restricted = self.sparse or self.limited
-        score = self._scores_as_learned([stack])[stack] if restricted else combined(scores, b)
-        best = min(each, key=loss.__getitem__)
-        alone = examples.better(x[best], score)
-        return (best, x[best]) if alone else (stack, score)
+        return stack, self._scores_as_learned([stack])[stack] if restricted else combined(scores, b)
 
     def vector(self, c: Candidate) -> Vector:
         """The weights of a candidate before anything makes them sparse."""

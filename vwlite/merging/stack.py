@@ -4,15 +4,19 @@ The coefficients b of the scores x minimize
 
     sum of h l(x b) + scale strength |b - b_0|^2 / 2
 
-with losses l and importances h of mean 1. b_0 averages the merges, each weighted by exp(-its loss / scale); scale is 1
-for log likelihoods, else the mean loss of the best merge. The strength is chosen by cross fitting; infinity leaves b_0.
-A label of a class is right with probability (N + 1/2) / (N + 1), N the number of such labels, so that a few examples
+with losses l and importances h of mean 1. b_0 averages the merges, each weighted by exp(-its loss / (2 scale)): half of
+the loss, as merges and steps overfit a small holdout. The step along a way is the average of those that are tried, with
+the same weights, above 1 over step^2: what overshoots does most harm where the data to come are harder than the
+holdout. scale is 1 for log likelihoods, else the mean loss of the best merge. The strength is chosen by cross fitting;
+infinity leaves b_0. A label of a class is right with probability (n + 1/2) / (n + 1) of n examples, so that examples
 that are separated do not ask for ever larger weights.
 
 Wolpert. Stacked Generalization. Neural Networks 1992. Breiman. Stacked Regressions. Machine Learning 1996.
-Platt. Probabilistic Outputs for Support Vector Machines. Advances in Large Margin Classifiers 1999 (labels).
+Grünwald. The Safe Bayesian. ALT 2012 (half of the loss). Platt. Probabilistic Outputs for Support Vector Machines.
+Advances in Large Margin Classifiers 1999 (labels).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import e, inf, sqrt
 
@@ -56,10 +60,10 @@ class Examples:
 
     def smoothed(self) -> "Examples":
         """The same for the regression: labels of classes may be wrong, predictions are not clipped."""
-        sure, counted = self.sure, self.importance[:, None] > 0
-        if loss_function(self.settings.loss).labels == "binary":
-            n = {y: np.sum(counted & (self.labels == y), axis=0) for y in (1, -1)}
-            sure = np.where(self.labels > 0, (n[1] + 0.5) / (n[1] + 1), (n[-1] + 0.5) / (n[-1] + 1))
+        if loss_function(self.settings.loss).labels != "binary":
+            return replace(self, clip=(-inf, inf))
+        n = int(np.count_nonzero(self.importance))
+        sure = np.full(self.labels.shape, (n + 0.5) / (n + 1))
         return replace(self, sure=sure, clip=(-inf, inf))
 
     def derivatives(self, scores: Numbers) -> list[Numbers]:
@@ -109,23 +113,26 @@ class Examples:
         loss, error = self.mean(self.losses(scores))
         return replace(c, loss=loss, error=error)
 
-    def better(self, scores: Numbers, than: Numbers) -> bool:
-        """By more than the standard error of the difference."""
-        losses, others = self.losses(scores), self.losses(than)
-        if not np.isfinite(others).all():
-            return bool(np.isfinite(losses).all())
-        difference, error = self.mean(others - losses)
-        return error < difference < inf
+
+    def total(self, scores: Numbers) -> float:
+        """The sum of losses."""
+        return float((self.importance * self.losses(scores))[self.importance > 0].sum())
+
+    def weights(self, each: Iterable[Numbers]) -> tuple[Numbers, float]:
+        """Those of scores that are averaged, and the scale."""
+        losses = [self.total(scores) for scores in each]
+        least = min(losses)
+        likelihood = loss_function(self.settings.loss).links
+        scale = 1.0 if likelihood else max(least / float(self.importance.sum()), 1e-300)
+        found = np.array([1.0 if one == least else power(e, (least - one) / (2 * scale)) for one in losses])
+        return found / found.sum(), scale
 
 
-def step_taken(examples: Examples, start: Numbers, whole: Numbers, steps: list[float]) -> float:
-    """Of ascending steps along a way, the last that is better than the one taken before it. start, whole: the scores of
-    the steps 0 and 1."""
-    taken = steps[0]
-    for step in steps[1:]:
-        if examples.better(start + step * (whole - start), start + taken * (whole - start)):
-            taken = step
-    return taken
+def mean_step(examples: Examples, start: Numbers, whole: Numbers, steps: list[float]) -> float:
+    """The average of steps along a way. start, whole: the scores of the steps 0 and 1."""
+    weights, _ = examples.weights([start + step * (whole - start) for step in steps])
+    weights /= [max(step, 1.0) ** 2 for step in steps]
+    return float((weights * steps).sum() / weights.sum())
 
 
 def stacked(
@@ -133,16 +140,22 @@ def stacked(
 ) -> tuple[Numbers, float]:
     """The coefficients of scores, [columns, examples, classes], and the strength that was chosen. The first columns
     are merges, the others shards; of many shards, neighbours in their order have one coefficient."""
+    finite = np.array([np.isfinite(one).all() for one in x])
+    if not finite.all():
+        b, strength = np.eye(len(x))[0], inf
+        if finite[:merges].any():
+            b[:] = 0
+            b[finite], strength = stacked(examples, x[finite], int(finite[:merges].sum()), strengths)
+        return b, strength
     count = len(x) - merges
     group = np.arange(count) * min(count, MOST_GROUPS) // max(count, 1)
     columns = np.array([*x[:merges], *(x[merges:][group == g].mean(axis=0) for g in np.unique(group))])
-    columns[~np.isfinite(columns).all(axis=(1, 2))] = 0
     totals, fold = np.zeros(len(strengths)), np.arange(len(examples.labels)) % FOLDS
     for k in range(FOLDS if len(strengths) > 1 else 0):
         rest = replace(examples, importance=examples.importance * (fold != k))
+        held = replace(examples, importance=examples.importance * (fold == k))
         for i, strength in enumerate(strengths):
-            losses = examples.losses(combined(columns, fitted(rest, columns, merges, strength)))
-            totals[i] += (examples.importance * losses)[fold == k].sum()
+            totals[i] += held.total(combined(columns, fitted(rest, columns, merges, strength)))
     strength = strengths[int(np.argmin(totals))]
     b = fitted(examples, columns, merges, strength)
     return np.append(b[:merges], b[merges:][group] / np.bincount(group, minlength=1)[group]), strength
@@ -152,18 +165,12 @@ def fitted(examples: Examples, x: Numbers, merges: int, strength: float) -> Numb
     """b by Newton's method, from b_0; a step is halved until the objective falls."""
     h, flat = examples.importance[:, None], x[:, :, : examples.labels.shape[1]].reshape(len(x), -1)
 
-    def loss_of(scores: Numbers) -> float:
-        return float((examples.importance * examples.losses(scores))[examples.importance > 0].sum())
+    start = np.zeros(len(x))
+    start[:merges], scale = examples.weights(x[:merges])
 
     def objective(b: Numbers) -> float:
-        return loss_of(combined(x, b)) + scale * strength / 2 * float(((b - start) ** 2).sum())
+        return examples.total(combined(x, b)) + scale * strength / 2 * float(((b - start) ** 2).sum())
 
-    losses = [loss_of(one) for one in x[:merges]]
-    least, start = min(losses), np.zeros(len(x))
-    likelihood = loss_function(examples.settings.loss).links
-    scale = 1.0 if likelihood else max(least / float(examples.importance.sum()), 1e-300)
-    start[:merges] = [1.0 if one == least else power(e, (least - one) / scale) for one in losses]
-    start /= start.sum()
     b = start
     now = objective(b) if strength < inf else inf
     for _ in range(MOST_STEPS if now < inf else 0):
@@ -193,8 +200,9 @@ def solved(matrix: Numbers, right: Numbers) -> Numbers:
 
 
 def combined(x: Numbers, b: Numbers) -> Numbers:
-    """x b, added up in the order of the columns."""
+    """x b, added up in the order of the columns; those with a coefficient of 0 may be infinite."""
     found = np.zeros(x.shape[1:])
     for u, scores in zip(b, x, strict=True):
-        found += u * scores
+        if u:
+            found += u * scores
     return found
