@@ -34,8 +34,8 @@ def estimate(values):
 
 
 def share(values):
-    s = np.mean(values)
-    return [s, math.sqrt(s * (1 - s) / len(values))]
+    """A share and its standard error, with one more value of 0 and one of 1."""
+    return [np.mean(values), np.std([*values, 0, 1]) / math.sqrt(len(values))]
 
 
 def of_predictions(vwlite, name):
@@ -43,7 +43,7 @@ def of_predictions(vwlite, name):
     vwlite("predict", "-m", "M", name, "-p", "p", "--link", "logistic", "--quiet")
     p = np.array([float(line) for line in Path("p").read_text().split()])
     y = np.array([int(row["clicked"]) for row in rows_of(name)])
-    return {"mean label": estimate(y), "mean prediction": estimate(p), "loss": estimate(-np.log(np.where(y, p, 1 - p)))}
+    return {"mean label": share(y), "mean prediction": estimate(p), "loss": estimate(-np.log(np.where(y, p, 1 - p)))}
 
 
 def test_the_numbers_are_those_of_the_definition(days):
@@ -52,11 +52,13 @@ def test_the_numbers_are_those_of_the_definition(days):
         rows = rows_of(name)
         new = [row["device"] == "web" for row in rows]
         unknown = np.mean(new) / 2  # of two features in a row
+        s = (unknown * len(rows) + 1) / (len(rows) + 2)
         expected = {
             "numbers": of_predictions(days, name)
-            | {"unknown features": [unknown, math.sqrt(unknown * (1 - unknown) / len(rows))]},
+            | {"unknown features": [unknown, math.sqrt(s * (1 - s) / len(rows))]},
             "columns": {
-                "device: in lines": [1, 0], "device: unknown": share(new), "age: unknown": [0, 0],
+                "device: in lines": share([1] * len(rows)), "device: unknown": share(new),
+                "age: unknown": share([0] * len(rows)),
                 "age: mean value": estimate([float(row["age"]) for row in rows]),
             },
         }  # fmt: skip
@@ -89,6 +91,20 @@ def test_what_differs_is_marked(days):
         "drift", "-m", "M", "day2.csv", "part.csv").out  # fmt: skip
 
 
+def test_a_few_rows_do_not_differ(days):
+    lines = Path("day2.csv").read_text().splitlines(keepends=True)
+    for n in (1, 2, 3):
+        Path("few.csv").write_text("".join(lines[: n + 1]))
+        for pair in (("few.csv", "day1.csv"), ("day1.csv", "few.csv")):
+            assert "*" not in days("drift", "-m", "M", *pair).out
+    found = json.loads(days("drift", "-m", "M", "few.csv", "day1.csv", "--json").out)["numbers"]["loss"]
+    assert found["yesterday error"] is None and found["today error"] > 0
+    for _ in range(2):
+        days("train", "--continue", "N", "few.csv", "--again", "--label", "clicked", "--report", "r.json")
+        assert not any("in the last run" in note for note in json.loads(Path("r.json").read_text())["notes"])
+    assert "loss" not in read_model("N").continued["numbers"]
+
+
 def test_classes_have_the_share_of_each_label(vwlite, folder):
     for name, labels in (("a", "112"), ("b", "122")):
         Path(name).write_text("".join(f"{y} |x f{y}\n" for y in labels) * 200)
@@ -104,7 +120,7 @@ def test_classes_have_the_share_of_each_label(vwlite, folder):
         (("day1.csv",), 2, "name two files, YESTERDAY and TODAY"),
         (("day1.csv", "nope.csv"), 66, "nope.csv: No such file"),
         (("day1.csv", "bad.csv"), 65, "bad.csv:2:1: "),
-        (("day1.csv", "none.csv"), 65, "nothing to evaluate"),
+        (("day1.csv", "none.csv"), 65, "none.csv: no examples: nothing to evaluate"),
     ],
 )
 def test_bad_input(days, words, code, said):
@@ -123,5 +139,5 @@ def test_a_run_that_continues_notes_what_differs(days):
         kept = read_model("N").continued["numbers"]
         predicted = [float(line) for line in Path("p").read_text().split()]
         assert kept["mean prediction"] == pytest.approx(estimate(predicted), abs=2e-6)
-        assert kept["mean label"] == pytest.approx(estimate([int(row["clicked"]) for row in rows_of(f"day{k}.csv")]))
+        assert kept["mean label"] == pytest.approx(share([int(row["clicked"]) for row in rows_of(f"day{k}.csv")]))
     assert kept["share of new features"][0] == pytest.approx(1 / 6000, abs=1e-9)  # device=web, of 3 in 2000 rows

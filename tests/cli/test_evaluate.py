@@ -260,8 +260,8 @@ def test_what_is_not_defined_is_said(vwlite):
 @pytest.mark.parametrize(
     ("text", "options", "code", "message"),
     [
-        ("", "", 65, "the data have no examples: nothing to evaluate"),
-        ("|user a1\n\n|user a2\n", "", 65, "no example has a label: nothing to evaluate"),
+        ("", "", 65, "test.vw: no examples: nothing to evaluate"),
+        ("|user a1\n\n|user a2\n", "", 65, "test.vw: no example has a label: nothing to evaluate"),
         ("1 0 |user a1\n", "", 65, "all importance weights are 0"),
         ("1 |user a1\nbad|x:y z\n", "", 65, "test.vw:2:7"),
         ("3 |user a1\n4 |user a1\n", "", 65, "do not match m"),

@@ -10,28 +10,30 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from vwlite.core.learn.learner import Learner
 
+FEW = 30  # examples
 BUCKETS = 64  # of the hashes of a column's features
 CHANCE = 1.6  # of d = sum |p - q| / 2 over 64 buckets: E d + 3 sd <= 3 * 1.6 sqrt(1 / n + 1 / m), for n and m lines
 
 
 class Number(NamedTuple):
-    """A mean or a share, and its standard error."""
+    """A mean or a share, and its standard error, infinite if it is not known."""
 
     value: float
     error: float
 
 
 def mean(total: float, squares: float, weight: float, weight2: float) -> Number:
-    """Of x, by the sums of w x, w x^2, w and w^2."""
-    value = total / weight
-    return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) * weight2) / weight)
+    """Of x, by the sums of w x, w x^2, w and w^2. The error of a few is infinite: they may be alike by chance."""
+    value, n = total / weight, weight**2 / weight2
+    return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) / n) if n >= FEW else math.inf)
 
 
 def share(part: float, whole: float, examples: float) -> Number:
-    """Of features or examples. The error is sqrt(s (1 - s) / examples): of features, the most that it can be if all of
-    an example are alike."""
-    value = part / whole if whole else 0.0
-    return Number(value, math.sqrt(max(value * (1 - value), 0.0) / max(examples, 1)))
+    """Of features or examples. The error is sqrt(s (1 - s) / examples), s the share with one more example that has it
+    and one that does not: of features, the most that it can be if all of an example are alike."""
+    value, n = part / whole if whole else 0.0, max(examples, 1)
+    s = (value * n + 1) / (n + 2)
+    return Number(value, math.sqrt(max(s * (1 - s), 0.0) / n))
 
 
 def differs(before: Number, after: Number) -> bool:
@@ -48,14 +50,14 @@ def watched(learner: "Learner") -> dict[str, Number]:
         found["unknown features"] = share(learner.unknown, learner.looked_up, learner.examples)
     if not tally.weight:
         return found
+    examples = tally.weight**2 / tally.weight2
     if names is not None:
         sums = map(sum, tally.matrix(learner.named) or [])
-        examples = tally.weight**2 / tally.weight2
         found |= {f"label {name}": share(x, tally.weight, examples)
                   for name, x in zip(names.first(learner.named), sums, strict=False)}  # fmt: skip
     else:
-        label = mean(tally.labels, tally.squares, tally.weight, tally.weight2)
-        found["mean label"] = Number((label.value + 1) / 2, label.error / 2) if tally.signs else label
+        found["mean label"] = (share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
+                               mean(tally.labels, tally.squares, tally.weight, tally.weight2))  # fmt: skip
         found["mean prediction"] = mean(tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
     return found | {"loss": mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
 

@@ -1,12 +1,13 @@
 """`vwlite train --continue`, and the checks that a model must pass before it is written."""
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from vwlite.core.learn.learner import Learner
+from vwlite.digest import blake2b
 from vwlite.errors import CheckError, DataError, UsageError
 from vwlite.evaluation.drift import Number, differs, share, watched
 from vwlite.evaluation.screen import check_names, failures
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 20
 NEW = "share of new features"
-NOTHING = hashlib.blake2b(digest_size=16).digest()
+NOTHING = blake2b(digest_size=16).digest()
 
 
 class Continuing:
@@ -58,7 +59,7 @@ class Continuing:
             self._before, self._features = model.continued, len(model.keys)
         self._files = [path for path in self._data if path != "-" and os.path.isfile(path)]
         for path in self._files:
-            self._found[path] = hashlib.blake2b(digest_size=16)
+            self._found[path] = blake2b(digest_size=16)
             with open(path, "rb") as file:
                 while not stop() and (data := file.read(PIECE)):
                     self._found[path].update(data)
@@ -67,7 +68,7 @@ class Continuing:
     def take(self, name: str, data: Any) -> None:
         """Add to the digest of a pipe what was read of it."""
         if name not in self._files:
-            self._found.setdefault(name, hashlib.blake2b(digest_size=16)).update(data)
+            self._found.setdefault(name, blake2b(digest_size=16)).update(data)
 
     def check(self) -> None:
         """DataError if the last run of the model has learned a part of the input."""
@@ -83,7 +84,8 @@ class Continuing:
             new = passes * max(len(learner.rule) - self._features, 0)
             self._numbers[NEW] = share(new, learner.features, learner.examples / passes)
         inputs = [digest.hexdigest() for digest in self._found.values() if digest.digest() != NOTHING]
-        return {"inputs": inputs[:MOST_INPUTS], "numbers": dict(self._numbers)}
+        numbers = {name: x for name, x in self._numbers.items() if x.error < inf}
+        return {"inputs": inputs[:MOST_INPUTS], "numbers": numbers}
 
     def notes(self) -> list[str]:
         """What differs from the last run, as sentences. New features become fewer: only more are worth one."""

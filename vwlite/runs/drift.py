@@ -1,6 +1,7 @@
 """A run of `vwlite drift`."""
 
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -63,9 +64,10 @@ def drift(o: DriftOptions) -> int:
         return frame.code()
 
 
-def _fact(a: Number, b: Number) -> dict[str, float]:
-    facts = {"yesterday": a.value, "yesterday error": a.error, "today": b.value, "today error": b.error}
-    return {**facts, "differs": differs(a, b)}
+def _fact(a: Number, b: Number) -> dict[str, float | None]:
+    errors = [x.error if math.isfinite(x.error) else None for x in (a, b)]
+    return {"yesterday": a.value, "yesterday error": errors[0], "today": b.value, "today error": errors[1],
+            "differs": differs(a, b)}  # fmt: skip
 
 
 def _row(name: str, a: Number, b: Number) -> str:

@@ -19,6 +19,7 @@ from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import Parsed
+from vwlite.input.reader import display_name
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.run_options import ModelOptions
 from vwlite.runs.baseline import baseline_of
@@ -39,6 +40,7 @@ class Evaluating:
         self.learner = Evaluator(self.opened.learner, everything=everything)
         self._run = Scoring(o, self.opened, frame, self.learner)
         self._rows = np.empty((0, WIDTH))
+        self._names = ", ".join(display_name(path) for path in o.data or ("-",))
 
     def batches(self) -> Iterator[tuple[Parsed, Rows, Floats]]:
         """The batches, with their rows, and the line of each in the batch."""
@@ -58,10 +60,11 @@ class Evaluating:
         if wrong:
             raise DataError(f"{wrong}: change the labels")
         if not self.learner.examples:
-            raise DataError("the data have no examples: nothing to evaluate")
+            raise DataError(f"{self._names}: no examples: nothing to evaluate")
         if not self.learner.progressive.weight:
             lines = "no example has a label" if self.learner.unlabelled else "all importance weights are 0"
-            raise DataError(f"{lines}: nothing to evaluate; --label NAME names the label's column of a table")
+            raise DataError(f"{self._names}: {lines}: nothing to evaluate; --label NAME names the label's column of a "
+                            "table")  # fmt: skip
         numbers, notes = self._run.notes(labels)
         if self.learner.unlabelled:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
