@@ -11,8 +11,8 @@ round, which is chosen on the test part. With more rounds, one is the best of as
 Holdouts: one round again, with the first 200, 500 and 2,000 lines of the holdout, or as many as there are, for several
 draws of the shuffle, shuffled and skewed.
 
-Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and steps are
-judged. Wall clock and time of processors, the least of three.
+Time: models of a million features each, drawn from four million, of adagrad; with a holdout all directions and
+steps are scored. Wall clock and time of processors, the least of three.
 
 Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all: at once, by sums
 of ten each (a machine's), and by ranges of features. What a key costs in the small run says what the large one should

@@ -38,15 +38,15 @@ TOLERANCE = 1e-10
 
 @dataclass(frozen=True)
 class Examples:
-    """Labelled examples. labels: a number, or for each class 1 or -1, each with the probability `sure` that it is
-    right. clip: of predictions. Arrays of scores are [examples, classes]."""
+    """Labelled examples. labels: a number, or for each class 1 or -1. sure: the probability that a label is right.
+    clip: of predictions. Arrays of scores are [examples, classes]."""
 
     settings: Settings
     labels: Numbers
-    sure: Numbers
     importance: Numbers
     initial: Numbers
     clip: tuple[float, float]
+    sure: float = 1.0
 
     @classmethod
     def of(cls, x: Scores, settings: Settings, named: int, clip: tuple[float, float] | None) -> "Examples":
@@ -56,15 +56,14 @@ class Examples:
             importance = np.where((x.labels >= 1) & (x.labels <= named), importance, 0)
             labels = np.where(labels == np.arange(1, named + 1), 1.0, -1.0)
         importance = importance * (len(labels) / max(float(importance.sum()), 1e-300))
-        return cls(settings, labels, np.ones_like(labels), importance, x.initial, clip or (-inf, inf))
+        return cls(settings, labels, importance, x.initial, clip or (-inf, inf))
 
     def smoothed(self) -> "Examples":
         """The same for the regression: labels of classes may be wrong, predictions are not clipped."""
         if loss_function(self.settings.loss).labels != "binary":
             return replace(self, clip=(-inf, inf))
         n = int(np.count_nonzero(self.importance))
-        sure = np.full(self.labels.shape, (n + 0.5) / (n + 1))
-        return replace(self, sure=sure, clip=(-inf, inf))
+        return replace(self, sure=(n + 0.5) / (n + 1), clip=(-inf, inf))
 
     def derivatives(self, scores: Numbers) -> list[Numbers]:
         """The loss of each example, and its first and second derivatives by the scores of classes with a name."""
@@ -74,7 +73,7 @@ class Examples:
         loss, p = make_loss(self.settings), np.clip(p[:, : self.labels.shape[1]], *self.clip)
         found = np.zeros((3, *p.shape))
         for labels, share in ((self.labels, self.sure), (-self.labels, 1 - self.sure)):
-            if np.any(share):
+            if share:
                 one = np.empty((3, p.size))
                 loss.evaluate_each(p.reshape(-1), labels.reshape(-1), *one)
                 found += share * one.reshape(found.shape)
@@ -87,10 +86,9 @@ class Examples:
         each("exp", p.reshape(-1), share.reshape(-1))
         each("log", share.sum(axis=1), log_sum)
         share /= share.sum(axis=1, keepdims=True)
-        sure = np.sum(self.sure * (self.labels > 0), axis=1, keepdims=True)
         named = self.labels.shape[1]
         p, share = p[:, :named], share[:, :named]
-        target = np.where(self.labels > 0, sure, (1 - sure) / max(named - 1, 1))
+        target = np.where(self.labels > 0, self.sure, (1 - self.sure) / max(named - 1, 1))
         return [log_sum - (target * p).sum(axis=1), share - target, share]
 
     def losses(self, scores: Numbers) -> Numbers:

@@ -16,6 +16,11 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MARK = 0  # no signal has this number
 
 
+def handled() -> list[signal.Signals]:
+    """Those of STOPPING that were not ignored when the program started (nohup)."""
+    return [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+
+
 class StopSignal:
     """Calls `on_stop` at the first signal, from a thread of its own; `number` is that signal then.
 
@@ -29,7 +34,7 @@ class StopSignal:
         self.number: int | None = None
         self._on_stop = on_stop
         self._telling = threading.Lock()
-        self._handled = {s for s in STOPPING if signal.getsignal(s) is not signal.SIG_IGN}
+        self._handled = handled()
         self._thread: threading.Thread | None = None
         self._outer: StopSignal | None = None
         self._marked = threading.Event()

@@ -17,7 +17,7 @@ from vwlite.options.resolve import check_run
 from vwlite.options.serve import ServeOptions
 from vwlite.output.atomic import check_apart
 from vwlite.output.stdio import say
-from vwlite.runs.signals import STOPPING
+from vwlite.runs.signals import STOPPING, handled
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
 from vwlite.serve.connection import Connection, LineConnection
@@ -90,9 +90,8 @@ def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any
                 os.kill(child, signal.SIGKILL if len(stopping) > 1 else signal.SIGTERM)
 
     before = signal.set_wakeup_fd(-1)
-    for number in STOPPING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, stop)
+    for number in handled():
+        signal.signal(number, stop)
     missing = list(range(workers))
     while missing or children:
         for at in [] if stopping else missing:
@@ -124,9 +123,8 @@ def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any
 async def _run(answers: Answers, sockets: dict[type, socket.socket]) -> None:
     """The server in one process, up to a signal, and to the end of the requests that are there."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    for number in STOPPING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, ended.set)
+    for number in handled():
+        loop.add_signal_handler(number, ended.set)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     answers.later = loop.call_soon_threadsafe
     servers = [await loop.create_server(partial(kind, answers), sock=s) for kind, s in sockets.items()]

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from vwlite.errors import VwliteError
-from vwlite.runs.signals import STOPPING
+from vwlite.runs.signals import STOPPING, handled
 from vwlite.serve.server import listening
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.messages import Critical, Refused
@@ -74,10 +74,8 @@ def _write(a: Arguments, name: str, number: int) -> None:
 
 
 def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Handle signals, but for those that were ignored at the start (nohup)."""
-    for number in STOPPING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
+    for number in handled():
+        signal.signal(number, handler)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
