@@ -96,6 +96,12 @@ def test_classes_have_names_and_probabilities(shared, models):
     assert found == predicted(models / "classes.model", data) and found.split(b"\n")[0] == b"red"
 
 
+def test_text_of_no_format_is_refused_in_the_words_of_http(shared):
+    error = json.loads(shared.post("/predict?model=text", b"\x89PNG\r\n\x1a\n", 422))
+    assert error["line"] == error["column"] == 1
+    assert "Content-Type names other formats" in error["error"] and "--" not in error["error"]
+
+
 @pytest.mark.parametrize("body", [
     b"[" * 50_000, b'{"a":' * 20_000, b"[1, 2]", b'{"age": NaN}', b'{"age": 1e999}', b'{"age": 1', b'[{"age": 1}',
     b"{}x", b'[{"age": 1},]x', b'[{"age": 1} {"age": 2}]', b'{"age": {"b": {"c": 1}}}', b'{"age": 1, "age": 2}',

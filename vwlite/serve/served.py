@@ -99,7 +99,7 @@ class Reader:
             block = Block(piece, "body", 0, first + 1)
             first += piece.count(b"\n") if end < len(body) else 0
             if blocks is None:
-                kind = format or (format_of(block, self._options) if piece.strip() else "vw")
+                kind = format or (self._format_of(block) if piece.strip() else "vw")
                 if kind == "jsonl":  # one for all bodies, as it takes as long to make as a row to predict
                     self._layout = self._layout or json_layout("body", self._options.columns())
                     blocks = SourceBlocks(kind, self._layout)
@@ -109,6 +109,13 @@ class Reader:
                 yield self._checked(task)
         for task in blocks.end() if blocks else ():
             yield self._checked(task)
+
+    def _format_of(self, block: Block) -> str:
+        try:
+            return format_of(block, self._options)
+        except DataError:
+            why = "neither VW text (label |namespace feature ...) nor libsvm (label index:value ...): "
+            raise BadBody(BadLine("body", 1, 1, why + "Content-Type names other formats, such as text/csv")) from None
 
     def _checked(self, task: Task | UnreadableInput) -> Parsed:
         found = self._parsing.parse(task, self._batch)
