@@ -25,6 +25,10 @@ cdef enum EvidenceKind:
     VARIANCE            # it is 1 / S, H = S: the precision of a normal distribution
 
 
+cdef enum:
+    LEAST_C = 2         # c of path2; that of path and path32 is four times the one before
+
+
 cdef inline double evidence_of(double number, EvidenceKind kind) noexcept nogil:
     """S, of the number that a model keeps."""
     if kind == ROOT:
@@ -58,3 +62,8 @@ cdef inline double share_of_way(double root, double d, double later, double beta
     if x > 1e-3:
         return 1 - exp_of(-x if x < 700 else -700.0)
     return -expm1(-x)
+
+
+cdef inline double share_at_four_times(double share) noexcept nogil:
+    """The share of the way at 4 c, of that at c: 1 - (1 - share)^4."""
+    return share * (4 - share * (6 - share * (4 - share)))

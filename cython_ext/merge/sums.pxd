@@ -55,16 +55,16 @@ cdef class Sums:
     cdef readonly size_t size, records
     cdef size_t capacity
     cdef EvidenceKind kind
-    cdef double beta, c
+    cdef double beta
     cdef uint32_t* key                  # owned, [capacity]; the others [capacity * records]
-    cdef double* column[11]             # owned; NULL: not requested
+    cdef double* column[13]             # owned; NULL: not requested
     cdef double* rate                   # owned, [records]: eta
 
     cdef list wanted
-    cdef bint[11] wants
-    cdef bint by_extra
+    cdef bint[13] wants
+    cdef bint by_extra, uses_path
 
-    cdef allocate(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra)
+    cdef allocate(self, size_t records, wanted, str evidence, double beta, rates, bint by_extra)
     cdef int grow(self, size_t want) noexcept nogil
     cdef sum_up(self, ModelStream start, list shards, int extra)
     cdef int scan(self, Scan* s, int extra) noexcept nogil

@@ -9,16 +9,16 @@ and dS_k = max(S_k - S_0, 0):
     shared                  sum of share_k Delta_k: 1 / K each, or, of means of weights, by the examples that are in them
     evidence                dS = sum dS_k
     information             sum dS_k Delta_k
-    path                    sum dS_k Delta_k / r(S_0, dS_k): see formulas.pxd
+    path2, path, path32     r(S_0, dS) (sum dS_k Delta_k / r(S_0, dS_k)) / dS with c = 2, 8 and 32: see formulas.pxd
     dual                    sum (u_k - u_0), u = w S
     extra                   other merged numbers: x_0 + sum (x_k - x_0), the largest x, or the common one
     absent                  sum of penalty_k over the shards without the key: their missing shrinkage
 
-All but `extra` are sums of terms of one shard, so sums of sums are the same. They run in the order of the shards.
+Sums run in the order of the shards.
 
 Keys ascend in every model, so those of all models below some key are the next ones of each: they are sorted in chunks
 by radix sort, which keeps the shards of a key in order. Beside the result that takes a fixed memory, and 7 ns per key
-of a shard instead of the 16 of a tournament. Exponentials and logarithms for `path` are computed for a whole chunk at
+of a shard instead of the 16 of a tournament. Exponentials and logarithms for the paths are computed for a whole chunk at
 once (20 ns each one by one). Arrays may be at any address, as in a file.
 """
 
@@ -30,13 +30,13 @@ from libc.string cimport memcpy, memset
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport resize_large
 from vwlite.core.base.targets cimport *
-from vwlite.core.merge.formulas cimport ITSELF, ROOT, VARIANCE, evidence_of, share_of_way
+from vwlite.core.merge.formulas cimport ITSELF, LEAST_C, ROOT, VARIANCE, evidence_of, share_at_four_times, share_of_way
 
-NAMES = ("start", "start_evidence", "moved", "delta", "shared", "evidence", "information", "path", "dual", "extra",
-         "absent")
+NAMES = ("start", "start_evidence", "moved", "delta", "shared", "evidence", "information", "path2", "path", "path32",
+         "dual", "extra", "absent")
 
 cdef enum:
-    START, START_EVIDENCE, MOVED, DELTA, SHARED, EVIDENCE, INFORMATION, PATH, DUAL, EXTRA, ABSENT, COLUMNS
+    START, START_EVIDENCE, MOVED, DELTA, SHARED, EVIDENCE, INFORMATION, PATH2, PATH, PATH32, DUAL, EXTRA, ABSENT, COLUMNS
 
 # How the extra number is merged.
 cdef enum Extra:
@@ -176,13 +176,13 @@ cdef size_t first_from(const ModelArrays* a, size_t at, uint32_t key) noexcept n
 cdef class Sums:
     """The sums, by their names: those of `wanted`, memoryviews with a row of all classes for each of `keys`.
 
-    evidence, extra: names in EVIDENCES and EXTRAS. beta, c: as in formulas.pxd. rates: eta of each class. by_extra: the
+    evidence, extra: names in EVIDENCES and EXTRAS. beta: as in formulas.pxd. rates: eta of each class. by_extra: the
     rate of a key is that over its merged extra number.
     """
 
     def __init__(self, ModelStream start not None, list shards not None, *, wanted, str evidence="itself", str extra="",
-                 double beta=0, double c=2, rates=None, bint by_extra=False):
-        self.allocate(start.a.records, wanted, evidence, beta, c, rates, by_extra)
+                 double beta=0, rates=None, bint by_extra=False):
+        self.allocate(start.a.records, wanted, evidence, beta, rates, by_extra)
         if not shards:
             raise ValueError("no shards are given")
         for stream in shards:
@@ -190,9 +190,9 @@ cdef class Sums:
                 raise ValueError("the shards have other classes than the start")
         self.sum_up(start, shards, EXTRAS[extra])
 
-    cdef allocate(self, size_t records, wanted, str evidence, double beta, double c, rates, bint by_extra):
+    cdef allocate(self, size_t records, wanted, str evidence, double beta, rates, bint by_extra):
         cdef size_t i
-        self.records, self.kind, self.beta, self.c, self.by_extra = records, EVIDENCES[evidence], beta, c, by_extra
+        self.records, self.kind, self.beta, self.by_extra = records, EVIDENCES[evidence], beta, by_extra
         self.rate = <double*>calloc(records, sizeof(double))
         if self.rate == NULL:
             raise MemoryError("no memory for the classes")
@@ -201,16 +201,16 @@ cdef class Sums:
         self.wanted = [name in wanted for name in NAMES]
         for i in range(COLUMNS):
             self.wants[i] = self.wanted[i]
+        self.uses_path = self.wants[PATH2] or self.wants[PATH] or self.wants[PATH32]
 
     @staticmethod
-    def restored(const uint32_t[::1] keys not None, columns, size_t records, *, str evidence="itself", double beta=0,
-                 double c=2, rates=None, bint by_extra=False):
+    def restored(const uint32_t[::1] keys not None, columns, size_t records):
         """Sums that were made elsewhere. columns: by name, doubles, a row of all classes for each of the keys, which
-        ascend. The others: as for the constructor. MemoryError; ValueError for columns of another length."""
+        ascend. MemoryError; ValueError for columns of another length."""
         cdef Sums found = Sums.__new__(Sums)
         cdef const double[::1] numbers
         cdef size_t i, n = keys.shape[0]
-        found.allocate(records, columns, evidence, beta, c, rates, by_extra)
+        found.allocate(records, columns, "itself", 0, None, False)
         if found.grow(n + 1):
             raise MemoryError("no memory for the sums")
         for i, name in enumerate(NAMES):
@@ -273,7 +273,7 @@ cdef class Sums:
         cdef ModelStream stream
         memset(&s, 0, sizeof(s))
         s.shards, s.most = n - 1, max(LEAST, TOGETHER // self.records // n)
-        step_capacity = n * s.most
+        step_capacity = n * s.most      # of each shard; and as many of all
         s.sources = <ModelArrays*>calloc(n, sizeof(ModelArrays))
         s.at = <size_t*>calloc(n, sizeof(size_t))
         s.items = <uint64_t*>malloc(step_capacity * sizeof(uint64_t))
@@ -282,8 +282,8 @@ cdef class Sums:
         s.present = <Present*>calloc(n, sizeof(Present))
         s.totals = <double*>calloc(4 * self.records, sizeof(double))
         s.steps = <double*>malloc((6 * sizeof(double) + sizeof(size_t))
-                                  * (step_capacity * self.records if self.wants[PATH] else 1))
-        s.step_capacity = step_capacity * self.records
+                                  * (2 * step_capacity * self.records if self.uses_path else 1))
+        s.step_capacity = 2 * step_capacity * self.records
         try:
             if (s.sources == NULL or s.at == NULL or s.items == NULL or s.spare == NULL or s.found == NULL
                     or s.present == NULL or s.totals == NULL or s.steps == NULL):
@@ -348,7 +348,7 @@ cdef class Sums:
         cdef double root = 0, delta, dS, rate = self.rate[c], merged = x
         cdef double moved = 0, total = 0, shared = 0, evidence = 0, information = 0, dual = 0
         cdef double there = 0, there_unseen = 0, unseen = 0, penalty = 0
-        cdef bint uses_path = self.wants[PATH], none = True
+        cdef bint none = True
         for i in range(n):
             a = &s.sources[s.found[i]]
             place = (s.at[s.found[i]] - 1) * self.records + a.column[c]
@@ -370,8 +370,8 @@ cdef class Sums:
                     return -2
         if self.by_extra:
             rate = rate / merged if merged > 0 else 0
-        rate *= self.c
-        if uses_path:
+        rate *= LEAST_C
+        if self.uses_path:
             root = sqrt(S)
         for i in range(first, n):
             p = &s.present[i]
@@ -388,8 +388,10 @@ cdef class Sums:
             unseen += a.unseen[c]
             penalty += a.penalty[c]
             dual += p.w * p.S - w * S
-            if uses_path and dS > 0 and delta != 0:
+            if self.uses_path and dS > 0 and delta != 0:
                 add_step(s, out, root, dS, sqrt(p.S), rate, delta)
+        if self.uses_path and evidence > 0:
+            add_step(s, out, root, evidence, sqrt(S + evidence), rate, 0)
         if absent > 0:      # they have forgotten it, or never seen it: its weight is that of all such
             total += (s.totals[4 * c + 2] - unseen) - absent * w
             shared += (s.totals[4 * c + 1] - there_unseen) - (s.totals[4 * c] - there) * w
@@ -411,8 +413,9 @@ cdef class Sums:
             self.column[EVIDENCE][out] = evidence
         if self.wants[INFORMATION]:
             self.column[INFORMATION][out] = information
-        if uses_path:
-            self.column[PATH][out] = 0      # `add_paths` adds to it
+        for i in range(PATH2, PATH32 + 1):
+            if self.wants[i]:
+                self.column[i][out] = 0     # `add_paths` adds to it
         if self.wants[DUAL]:
             self.column[DUAL][out] = dual
         if self.wants[EXTRA]:
@@ -422,8 +425,8 @@ cdef class Sums:
         return 0
 
     cdef void add_paths(self, Scan* s) noexcept nogil:
-        """Add the steps that were noted to the sums of `path`."""
-        cdef size_t i, n = s.count, step_capacity = s.step_capacity
+        """Add the steps that were noted to the sums of the paths."""
+        cdef size_t i, j, n = s.count, step_capacity = s.step_capacity
         cdef const double* root = s.steps
         cdef const double* gained = s.steps + step_capacity
         cdef const double* later = s.steps + 2 * step_capacity
@@ -436,14 +439,18 @@ cdef class Sums:
         for i in range(n):
             if share[i] < 0 or self.beta == 0:
                 share[i] = share_of_way(root[i], gained[i], later[i], self.beta, rate[i])
-            if share[i] > 0:
-                self.column[PATH][out[i]] += gained[i] * delta[i] / share[i]
+            for j in range(PATH2, PATH32 + 1):
+                if self.wants[j] and delta[i] == 0:     # that of all shards
+                    self.column[j][out[i]] *= share[i] / gained[i]
+                elif self.wants[j] and share[i] > 0:
+                    self.column[j][out[i]] += gained[i] * delta[i] / share[i]
+                share[i] = share_at_four_times(share[i])
         s.count = 0
 
 
 cdef inline void add_step(Scan* s, size_t out, double root, double gained, double later, double rate,
                           double delta) noexcept nogil:
-    """Record the step of a shard for `path`, to be added to the sum at `out`."""
+    """Record the step of a shard for the paths, to be added to the sum at `out`; or, of no `delta`, that of all."""
     cdef size_t i = s.count
     s.steps[i], s.steps[s.step_capacity + i], s.steps[2 * s.step_capacity + i] = root, gained, later
     s.steps[3 * s.step_capacity + i], s.steps[4 * s.step_capacity + i] = rate, delta

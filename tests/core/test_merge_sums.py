@@ -5,7 +5,7 @@ from array import array
 
 import numpy as np
 import pytest
-from merge import directions, path_length
+from merge import PATHS, directions, path_length
 
 from vwlite.core.merge.directions import NEEDS, direction
 from vwlite.core.merge.holdout import products
@@ -69,10 +69,10 @@ def test_sums_and_directions_are_those_of_the_reference(seed, kind, started):
     models = [
         Model(chance, n, classes, kind, part=0.4, base=start, code=chance.choice("df")) for _ in range(shards)
     ]
-    beta, c, rates = chance.choice([0.0, 1e-8, 1.0]), 2.0, [chance.choice([0.1, 0.5]) for _ in range(classes)]
+    beta, rates = chance.choice([0.0, 1e-8, 1.0]), [chance.choice([0.1, 0.5]) for _ in range(classes)]
     sums = Sums(
         start.stream(), [m.stream(share=1 / shards) for m in models], wanted=NAMES, evidence=kind, extra="added",
-        beta=beta, c=c, rates=rates,
+        beta=beta, rates=rates,
     )  # fmt: skip
     union = sorted({*start.keys, *(k for m in models for k in m.keys)})
     assert list(sums.keys) == union
@@ -87,7 +87,7 @@ def test_sums_and_directions_are_those_of_the_reference(seed, kind, started):
     for name, expected in some.items():
         np.testing.assert_allclose(sums[name], expected[rows], rtol=1e-12, atol=1e-12, err_msg=name)
     eta = np.tile(rates, n)
-    for name, expected in directions(w0, S0, w, S, eta=eta, beta=beta, c=c, variance=kind == "variance").items():
+    for name, expected in directions(w0, S0, w, S, eta=eta, beta=beta, variance=kind == "variance").items():
         np.testing.assert_allclose(direction(sums, name), expected[rows], rtol=2e-5, atol=1e-9, err_msg=name)
 
 
@@ -117,7 +117,7 @@ def test_one_shard_is_what_it_was(seed, kind):
     shard.S = never_falls(shard.S, start.dense("S", BLANK[kind]).reshape(50, 2)[shard.keys])
     sums = Sums(start.stream(), [shard.stream()], wanted=NAMES, evidence=kind, beta=0.1, rates=[0.5, 0.5])
     expected = shard.dense("w").reshape(50, 2)[list(sums.keys)].ravel()
-    for name in NEEDS.keys() - ({"path"} if kind == "variance" else {"dual"}):
+    for name in NEEDS.keys() - (PATHS.keys() if kind == "variance" else {"dual"}):
         merged = np.array(sums["start"]) + np.array(direction(sums, name))
         np.testing.assert_allclose(merged, expected, rtol=1e-9, atol=1e-12, err_msg=name)
 
@@ -149,23 +149,26 @@ def test_the_largest_and_the_common_extra_number():
 
 
 @pytest.mark.parametrize("beta", [0.0, 1e-8, 1.0, 100.0])
-def test_path_length_at_all_scales(beta):
-    """Through the share of the way of a single shard's growing precision; for a large distance it is about sqrt d."""
-    keys = memoryview(array("I", range(40)))
-    S0 = array("d", [10.0**i for i in range(-20, 20, 2) for _ in range(2)])
-    d = array("d", [10.0**i for i in range(-19, 21, 2) for _ in range(2)])
-    ones = memoryview(array("d", [1.0] * 40))
-    zeros = memoryview(array("d", bytes(320)))
-    total = memoryview(array("d", [a + b for a, b in zip(S0, d, strict=True)]))
-    start = ModelStream(keys, zeros, memoryview(S0), None, [0], [0.0], [0.0])
-    shard = ModelStream(keys, ones, total, None, [0], [0.0], [0.0])
-    sums = Sums(start, [shard], wanted=NAMES, beta=beta, rates=[1e-12], c=1)
-    dS = np.array(sums["evidence"])
-    shares = dS / np.array(sums["path"])
-    expected = path_length(np.array(S0), dS, beta)
-    long = expected * 1e-12 > 1e-300
-    np.testing.assert_allclose(shares[long], -np.expm1(-expected[long] * 1e-12), rtol=1e-5)
-    assert np.isfinite(np.array(sums["path"])).all()
+def test_paths_at_all_scales(beta):
+    """Of a shard, beside one that has not moved and has learned twice as much, for a large distance."""
+    n, slow = 40, 1e-12
+    S0 = np.array([10.0**i for i in range(-20, 20, 2) for _ in range(2)])
+    d = np.array([10.0**i for i in range(-19, 21, 2) for _ in range(2)])
+
+    def stream(S, weight):
+        keys, w = memoryview(array("I", range(n))), memoryview(array("d", [weight] * n))
+        return ModelStream(keys, w, memoryview(array("d", S)), None, [0], [0.0], [0.0])
+
+    shards = [stream(S0 + d, 1.0), stream(S0 + 2 * d, 0.0)]
+    sums = Sums(stream(S0, 0.0), shards, wanted=NAMES, beta=beta, rates=[slow])
+    first, whole = (S0 + d) - S0, np.array(sums["evidence"])
+    lengths = path_length(S0, first, beta), path_length(S0, whole, beta)
+    long = lengths[0] * slow > 1e-300
+    for path, c in PATHS.items():
+        share, of_all = (-np.expm1(-c * slow * length[long]) for length in lengths)
+        expected = of_all * first[long] / share / whole[long]
+        np.testing.assert_allclose(np.array(sums[path])[long], expected, rtol=2e-5)
+        assert np.isfinite(np.array(sums[path])).all()
 
 
 def test_scores_are_those_of_the_rows_and_the_constant():

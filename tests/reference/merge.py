@@ -55,8 +55,11 @@ def metric(S: Vector, beta: float, variance: bool = False) -> Vector:
     return S if variance else beta + np.sqrt(S)
 
 
+PATHS = {"path2": 2.0, "path": 8.0, "path32": 32.0}  # c
+
+
 def directions(
-    w0: Vector, S0: Vector, w: Vector, S: Vector, *, eta: Vector, beta: float, c: float, variance: bool = False
+    w0: Vector, S0: Vector, w: Vector, S: Vector, *, eta: Vector, beta: float, variance: bool = False
 ) -> dict[str, Vector]:
     """All ways, by their names."""
     delta, d = w - w0, evidence(S0, S)
@@ -71,10 +74,10 @@ def directions(
     if variance:
         found["dual"] = ratio(w0 * S0 + (w * S - w0 * S0).sum(axis=0), S0 + total) - w0
         found["dual"][S0 + total == 0] = 0
-    else:
+    for path, c in ({} if variance else PATHS).items():
         each = np.array([share(S0, dk, eta, beta, c) for dk in d])
         raised = ratio(d * delta, each).sum(axis=0)
-        found["path"] = np.where(total > 0, ratio(share(S0, total, eta, beta, c) * raised, total), touched)
+        found[path] = np.where(total > 0, ratio(share(S0, total, eta, beta, c) * raised, total), touched)
     return found
 
 
@@ -145,42 +148,58 @@ def stack_loss(p: Vector, labels: Vector, importance: Vector, loss: str) -> floa
     return float(total)
 
 
-def stack_weights(each: Vector, labels: Vector, importance: Vector, loss: str) -> tuple[Vector, float]:
-    """Those of scores that are averaged, and the scale."""
-    losses = np.array([stack_loss(one, labels, importance, loss) for one in each])
+# The weight of each candidate, and the power of the number of shards that steps are about; None: only the step 1.
+STACK_PRIOR: dict[str, tuple[float, float | None]] = {
+    "start": (1, None), "shard": (4, None), "mean": (2, 0.35), "touched": (2, 0.35), "information": (16, 0.35),
+    "path2": (1, 0), "path": (2, 0), "path32": (8, 0), "dual": (16, 0), "root": (2, -0.35),
+}  # fmt: skip
+STACK_STEPS = [1 / 4, 5 / 16, 3 / 8, 7 / 16, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1, 5 / 4, 3 / 2, 7 / 4, 2, 5 / 2, 3, 7 / 2, 4]
+
+
+def stack_average(
+    x: dict[tuple[str, int], Vector], labels: Vector, importance: Vector, loss: str
+) -> tuple[Vector, float]:
+    """The scores of the average, and the scale. x: of candidates, by way and the number of the shard."""
+    shards, start = sum(1 for way, _ in x if way == "shard"), x["start", 0]
+    tried = []
+    for (way, _), scores in x.items():
+        weight, power = STACK_PRIOR[way]
+        about = [0.0 if power is None else np.exp(-((np.log(s / shards**power) / 0.3) ** 2) / 2) for s in STACK_STEPS]
+        for step, density in zip(STACK_STEPS, about, strict=True):
+            likely = (step == 1) + (0 if power is None else density / sum(about))
+            tried.append((weight * likely / (shards if way == "shard" else 1), start + step * (scores - start)))
+    losses = np.array([stack_loss(scores, labels, importance, loss) for _, scores in tried])
     scale = losses.min() / len(labels) if loss == "squared" else 1.0
-    found = np.exp(-(losses - losses.min()) / (2 * scale))
-    return found / found.sum(), float(scale)
+    weights = np.array([u for u, _ in tried]) * np.exp(-(losses - losses.min()) / (2 * scale))
+    average: Vector = np.tensordot(weights / weights.sum(), np.array([scores for _, scores in tried]), axes=1)
+    return average, float(scale)
 
 
-def stack_start(x: Vector, labels: Vector, importance: Vector, merges: int, loss: str) -> tuple[Vector, float]:
-    """b_0 and the scale."""
-    weights, scale = stack_weights(x[:merges], labels, importance, loss)
-    return np.append(weights, np.zeros(len(x) - merges)), scale
+def stack_differences(
+    x: Vector, average: Vector, labels: Vector, importance: Vector, strength: float, loss: str
+) -> Vector:
+    """The coefficients of the shards, by gradients from differences and BFGS: slow, and nothing of it is that of the
+    merge. x: their scores, [shards, examples, classes]. strength: with the scale."""
+    x = x - x.mean(axis=0)
 
+    def objective(u: Vector) -> float:
+        scores = average + np.tensordot(u, x, axes=1)
+        return stack_loss(scores, labels, importance, loss) + strength / 2 * float((u**2).sum())
 
-def stack(x: Vector, labels: Vector, importance: Vector, merges: int, strength: float, loss: str) -> Vector:
-    """The coefficients, by gradients from differences and BFGS: slow, and nothing of it is that of the merge."""
-    start, scale = stack_start(x, labels, importance, merges, loss)
+    def gradient(u: Vector) -> Vector:
+        steps = 1e-5 * np.eye(len(u))
+        return np.array([(objective(u + e) - objective(u - e)) / 2e-5 for e in steps])
 
-    def objective(b: Vector) -> float:
-        scores = np.tensordot(b, x, axes=1)
-        return stack_loss(scores, labels, importance, loss) + scale * strength / 2 * float(((b - start) ** 2).sum())
-
-    def gradient(b: Vector) -> Vector:
-        steps = 1e-5 * np.eye(len(b))
-        return np.array([(objective(b + e) - objective(b - e)) / 2e-5 for e in steps])
-
-    b, g, inverse = start, gradient(start), np.eye(len(x)) / (scale * strength)
+    u, g, inverse = np.zeros(len(x)), gradient(np.zeros(len(x))), np.eye(len(x)) / strength
     for _ in range(200):
         step, size = -inverse @ g, 1.0
-        while objective(b + size * step) > objective(b) + 1e-4 * size * (g @ step) and size > 1e-10:
+        while objective(u + size * step) > objective(u) + 1e-4 * size * (g @ step) and size > 1e-10:
             size /= 2
-        after = b + size * step
-        d, y = after - b, gradient(after) - g
-        b, g = after, g + y
+        after = u + size * step
+        d, y = after - u, gradient(after) - g
+        u, g = after, g + y
         if np.abs(d).max() < 1e-9 or d @ y <= 0:
             break
         left = np.eye(len(x)) - np.outer(d, y) / (d @ y)
         inverse = left @ inverse @ left.T + np.outer(d, d) / (d @ y)
-    return b
+    return u - u.mean()

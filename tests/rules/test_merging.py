@@ -15,7 +15,7 @@ from vwlite.dask.work import ShardResult
 from vwlite.merging.holdout import Candidate
 from vwlite.model import read_model, write_model
 from vwlite.model.snapshot import restore, snapshot
-from vwlite.options.merge import MergeOptions
+from vwlite.options.merge import RULES, MergeOptions
 from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise("merging")
@@ -264,7 +264,7 @@ def merged_by_ranges(shards, start, rule, state, count=5):
     for r in ranges:
         mine = [ranges_of.piece(cut, r.number) for cut in cuts]
         sums = ranges_of.add_up(mine, [str(shard) for shard in shards], started, r)
-        found.append(ranges_of.finished(sums, started, r, Candidate(rule, 1.0))[0])
+        found.append(ranges_of.finished(sums, started, r, Candidate(rule))[0])
     return ranges_of.joined(found)
 
 
@@ -279,7 +279,7 @@ def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form
         start = trained("start", 1, *options, count=60)
         options, more = ["-i", start], ["--start", start]
     shards = [trained(f"shard{k}", 10 + k, *options) for k in range(4)]
-    for rule in set(ALGORITHMS[FORMS[form][0][0]].merging.ways) - {"touched", "root"}:
+    for rule in set(ALGORITHMS[FORMS[form][0][0]].merging.ways) & set(RULES):
         for state in ("sum", "mean"):
             vwlite("merge", *shards, "--rule", rule, "--state", state, *more, "-o", tmp_path / "all", "--quiet")
             with AtomicFile(tmp_path / "ranges") as file:

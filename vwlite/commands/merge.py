@@ -18,7 +18,7 @@ from vwlite.options.merge import MergeOptions, merge_options
 def command(options: MergeOptions) -> int:
     """Merge SHARDs: models with the same options, each trained on one shard of the data.
 
-    With --holdout, the result is the best of several merge rules and step sizes, of the start, and of each shard alone.
+    With --holdout, the result is an average of several merge rules and of the SHARDs, weighted by their losses there.
     It does not depend on the order of the SHARDs. `vwlite help merge` says when not to merge.
     """
     from vwlite.runs.merge import merge

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from vwlite.core.merge.sums import Sums
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
-from vwlite.merging.holdout import Candidate, Scores, Vector
-from vwlite.merging.merge import START, Merge
+from vwlite.merging.holdout import START, Candidate, Scores, Vector
+from vwlite.merging.merge import Merge
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE
@@ -123,8 +124,8 @@ def merge_of(shards: dict[str, Model], start: str | None, r: Range) -> RangeMerg
 def added_up(sums: Summed, start: str | None, r: Range) -> RangeMerge:
     """The same after `add_up`."""
     run = merge_of(sums.shards, start, r)
-    columns = {name: np.frombuffer(data).reshape(-1, run.records) for name, data in sums.columns.items()}
-    run.sums = run.restored(np.frombuffer(sums.keys, dtype=np.uint32), columns)
+    columns = {name: np.frombuffer(data) for name, data in sums.columns.items()}
+    run.sums = Sums.restored(np.frombuffer(sums.keys, dtype=np.uint32), columns, run.records)
     return run
 
 
@@ -132,8 +133,7 @@ def vectors(sums: Summed, start: bytes, r: Range, question: Question) -> dict[Ca
     """What predictions are made of, in a range."""
     with own_folder() as folder:
         run = added_up(sums, written(folder, start), r)
-        of = run.vector_as_learned if question.as_learned else run.vector
-        return {c: of(c) for c in question.candidates}
+        return {c: run.vector(c) for c in question.candidates}
 
 
 def keys_of(learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question) -> bytes:

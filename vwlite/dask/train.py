@@ -24,7 +24,7 @@ from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, joined_scores, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.merging.holdout import OWN, Candidate, Scores, VectorOf
+from vwlite.merging.holdout import Candidate, Scores, VectorOf
 from vwlite.merging.merge import Merge
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model, read_model
@@ -46,7 +46,7 @@ MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
 
 MOST_SCORED = 200_000  # held-out lines of all shards
 
-HEAD = "round  shards       examples     rows/s  holdout loss  rule         step    seconds"
+HEAD = "round  shards       examples     rows/s  holdout loss  rule           seconds"
 
 
 def train(o: DaskTrainOptions) -> int:
@@ -173,9 +173,8 @@ class RoundProgress:
             say(HEAD)
             self.titled = True
         loss = "n.a." if done["holdout loss"] is None else f"{done['holdout loss']:.6f}"
-        rule = done["rule"] if done["rule"] in OWN else f"{done['rule']:<11} {done['step']:>5g}"
         say(f"{done['round']:>5} {done['shards']:>7} {done['examples']:>14} {done['rows a second']:>10.0f} {loss:>13}  "
-            f"{rule:<17} {done['seconds']:>10.3f}")  # fmt: skip
+            f"{done['rule']:<11} {done['seconds']:>10.3f}")  # fmt: skip
 
 
 class MergedRounds(DaskRounds):
@@ -225,7 +224,6 @@ class MergedRounds(DaskRounds):
         own = {"start": "the start as it is", "shard": f"that of {last.get('shard')} alone"}
         rule = own.get(last["rule"], last["rule"])
         lines: dict[str, Any] = {"rounds": len(self.done), "shards": last["shards"], "rule": rule}
-        lines |= {} if last["rule"] in (*OWN, "stack") else {"step": last["step"]}
         lines |= {"holdout examples": last["holdout examples"], "holdout loss": last["holdout loss"]}
         lines |= {"number of examples": last["examples"], "nonzero weights": last["nonzero weights"]}
         lines |= {"features": last["features"], "seconds": round(sum(x["seconds"] for x in self.done), 3)}
@@ -345,12 +343,10 @@ class Round:
             "holdout loss": shown(c.loss),
             "holdout examples": merge.held,
             "rule": c.way,
-            "step": c.step,
             **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
             "nonzero weights": self.nonzeros,
             "features": len(merge.model.keys),
-            "candidates": [{"rule": x.way, "step": x.step, "loss": shown(x.loss)} for x in merge.candidates
-                           if x.way != "shard"],
+            "candidates": [{"rule": x.way, "loss": shown(x.loss)} for x in merge.candidates if x.way != "shard"],
             "holdout losses of shards": own,
             "seconds": round(time.monotonic() - self.started_at, 3),
         }  # fmt: skip
@@ -371,7 +367,7 @@ class Spread:
     def keys(self) -> Any:
         """Of all features in it: what need not be sent otherwise."""
         if self._keys is None:
-            round, sent = self._round, self._round.cluster.put(same, self._question((), False))
+            round, sent = self._round, self._round.cluster.put(same, self._question(()))
 
             def ask(j: int, avoid: str | None) -> Any:
                 i = round.used[j]
@@ -382,13 +378,13 @@ class Spread:
             self._keys = np.unique(np.concatenate(each)).tobytes()
         return array_of(self._keys, "I")
 
-    def _question(self, candidates: tuple[Candidate, ...], as_learned: bool) -> Question:
+    def _question(self, candidates: tuple[Candidate, ...]) -> Question:
         shards, settings = self._merge.shards, self._merge.settings
         columns, most = tuple(shards.columns.items()), max(MOST_SCORED // len(self._round.used), 1)
-        return Question(settings, tuple(shards.classes), candidates, {}, as_learned, columns, most)
+        return Question(settings, tuple(shards.classes), candidates, {}, columns, most)
 
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
-        round, question = self._round, self._question(tuple(candidates), as_learned)
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
+        round, question = self._round, self._question(tuple(candidates))
         ask = self._asking(question, vector_of)
 
         def again(j: int, avoid: str | None) -> Any:

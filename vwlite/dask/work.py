@@ -82,7 +82,6 @@ class Question:
     classes: tuple[str, ...]
     candidates: tuple[Candidate, ...]
     vectors: dict[Candidate, Vector]
-    as_learned: bool
     columns: tuple[tuple[str, Any], ...]  # of tables
     most: int  # examples of a shard
 

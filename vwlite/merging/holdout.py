@@ -29,18 +29,20 @@ OWN = ("start", "shard")  # candidates that are models as they are
 
 @dataclass(frozen=True)
 class Candidate:
-    """Weights that a merge may have: those of a way and a step along it, of the start, of a shard, or of a stack.
+    """Weights that a merge may have: those of a way, of the start, of a shard, or of a stack.
 
     parts: of a stack, the candidates that it is the sum of, each with its coefficient; weights that are zero in the
     first are zero in a sparse stack.
     """
 
     way: str
-    step: float = 0.0
     shard: int = -1
     loss: float = inf
     error: float = 0.0  # the standard error of the loss
     parts: "tuple[tuple[Candidate, float], ...]" = ()
+
+
+START = Candidate("start")
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ EXAMPLES = ("labels", "importance", "initial")
 class Evaluator(Protocol):
     """What evaluates candidates."""
 
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
-        """The scores of candidates; as_learned: as the algorithm would have them, shrunk or projected."""
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
+        """The scores of candidates."""
 
 
 class Holdout:
@@ -137,7 +139,7 @@ class Holdout:
         found = set(self._rows.keys) | ({self._constant_key} if self._constant_key is not None else set())
         return memoryview(array("I", sorted(found)))
 
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf, as_learned: bool = False) -> Scores:
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
         rows = self._rows
         each = [np.asarray(self._scores(vector_of(c))).reshape(len(rows), -1) for c in candidates]
         return Scores(np.array(each), *(np.array(getattr(rows, name)) for name in EXAMPLES))

@@ -20,26 +20,17 @@ from vwlite.core.base.elementary import power
 from vwlite.core.merge.directions import NEEDS, direction
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.holdout import OWN, Candidate, Evaluator, Holdout, Vector
+from vwlite.merging.holdout import OWN, START, Candidate, Evaluator, Holdout, Vector
 from vwlite.merging.shards import ShardModel, Shards
-from vwlite.merging.stack import STRENGTHS, Examples, Numbers, combined, mean_step, stacked
+from vwlite.merging.stack import Examples, Numbers, averaged, differences
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.slots import Array, array_of, copied, field_of
 from vwlite.model.snapshot import blank_of, fresh_rule, slots_of, state_codes
-from vwlite.options.merge import MergeOptions
+from vwlite.options.merge import RULES, MergeOptions
 
-# The steps along each way that are tried on a holdout. What overshoots is tried in parts only.
-LONG = (1.0, 1.5, 2.0, 3.0, 4.0)
-SHORT = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0)
-STEPS = {"mean": LONG, "touched": LONG, "information": LONG, "path": SHORT, "dual": SHORT, "root": SHORT}
-
-# c of `path`: 2 is that of the logistic loss, whose squared gradients add up to the Fisher information. Where no
-# holdout judges, a larger one is safer.
-WITH_HOLDOUT, WITHOUT_HOLDOUT = 2.0, 4.0
-
-START, MEAN = Candidate("start"), Candidate("mean", 1.0)
+MEAN = Candidate("mean")
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
 
 
@@ -132,7 +123,7 @@ class Merge:
                 raise DataError(f"{shard.path}: not a valid model: the state is not that of {self.algorithm.name}")
 
     def _ways(self) -> tuple[tuple[str, ...], bool]:
-        """The ways that are tried, and whether their steps are."""
+        """The ways that are tried, and whether they are stacked."""
         rule, row = self.options.rule, self.row
         ways = tuple(way for way in row.ways if way in ("mean", "touched")) if self.shards.weights_only else row.ways
         if rule in (None, "search") and self.options.holdout:
@@ -141,7 +132,7 @@ class Merge:
             return (row.unjudged if row.unjudged in ways else "touched",), False
         if rule not in ways:
             what = "weights without their state" if self.shards.weights_only else f"--algorithm {self.algorithm.name}"
-            takes = ", ".join(way for way in ways if way in STEPS and way not in ("touched", "root"))
+            takes = ", ".join(way for way in ways if way in RULES)
             raise UsageError(f"--rule {rule} cannot be used with {what}: use {takes}, or search with a --holdout")
         return (rule,), False
 
@@ -210,24 +201,18 @@ class Merge:
         return self.shards.start.model.weights if self.shards.start else array_of(b"", "d")
 
     def _sums(self, needed: set[str], weights: list[Array], at_start: Array, *, averaged: bool = True) -> Sums:
-        extra, how = self.row.extra
-        whole = not self.shards.weights_only
+        (extra, how), evidence, whole = self.row.extra, self.row.evidence, not self.shards.weights_only
         start = self._start_stream(at_start)
         each = [self._stream(shard, w, averaged) for shard, w in zip(self.shards.each, weights, strict=True)]
+        known: dict[str, Any] = {}
+        if evidence and whole:
+            beta = getattr(self.settings, evidence.beta) if evidence.beta else 0.0
+            known = {"evidence": evidence.kind, "beta": beta, "rates": self._rates(), "by_extra": evidence.by_extra}
         try:
-            return Sums(start, each, wanted=needed,
-                        extra=how if whole and extra in self.first_fields else "", **self._known())  # fmt: skip
+            return Sums(start, each, wanted=needed, extra=how if whole and extra in self.first_fields else "", **known)
         except ValueError as e:
             what = "--feature-weights" if how == "same" else "state"
             raise DataError(f"the shards were trained with different {what}: {e}") from e
-
-    def _known(self) -> dict[str, Any]:
-        """What is known of the evidence, as the sums take it."""
-        c, evidence = WITH_HOLDOUT if self.searches else WITHOUT_HOLDOUT, self.row.evidence
-        if evidence is None or self.shards.weights_only:
-            return {"c": c}
-        beta = getattr(self.settings, evidence.beta) if evidence.beta else 0.0
-        return {"c": c, "evidence": evidence.kind, "beta": beta, "rates": self._rates(), "by_extra": evidence.by_extra}
 
     def _rates(self) -> list[float]:
         evidence = self.row.evidence
@@ -304,76 +289,62 @@ class Merge:
 
     def choose(self) -> None:
         """The candidate that becomes the model."""
+        own, merges = self._own(), [Candidate(way) for way in self.ways]
         if self.holdout is None:
-            self.chosen = Candidate(self.ways[0], 1.0)
+            self.chosen = merges[0]
             return
-        own, merges = self._own(), [Candidate(way, 1.0) for way in self.ways]
         asked = [*own, *dict.fromkeys([*merges, MEAN])]
         found = self.holdout.scores(asked, self.vector)
         x = dict(zip(asked, found.each, strict=True))
         examples = Examples.of(found, self.settings, self.named, self.clip)
-        learned = examples.smoothed()
-        self.held, plain = len(found.labels), x[MEAN]
-        if self.searches:
-            start = x[START]
-            whole, merges = merges, [self._with_step(learned, c, start, x[c]) for c in merges]
-            x |= {c: start + c.step * (x[one] - start) for c, one in zip(merges, whole, strict=True)}
-        if self.sparse or self.limited:
-            x |= self._scores_as_learned(merges)
-        if self.searches:
-            self.chosen, x[self.chosen] = self._stack(learned, x, merges, own)
-        else:
-            self.chosen = merges[0]
-        self.mean_loss = examples.mean(examples.losses(plain))[0]
+        self.held, self.mean_loss = len(found.labels), examples.mean(examples.losses(x[MEAN]))[0]
         self.candidates = [examples.judged(c, x[c]) for c in [*merges, *own]]
-        self.chosen = examples.judged(self.chosen, x[self.chosen])
+        if not self.searches:
+            self.chosen = self.candidates[0]
+            return
+        stack = self._stack(examples.smoothed(), x, merges, own)
+        restricted = self.sparse or self.limited
+        scores = self.holdout.scores([stack], self.vector).each[0] if restricted else self._sum(
+            dict(stack.parts) or {stack: 1.0}, x
+        )
+        self.chosen = examples.judged(stack, scores)
+        best = min(self.candidates[len(merges) :], key=lambda c: c.loss)
+        if restricted and best.loss < self.chosen.loss - self.chosen.error:
+            self.chosen = best  # what makes weights sparse is too much for a sum
 
     def _own(self) -> list[Candidate]:
         """The models that are there already."""
         return [START, *(Candidate("shard", shard=i) for i in range(self.count))]
 
-    def _with_step(self, examples: Examples, c: Candidate, start: Numbers, whole: Numbers) -> Candidate:
-        steps = [step for step in STEPS[c.way] if STEPS[c.way] != LONG or step <= self.count]
-        return c if self.row.ways == ("mean",) else replace(c, step=mean_step(examples, start, whole, steps))
-
-    def _scores_as_learned(self, candidates: list[Candidate]) -> dict[Candidate, Numbers]:
-        assert self.holdout is not None
-        found = self.holdout.scores(candidates, self.vector_as_learned, as_learned=True)
-        return dict(zip(candidates, found.each, strict=True))
-
     def _stack(
         self, examples: Examples, x: dict[Candidate, Numbers], merges: list[Candidate], own: list[Candidate]
-    ) -> tuple[Candidate, Numbers]:
-        """The stack of all candidates, and its scores."""
-        loss = {c: examples.mean(examples.losses(x[c]))[0] for c in [*merges, *own]}
-        merges = sorted([*merges, START], key=loss.__getitem__)
-        shards, strengths = [c for c in own if c != START], STRENGTHS
-        if self.row.ways == ("mean",):  # whose weights have a sum, which only averages keep
-            merges, shards, strengths = [*merges, *shards], [], STRENGTHS[:1]
-        each = [*merges, *shards]
-        scores = np.array([x[c] for c in each])
-        b, self.strength = stacked(examples, scores, len(merges), strengths)
-        parts = [(c, float(u)) for i, (c, u) in enumerate(zip(each, b, strict=True)) if u or not i]
-        if parts == [(each[0], 1.0)]:
-            return each[0], scores[0]
-        stack = Candidate("stack", 1.0, parts=tuple(parts))
-        restricted = self.sparse or self.limited
-        return stack, self._scores_as_learned([stack])[stack] if restricted else combined(scores, b)
+    ) -> Candidate:
+        """The stack of all candidates; the best of the merges is its first part."""
+        best = merges[int(np.argmin([c.loss for c in self.candidates[: len(merges)]]))]
+        shards = [c for c in own if c != START and np.isfinite(x[c]).all()]
+        alike = [best, *merges, START, *([] if self.sparse or self.limited else shards)]  # whose zeros a stack may have
+        only_averages = self.row.ways == ("mean",)  # keep the sum of the weights
+        u, scale = averaged(examples, {c: x[c] for c in alike}, self.count, steps=not only_averages)
+        if not only_averages:
+            average, each = self._sum(u, x), np.array([x[c] for c in shards])
+            coefficients, self.strength = differences(examples, average, each, scale)
+            for c, b in zip(shards, coefficients, strict=True):
+                u[c] = u.get(c, 0.0) + float(b)
+        alone = [c for c, b in u.items() if b]
+        parts = tuple((c, b) for c, b in u.items() if b or c == best)
+        return Candidate("stack", parts=parts) if len(alone) > 1 else alone[0]
+
+    @staticmethod
+    def _sum(u: dict[Candidate, float], x: dict[Candidate, Numbers]) -> Numbers:
+        """The scores of a sum; those with a coefficient of 0 may be infinite."""
+        return np.asarray(in_order(b * x[c] for c, b in u.items() if b))
 
     def vector(self, c: Candidate) -> Vector:
-        """The weights of a candidate before anything makes them sparse."""
+        """The weights that a candidate predicts with."""
         if c.way == "shard":
             shard = self.shards.each[c.shard]
             return Vector(shard.model.keys, shard.model.weights, shard.columns, self._unseen(c))
-        return Vector(self.sums.keys, flat(self._candidate(self.sums, c)), range(self.records), self._unseen(c))
-
-    def vector_as_learned(self, c: Candidate) -> Vector:
         return Vector(self.sums.keys, flat(self._weights(c)[0]), range(self.records), self._unseen(c))
-
-    def restored(self, keys: NDArray[np.uint32], columns: dict[str, Weights]) -> Sums:
-        """Sums of these keys that were added up before, with a row for each key."""
-        each = {name: flat(rows) for name, rows in columns.items()}
-        return Sums.restored(keys, each, self.records, **self._known())
 
     def _unseen(self, c: Candidate) -> list[float]:
         """The weight of each class for keys that no model has."""
@@ -406,8 +377,9 @@ class Merge:
         if c.way == "start":
             return self._rows(sums, "start")
         start = np.asarray(sums["start"])
-        w = start + c.step * np.asarray(direction(sums, c.way))
-        w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # rounding is left of what all shards have made zero
+        w: Weights = start + np.asarray(direction(sums, c.way))
+        if self.shards.start is not None:
+            w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # rounding is left of what all shards have made zero
         return w.reshape(-1, self.records)
 
     def _restricted(self, sums: Sums, c: Candidate) -> Weights:
@@ -489,7 +461,7 @@ class Merge:
             base=start.digest if start else "",
             seen=seen if seen > len(self.sums.keys) else 0,
             merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
-                    "step": self.chosen.step, "state": self.options.state},
+                    "step": 1.0, "state": self.options.state},
             program=f"vwlite {__version__}",
         )  # fmt: skip
 

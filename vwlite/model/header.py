@@ -39,7 +39,8 @@ SOLVED_FIELDS: dict[str, Any] = {
     "solver": str, "objective": float | None, "lower_bound": float, "l1_max": float | None, "passes": float,
     "data": str,
 }  # fmt: skip
-# The facts of a merged model: the number of shards and the digest of theirs, the merge rule, its step, and the state.
+# The facts of a merged model: the number of shards and the digest of theirs, the rule, its step (1 in new models), and
+# the state.
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
 # The map of clipped scores that `vwlite calibrate` found, as of `Learner.calibrate`.
 CALIBRATION: dict[str, Any] = {"method": str, "slope": float, "scores": tuple[float, ...], "values": tuple[float, ...]}

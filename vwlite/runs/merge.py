@@ -62,7 +62,6 @@ def results_of(run: Merge) -> dict[str, Any]:
         lines["rule"] = f"that of {run.shards.each[c.shard].path} alone"
     else:
         lines["rule"] = "the start as it is" if c.way == "start" else c.way
-        lines |= {} if c.way in ("start", "stack") else {"step": c.step}
     if run.holdout is not None:
         own = _own_losses(run)
         start = next((x.loss for x in run.candidates if x.way == "start"), None)
@@ -104,8 +103,8 @@ def report_of(run: Merge, results: dict[str, Any]) -> dict[str, Any]:
     own, of = _own_losses(run), {(c.way, c.shard): u for c, u in run.chosen.parts}
     return {
         "results": {k: None if v == inf else v for k, v in results.items()},
-        "candidates": [{"rule": c.way, "step": c.step, "loss": c.loss if c.loss < inf else None,
-                        "coefficient": of.get((c.way, -1))} for c in run.candidates if c.way != "shard"],
+        "candidates": [{"rule": c.way, "loss": c.loss if c.loss < inf else None, "coefficient": of.get((c.way, -1))}
+                       for c in run.candidates if c.way != "shard"],
         "shards": [{"file": s.path, "digest": s.model.digest, "examples": s.model.counters.get("examples", 0),
                     "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None,
                     "coefficient": of.get(("shard", i))} for i, s in enumerate(run.shards.each)],
