@@ -52,7 +52,7 @@ def direction(Sums sums not None, str name not None):
     for needed in NEEDS[name]:
         sums[needed]        # KeyError
     path = of(sums, name if which == PATH else "path")
-    found = array.array("d", bytes(8 * n))
+    found = array.array("d", [0.0]) * n
     cdef double[::1] out = found
     with nogil:
         for i in range(n):

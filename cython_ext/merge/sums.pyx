@@ -439,11 +439,13 @@ cdef class Sums:
         for i in range(n):
             if share[i] < 0 or self.beta == 0:
                 share[i] = share_of_way(root[i], gained[i], later[i], self.beta, rate[i])
-            for j in range(PATH2, PATH32 + 1):
-                if self.wants[j] and delta[i] == 0:     # that of all shards
+        for j in range(PATH2, PATH32 + 1):
+            for i in range(n if self.wants[j] else 0):
+                if delta[i] == 0:       # that of all shards
                     self.column[j][out[i]] *= share[i] / gained[i]
-                elif self.wants[j] and share[i] > 0:
+                elif share[i] > 0:
                     self.column[j][out[i]] += gained[i] * delta[i] / share[i]
+            for i in range(n):
                 share[i] = share_at_four_times(share[i])
         s.count = 0
 

@@ -376,9 +376,10 @@ class Merge:
             return np.asarray(out).reshape(-1, self.records)
         if c.way == "start":
             return self._rows(sums, "start")
-        start = np.asarray(sums["start"])
-        w: Weights = start + np.asarray(direction(sums, c.way))
-        if self.shards.start is not None:
+        w: Weights = np.asarray(direction(sums, c.way))
+        if self.shards.start is not None or any(self._unseen(START)):
+            start = np.asarray(sums["start"])
+            w = start + w
             w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # rounding is left of what all shards have made zero
         return w.reshape(-1, self.records)
 
