@@ -15,7 +15,7 @@ from libc.stdint cimport uint8_t, uint32_t
 from vwlite.core.auto.lanes cimport COLUMNS, STATE
 from vwlite.core.learn.losses cimport Loss
 
-WIDTH = COLUMNS
+WIDTH = COLUMNS                     # for Python
 cdef double TOLERANCE = 1e-10
 cdef double LEAST_CURVATURE = 1e-4
 cdef double PRIOR = 0.3             # B of a stream begins with this times the unit matrix

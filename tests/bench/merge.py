@@ -179,7 +179,7 @@ def quality(folder: Path, algorithm: str, work: Work, shards: list[list[str]], r
         vwlite(*command, "-o", merged, "--holdout", folder / "held", "--state", state)
         chosen, loss = report_of(folder / "m.json"), test_loss(folder, merged)
         rule = "a shard" if chosen["rule"].startswith("that of") else chosen["rule"]
-        found.append(Round(loss, start, best, f"{rule} {chosen.get('step', '')}".strip()))
+        found.append(Round(loss, start, best, rule))
         begin, start = ["--start", merged], loss
     return found
 

@@ -70,7 +70,7 @@ class Examples:
         return cls(settings, labels, importance, x.initial, clip or (-inf, inf))
 
     def smoothed(self) -> "Examples":
-        """The same for the regression: labels of classes may be wrong, predictions are not clipped."""
+        """The same for the stack: labels of classes may be wrong, predictions are not clipped."""
         if loss_function(self.settings.loss).labels != "binary":
             return replace(self, clip=(-inf, inf))
         n = int(np.count_nonzero(self.importance))
