@@ -1,20 +1,27 @@
-"""The sums over shards from which every merge rule is computed, in one scan over the keys of all shards.
+"""The sums over shards that a merge is made of, in one scan over the keys of all shards.
 
 Shards k = 1, ..., K are models that were trained from one common start 0. For each key and class, with Delta_k = w_k - w_0
 and dS_k = max(S_k - S_0, 0):
 
     start, start_evidence   w_0 and S_0
-    moved                   the number of k with Delta_k != 0
-    delta                   sum Delta_k
-    shared                  sum of share_k Delta_k: 1 / K each, or, of means of weights, by the examples that are in them
     evidence                dS = sum dS_k
-    information             sum dS_k Delta_k
-    path2, path, path32     r(S_0, dS) (sum dS_k Delta_k / r(S_0, dS_k)) / dS with c = 2, 8 and 32: see formulas.pxd
-    dual                    sum (u_k - u_0), u = w S
     extra                   other merged numbers: x_0 + sum (x_k - x_0), the largest x, or the common one
     absent                  sum of penalty_k over the shards without the key: their missing shrinkage
 
-Sums run in the order of the shards.
+and the ways of a merge, each a change of the weight from the start:
+
+    mean                    sum of share_k Delta_k: 1 / K each, or, of means of weights, by the examples that are in them
+    touched                 sum Delta_k / m, m the number of shards in which the weight has moved
+    root                    sum Delta_k / sqrt m
+    information             sum dS_k Delta_k / dS: Agarwal, Chapelle, Dudik, Langford. A Reliable Effective Terascale
+                            Linear Learning System. JMLR 15, 2014; in differences from the start, counted once
+    path2, path, path32     r(S_0, dS) (sum dS_k Delta_k / r(S_0, dS_k)) / dS with c = 2, 8 and 32, r the share of its way
+                            that a weight has gone (formulas.pxd): the sum of what rare features have learned, the
+                            weighted mean of what common ones have
+    dual                    (u_0 + sum (u_k - u_0)) / (S_0 + dS) - w_0, u = w S, of arow: the product of the distributions
+
+Where dS is 0, information and the paths are `touched`: so a single shard is unchanged. There a weight moves by shrinkage
+only, and the sum of the shrinkage of K shards may exceed the weight. Sums run in the order of the shards.
 
 Keys ascend in every model, so those of all models below some key are the next ones of each: they are sorted in chunks
 by radix sort, which keeps the shards of a key in order. Beside the result that takes a fixed memory, and 7 ns per key
@@ -32,11 +39,11 @@ from vwlite.core.base.buffers cimport resize_large
 from vwlite.core.base.targets cimport *
 from vwlite.core.merge.formulas cimport ITSELF, LEAST_C, ROOT, VARIANCE, evidence_of, share_at_four_times, share_of_way
 
-NAMES = ("start", "start_evidence", "moved", "delta", "shared", "evidence", "information", "path2", "path", "path32",
-         "dual", "extra", "absent")
+NAMES = ("start", "start_evidence", "evidence", "extra", "absent", "mean", "touched", "root", "information", "path2",
+         "path", "path32", "dual")
 
 cdef enum:
-    START, START_EVIDENCE, MOVED, DELTA, SHARED, EVIDENCE, INFORMATION, PATH2, PATH, PATH32, DUAL, EXTRA, ABSENT, COLUMNS
+    START, START_EVIDENCE, EVIDENCE, EXTRA, ABSENT, MEAN, TOUCHED, ROOTED, INFORMATION, PATH2, PATH, PATH32, DUAL, COLUMNS
 
 # How the extra number is merged.
 cdef enum Extra:
@@ -123,25 +130,6 @@ cdef class ModelStream:
         view = array.cast("B")
         return Numbers(<const char*>&view[0], array.format == "d", blank)
 
-    def __len__(self):
-        return self.a.n
-
-    def aligned(self, const uint32_t[::1] keys not None, double[::1] out not None):
-        """Fill in the weights of these keys, which ascend: a row of all classes for each."""
-        cdef size_t i, c, at = 0, records = self.a.records
-        cdef bint there
-        if <size_t>out.shape[0] != keys.shape[0] * records:
-            raise ValueError("the result is not as long as the keys")
-        with nogil:
-            for i in range(<size_t>keys.shape[0]):
-                at = first_from(&self.a, at, keys[i])
-                there = at < self.a.n and key_at(&self.a, at) == keys[i]
-                for c in range(records):
-                    if there:
-                        out[i * records + c] = weight_at(&self.a, at * records + self.a.column[c])
-                    else:
-                        out[i * records + c] = self.a.unseen[c]
-
 
 cdef inline uint32_t key_at(const ModelArrays* a, size_t i) noexcept nogil:
     cdef uint32_t found
@@ -153,24 +141,6 @@ cdef inline double weight_at(const ModelArrays* a, size_t at) noexcept nogil:
     cdef double found
     memcpy(&found, a.w + 8 * at, 8)
     return found
-
-
-cdef size_t first_from(const ModelArrays* a, size_t at, uint32_t key) noexcept nogil:
-    """The first place from `at` on whose key is not below this one: in growing steps, then halving them."""
-    cdef size_t step = 1, low = at, high, middle
-    while low + step < a.n and key_at(a, low + step) < key:
-        low += step
-        step *= 2
-    if low >= a.n or key_at(a, low) >= key:
-        return low
-    high = min(low + step, a.n)
-    while low + 1 < high:       # the key at low is below, that at high is not
-        middle = low + (high - low) // 2
-        if key_at(a, middle) < key:
-            low = middle
-        else:
-            high = middle
-    return high
 
 
 cdef class Sums:
@@ -348,6 +318,7 @@ cdef class Sums:
         cdef double root = 0, delta, dS, rate = self.rate[c], merged = x
         cdef double moved = 0, total = 0, shared = 0, evidence = 0, information = 0, dual = 0
         cdef double there = 0, there_unseen = 0, unseen = 0, penalty = 0
+        cdef double H, found[COLUMNS]
         cdef bint none = True
         for i in range(n):
             a = &s.sources[s.found[i]]
@@ -399,29 +370,17 @@ cdef class Sums:
             dual -= absent * (w * S)
             if extra == ADDED:
                 merged -= absent * x
-        if self.wants[START]:
-            self.column[START][out] = w
-        if self.wants[START_EVIDENCE]:
-            self.column[START_EVIDENCE][out] = S
-        if self.wants[MOVED]:
-            self.column[MOVED][out] = moved
-        if self.wants[DELTA]:
-            self.column[DELTA][out] = total
-        if self.wants[SHARED]:
-            self.column[SHARED][out] = shared
-        if self.wants[EVIDENCE]:
-            self.column[EVIDENCE][out] = evidence
-        if self.wants[INFORMATION]:
-            self.column[INFORMATION][out] = information
-        for i in range(PATH2, PATH32 + 1):
+        H = S + evidence
+        found[START], found[START_EVIDENCE], found[EVIDENCE], found[EXTRA], found[MEAN] = w, S, evidence, merged, shared
+        found[ABSENT] = s.totals[4 * c + 3] - penalty if absent > 0 else 0
+        found[TOUCHED] = total / moved if moved > 0 else 0
+        found[ROOTED] = total / sqrt(moved) if moved > 0 else 0
+        found[INFORMATION] = information / evidence if evidence > 0 else found[TOUCHED]
+        found[PATH2] = found[PATH] = found[PATH32] = 0 if evidence > 0 else found[TOUCHED]     # and `add_paths` adds to it
+        found[DUAL] = (w * S + dual) / H - w if H > 0 else 0
+        for i in range(COLUMNS):
             if self.wants[i]:
-                self.column[i][out] = 0     # `add_paths` adds to it
-        if self.wants[DUAL]:
-            self.column[DUAL][out] = dual
-        if self.wants[EXTRA]:
-            self.column[EXTRA][out] = merged
-        if self.wants[ABSENT]:
-            self.column[ABSENT][out] = s.totals[4 * c + 3] - penalty if absent > 0 else 0
+                self.column[i][out] = found[i]
         return 0
 
     cdef void add_paths(self, Scan* s) noexcept nogil:

@@ -11,7 +11,7 @@ round, which is chosen on the test part. With more rounds, one is the best of as
 Holdouts: one round again, with the first 200, 500 and 2,000 lines of the holdout, or as many as there are, for several
 draws of the shuffle, shuffled and skewed.
 
-Time: models of a million features each, drawn from four million, of adagrad; with a holdout all directions and
+Time: models of a million features each, drawn from four million, of adagrad; with a holdout all ways and
 steps are scored. Wall clock and time of processors, the least of three.
 
 Many: shards of clicks (data/generate.py), each a model of adagrad; a few of them are merged, then all: at once, by sums

@@ -54,7 +54,7 @@ class Evidence(NamedTuple):
 
 
 class Merging(NamedTuple):
-    """How models of an algorithm are merged; the ways are in `cython_ext/merge/directions.pyx`. The rule says what
+    """How models of an algorithm are merged; the ways are in `cython_ext/merge/sums.pyx`. The rule says what
     becomes of its state: see `Rule.state_of`."""
 
     ways: tuple[str, ...] = ("mean", "touched", "root")

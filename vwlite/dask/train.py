@@ -297,7 +297,7 @@ class Round:
         start = ranges.written(self.folder, self.run.start)
         checked = checked_shards(shards, [], start, options.typed.get("loss"))
         merge = self.merge = Merge(replace(options, initial=start), checked)
-        merge.holdout = Spread(self, merge)
+        merge.scores = Spread(self, merge).scores
         merge.add_up()
         merge.choose()
         merge.finish()
@@ -319,7 +319,7 @@ class Round:
 
         heads: list[dict[str, Model]] = self.cluster.each(count, lambda p, avoid: put(ranges.heads_of, sums[p]), named)
         merge = self.merge = ranges.merge_of(heads[0], ranges.written(self.folder, self.run.start), spans[0])
-        merge.holdout = SpreadRanges(self, merge, spans, sums)
+        merge.scores = SpreadRanges(self, merge, spans, sums).scores
         merge.choose()
         found: list[tuple[Model, int]] = self.cluster.each(
             count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.chosen), named

@@ -1,11 +1,10 @@
 """The candidates of a merge, and their scores on holdout examples."""
 
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 from vwlite.algorithms.build import make_expander, make_names
 from vwlite.core.data.batch import Batch
 from vwlite.core.merge.holdout import products
-from vwlite.core.merge.sums import ModelStream
 from vwlite.core.solve.rows import Rows
+from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
-from vwlite.model.slots import Array
+from vwlite.model.slots import Array, copied
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
@@ -57,11 +56,11 @@ class Vector:
     columns: Sequence[int]
     unseen: list[float]
 
-    def stream(self) -> ModelStream:
-        return ModelStream(self.keys, self.rows, None, None, self.columns, self.unseen, [0.0] * len(self.columns))
-
-
-VectorOf = Callable[[Candidate], Vector]
+    def at(self, keys: Array) -> NDArray[np.float64]:
+        """A row of the numbers of all classes for each of these keys, which ascend."""
+        mine, rows, records = copied(self.keys), copied(self.rows), len(self.columns)
+        places = zip(self.columns, self.unseen, strict=True)
+        return np.transpose([aligned(keys, mine, rows, records, column, unseen) for column, unseen in places])
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,8 @@ class Scores:
 EXAMPLES = ("labels", "importance", "initial")
 
 
-class Evaluator(Protocol):
-    """What evaluates candidates."""
-
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
-        """The scores of candidates."""
+VectorOf = Callable[[Candidate], Vector]
+Scorer = Callable[[list[Candidate], VectorOf], Scores]
 
 
 class Holdout:
@@ -97,13 +93,15 @@ class Holdout:
         self._bad, self._stop = BadLines(o, stack), stop
         self._names = make_names(settings, classes) if settings.oaa is not None else None
         rows = Rows(make_expander(replace(settings, constant=False)))
-        self._constant_key = make_expander(settings).constant_key
+        constant_key = make_expander(settings).constant_key
         for batch in self._batches(paths):
             rows.add(batch)
         rows.finish()
         begin, index, value = rows.entries
         self._entries = begin.cast("B").cast("L"), index, value
         self._rows = rows
+        self._constant = np.array([] if constant_key is None else [constant_key], dtype=np.uint32)
+        self._keys: NDArray[np.uint32] = np.union1d(np.asarray(rows.keys), self._constant)
 
     @property
     def labels(self) -> NDArray[np.float64]:
@@ -136,8 +134,7 @@ class Holdout:
     @property
     def keys(self) -> Any:
         """Of all features in it, and of the constant, ascending."""
-        found = set(self._rows.keys) | ({self._constant_key} if self._constant_key is not None else set())
-        return memoryview(array("I", sorted(found)))
+        return self._keys.data
 
     def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
         rows = self._rows
@@ -146,12 +143,9 @@ class Holdout:
 
     def _scores(self, vector: Vector) -> Any:
         """What a vector adds to the predictions: for each example, for each class."""
-        keys, records, model = self._rows.keys, len(vector.columns), vector.stream()
-        weights, constants = array("d", bytes(8 * len(keys) * records)), array("d", bytes(8 * records))
-        model.aligned(keys, weights)
-        if self._constant_key is not None:
-            model.aligned(array("I", [self._constant_key]), constants)
-        return products(*self._entries, weights, constants)
+        found = vector.at(self.keys)
+        constants = found[np.searchsorted(self._keys, self._constant)].sum(axis=0)  # one or none
+        return products(*self._entries, found[np.searchsorted(self._keys, self._rows.keys)].reshape(-1), constants)
 
 
 def _is_cache(path: str) -> bool:

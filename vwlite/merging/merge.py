@@ -17,10 +17,9 @@ from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
 from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
-from vwlite.core.merge.directions import NEEDS, direction
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.holdout import OWN, START, Candidate, Evaluator, Holdout, Vector
+from vwlite.merging.holdout import OWN, START, Candidate, Holdout, Scorer, Vector
 from vwlite.merging.shards import ShardModel, Shards
 from vwlite.merging.stack import Examples, Numbers, averaged, differences
 from vwlite.merging.states import Merged, Weights
@@ -60,7 +59,7 @@ class Merge:
         self._check_states()
         self.ways, self.searches = self._ways()
         self.scalars = self._scalars()
-        self.holdout: Evaluator | None = None
+        self.scores: Scorer | None = None  # on the holdout
         self.stopped = False
         self.candidates: list[Candidate] = []
         self.learned: Sums | None = None  # the same as `sums`, of the weights that --average takes the mean of
@@ -77,7 +76,7 @@ class Merge:
         if not o.holdout:
             return
         found = Holdout(o, o.holdout, self.settings, shards.classes, shards.columns, stack, lambda: self.stopped)
-        self.holdout, where, labels = found, ", ".join(o.holdout), found.labels
+        self.scores, where, labels = found.scores, ", ".join(o.holdout), found.labels
         if self.stopped:
             return
         if len(labels) < 2:
@@ -180,8 +179,7 @@ class Merge:
 
     def add_up(self) -> None:
         """The sums over the shards."""
-        ways = {*self.ways, *([MEAN.way] if self.options.holdout else [])}
-        needed = {"start", *(name for way in ways for name in NEEDS[way])}
+        needed = {"start", *self.ways, *([MEAN.way] if self.options.holdout else [])}
         if not self.shards.weights_only:
             needed |= {"extra"} if self.row.extra[0] in self.first_fields else set()
             needed |= {"evidence", "start_evidence"} if self.row.evidence else set()
@@ -290,11 +288,11 @@ class Merge:
     def choose(self) -> None:
         """The candidate that becomes the model."""
         own, merges = self._own(), [Candidate(way) for way in self.ways]
-        if self.holdout is None:
+        if self.scores is None:
             self.chosen = merges[0]
             return
         asked = [*own, *dict.fromkeys([*merges, MEAN])]
-        found = self.holdout.scores(asked, self.vector)
+        found = self.scores(asked, self.vector)
         x = dict(zip(asked, found.each, strict=True))
         examples = Examples.of(found, self.settings, self.named, self.clip)
         self.held, self.mean_loss = len(found.labels), examples.mean(examples.losses(x[MEAN]))[0]
@@ -304,9 +302,8 @@ class Merge:
             return
         stack = self._stack(examples.smoothed(), x, merges, own)
         restricted = self.sparse or self.limited
-        scores = self.holdout.scores([stack], self.vector).each[0] if restricted else self._sum(
-            dict(stack.parts) or {stack: 1.0}, x
-        )
+        parts = dict(stack.parts) or {stack: 1.0}
+        scores = self.scores([stack], self.vector).each[0] if restricted else self._sum(parts, x)
         self.chosen = examples.judged(stack, scores)
         best = min(self.candidates[len(merges) :], key=lambda c: c.loss)
         if restricted and best.loss < self.chosen.loss - self.chosen.error:
@@ -342,9 +339,13 @@ class Merge:
     def vector(self, c: Candidate) -> Vector:
         """The weights that a candidate predicts with."""
         if c.way == "shard":
-            shard = self.shards.each[c.shard]
-            return Vector(shard.model.keys, shard.model.weights, shard.columns, self._unseen(c))
+            return self._of_shard(c, self.shards.each[c.shard].model.weights)
         return Vector(self.sums.keys, flat(self._weights(c)[0]), range(self.records), self._unseen(c))
+
+    def _of_shard(self, c: Candidate, weights: Array) -> Vector:
+        """These weights of a shard, as it has them or as they were before averaging."""
+        shard = self.shards.each[c.shard]
+        return Vector(shard.model.keys, weights, shard.columns, self._unseen(c))
 
     def _unseen(self, c: Candidate) -> list[float]:
         """The weight of each class for keys that no model has."""
@@ -371,17 +372,12 @@ class Merge:
         if c.way == "shard":
             shard = self.shards.each[c.shard]
             weights = self._before_averaging(shard) if sums is self.learned else shard.model.weights
-            out = array("d", bytes(8 * len(sums) * self.records))
-            self._stream(shard, weights).aligned(sums.keys, out)
-            return np.asarray(out).reshape(-1, self.records)
-        if c.way == "start":
-            return self._rows(sums, "start")
-        w: Weights = np.asarray(direction(sums, c.way))
-        if self.shards.start is not None or any(self._unseen(START)):
-            start = np.asarray(sums["start"])
+            return self._of_shard(c, weights).at(sums.keys)
+        w, start = self._rows(sums, c.way), self._rows(sums, "start")
+        if c.way != "start" and (self.shards.start is not None or any(self._unseen(START))):
             w = start + w
             w[np.abs(w) <= 1e-14 * np.abs(start)] = 0  # rounding is left of what all shards have made zero
-        return w.reshape(-1, self.records)
+        return w
 
     def _restricted(self, sums: Sums, c: Candidate) -> Weights:
         """The weights of a candidate, those of an algorithm that makes weights sparse."""

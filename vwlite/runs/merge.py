@@ -62,7 +62,7 @@ def results_of(run: Merge) -> dict[str, Any]:
         lines["rule"] = f"that of {run.shards.each[c.shard].path} alone"
     else:
         lines["rule"] = "the start as it is" if c.way == "start" else c.way
-    if run.holdout is not None:
+    if run.held:
         own = _own_losses(run)
         start = next((x.loss for x in run.candidates if x.way == "start"), None)
         lines |= {"ridge": run.strength} if c.parts else {}
@@ -81,7 +81,7 @@ def notes_of(run: Merge) -> list[str]:
         found.append(f"merged without {', '.join(run.shards.missing)}, which does not exist")
     if run.count == 1:
         found.append("there is only one shard: nothing to merge")
-    if run.holdout is None:
+    if not run.held:
         found.append("this merge has not been evaluated: --holdout FILE weights merges and shards by their loss")
     elif run.held < FEW:
         found.append(f"the holdout has {run.held} examples, so the choice is partly random: {FEW} or "
