@@ -338,6 +338,24 @@ def test_a_holdout_that_a_shard_has_learned(vwlite, shards):
     assert "far better" not in said
 
 
+def test_of_a_large_holdout_every_kth_line_is_fitted(vwlite, shards, monkeypatch):
+    def coefficients(*holdout):
+        done = vwlite("merge", *shards, "-o", "m", "--holdout", *holdout, "--report", "r")
+        assert done.code == 0
+        report = json.loads(open("r").read())
+        return [c["coefficient"] for c in report["candidates"] + report["shards"]], report["results"]
+
+    lines = open("held").readlines()
+    open("third", "w").writelines(lines[::3])
+    few, _ = coefficients("third")
+    all_of_them, whole = coefficients("held")
+    monkeypatch.setattr("vwlite.merging.merge.MOST_LABELS", 70)  # of 200
+    found, results = coefficients("held")
+    assert found == few != all_of_them
+    losses = ("holdout examples", "of the best shard", "of the mean")
+    assert [results[name] for name in losses] == [whole[name] for name in losses]
+
+
 def test_a_holdout_on_which_all_is_infinite_takes_what_is_there(vwlite, shards):
     line = f"| {' '.join(f'{c}:3e38' for c in 'abcdefgh')}\n"
     open("wild", "w").write(f"1 {line}-1 {line}" * 3)

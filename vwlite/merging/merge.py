@@ -30,6 +30,7 @@ from vwlite.model.snapshot import blank_of, fresh_rule, slots_of, state_codes
 from vwlite.options.merge import RULES, MergeOptions
 
 MEAN = Candidate("mean")
+MOST_LABELS = 50_000  # of examples and classes that a stack is fitted to
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
 
 
@@ -300,7 +301,8 @@ class Merge:
         if not self.searches:
             self.chosen = self.candidates[0]
             return
-        stack = self._stack(examples.smoothed(), x, merges, own)
+        k = -(-examples.labels.size // MOST_LABELS)
+        stack = self._stack(examples.every(k).smoothed(), {c: s[::k] for c, s in x.items()}, merges, own)
         restricted = self.sparse or self.limited
         parts = dict(stack.parts) or {stack: 1.0}
         scores = self.scores([stack], self.vector).each[0] if restricted else self._sum(parts, x)

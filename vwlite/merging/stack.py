@@ -69,6 +69,11 @@ class Examples:
         importance = importance * (len(labels) / max(float(importance.sum()), 1e-300))
         return cls(settings, labels, importance, x.initial, clip or (-inf, inf))
 
+    def every(self, k: int) -> "Examples":
+        """Every k-th example."""
+        labels = np.ascontiguousarray(self.labels[::k])
+        return replace(self, labels=labels, importance=self.importance[::k], initial=self.initial[::k])
+
     def smoothed(self) -> "Examples":
         """The same for the stack: labels of classes may be wrong, predictions are not clipped."""
         if loss_function(self.settings.loss).labels != "binary":
