@@ -45,7 +45,7 @@ help:
 	@echo "make bench-solve-quick  the same on small data: does it work?"
 	@echo "make bench-rounds \`vwlite solve --shards\`: rounds and bytes to the optimum, in tests/bench/ROUNDS.md (about a minute);"
 	@echo "                  SETS=FOLDER as above"
-	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 10 minutes); SETS=FOLDER as above,"
+	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 30 minutes); SETS=FOLDER as above,"
 	@echo "                  ONLY=WORK is one part"
 	@echo "make auto         \`--algorithm auto\` beside tuned learners, in tests/bench/AUTO.md (about 10 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=PART is one part"
