@@ -333,9 +333,22 @@ def test_a_holdout_that_a_shard_has_learned(vwlite, shards):
     open("noise", "w").write("".join(f"{chance} | x{i}\n" for i, chance in enumerate([1, -1, -1, 1] * 30)))
     vwlite("train", "--quiet", "noise", *BASIC, "--passes", 20, "--cache", "-m", "a.m")
     said = vwlite("merge", *shards, "-o", "m", "--holdout", "noise").err
-    assert "note: a.m is far better on the holdout than all other shards: has it learned these lines?" in said
+    note = "note: {} is far better on the holdout than all other shards: has it learned these lines?"
+    assert note.format("a.m") in said
     said = vwlite("merge", *shards, "-o", "m", "--holdout", "held").err
     assert "far better" not in said
+    # After one pass, over lines with a word that tells the label and rare ones.
+    for seed, data in enumerate("abcn"):
+        chance, lines = random.Random(seed), []
+        for _ in range(300):
+            label = chance.choice((-1, 1))
+            word = "up" if label * (1 if chance.random() < 0.95 else -1) > 0 else "down"
+            lines.append(f"{label} | {word} {' '.join(f'x{chance.randrange(10_000)}' for _ in range(5))}\n")
+        open(data, "w").writelines(lines)
+    for data, model in zip("abc", shards, strict=True):
+        vwlite("train", "--quiet", data, *BASIC, "-m", model)
+    assert note.format("b.m") in vwlite("merge", *shards, "-o", "m", "--holdout", "b").err
+    assert "far better" not in vwlite("merge", *shards, "-o", "m", "--holdout", "n").err
 
 
 def test_of_a_large_holdout_every_kth_line_is_fitted(vwlite, shards, monkeypatch):

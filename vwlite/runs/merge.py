@@ -87,9 +87,11 @@ def notes_of(run: Merge) -> list[str]:
         found.append(f"the holdout has {run.held} examples, so the choice is partly random: {FEW} or "
                      "more are better")  # fmt: skip
     ranked = sorted((c for c in run.candidates if c.way == "shard"), key=lambda c: c.loss)
-    if len(ranked) > 2 and ranked[0].loss + FAR * (ranked[0].error + ranked[1].error) < ranked[1].loss / 2:
-        found.append(f"{run.shards.each[ranked[0].shard].path} is far better on the holdout than all other shards: has "
-                     "it learned these lines? Hold out lines that no shard has seen")  # fmt: skip
+    if len(ranked) > 2:
+        best, second = ranked[:2]
+        if best.loss < min(second.loss / 2, second.loss - FAR * (best.error + second.error)):
+            found.append(f"{run.shards.each[best.shard].path} is far better on the holdout than all other shards: has "
+                         "it learned these lines? Hold out lines that no shard has seen")  # fmt: skip
     if run.name_limit is not None:
         found.append(f"only {run.name_limit:,} names of features are kept, those of the start and of the first shards: "
                      "vwlite names finds others in data")  # fmt: skip
