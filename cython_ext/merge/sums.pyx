@@ -8,7 +8,7 @@ and dS_k = max(S_k - S_0, 0):
     extra                   other merged numbers: x_0 + sum (x_k - x_0), the largest x, or the common one
     absent                  sum of penalty_k over the shards without the key: their missing shrinkage
 
-and the ways of a merge, each a change of the weight from the start:
+and the directions of a merge, each a change of the weight from the start (`ways` in Python):
 
     mean                    sum of share_k Delta_k: 1 / K each, or, of means of weights, by the examples that are in them
     touched                 sum Delta_k / m, m the number of shards in which the weight has moved
@@ -376,7 +376,7 @@ cdef class Sums:
         found[TOUCHED] = total / moved if moved > 0 else 0
         found[ROOTED] = total / sqrt(moved) if moved > 0 else 0
         found[INFORMATION] = information / evidence if evidence > 0 else found[TOUCHED]
-        found[PATH2] = found[PATH] = found[PATH32] = 0 if evidence > 0 else found[TOUCHED]     # and `add_paths` adds to it
+        found[PATH2] = found[PATH] = found[PATH32] = 0 if evidence > 0 else found[TOUCHED]     # `add_paths` adds to these
         found[DUAL] = (w * S + dual) / H - w if H > 0 else 0
         for i in range(COLUMNS):
             if self.wants[i]:

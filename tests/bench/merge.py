@@ -54,7 +54,7 @@ SETS = {
     "mnist, other writers": ("mnist.train.libsvm.gz", "mnist.test.libsvm.gz"),
     "mnist 3 %, other writers": ("mnist.train.libsvm.gz", "mnist.test.libsvm.gz"),
 }
-AIMED = [name for name in SETS if not name.endswith("other writers")]  # have goals
+WITH_GOALS = [name for name in SETS if not name.endswith("other writers")]
 RATES = {
     "adagrad": [("-l", x) for x in ("0.1", "0.25", "0.5", "1")],
     "ftrl": [("--ftrl-alpha", x) for x in ("0.05", "0.1", "0.5", "1")],
@@ -250,7 +250,7 @@ def table_of_holdouts(ratios: Ratios) -> str:
     limits = MEDIAN_OVER_ONE, LARGEST_OVER_ONE, LARGEST_OVER_BEST
     goals = [[*name, f"{limit:.2f}"] for name, limit in zip(names, limits, strict=True)]
     for kind in (False, True):
-        aims = [pairs for (name, *key), pairs in ratios.items() if name in AIMED and key[1:] == [False, kind]]
+        aims = [pairs for (name, *key), pairs in ratios.items() if name in WITH_GOALS and key[1:] == [False, kind]]
         found = np.array([pair for pairs in aims for pair in pairs] or [(np.nan, np.nan)])
         above = f" ({(found[:, 1] > LARGEST_OVER_BEST).sum()} of {len(found)} above)"
         values = np.median(found[:, 0]), *found.max(axis=0)
@@ -492,7 +492,8 @@ def main() -> None:
         show(f"{content}\n\n{made('vwlite', note=note)}", o.results, name)
 
     if works:
-        keep("merge", tables_of(qualities(o.data, [name for name in o.sets if name in AIMED], works, o.lines), works))
+        sets = [name for name in o.sets if name in WITH_GOALS]
+        keep("merge", tables_of(qualities(o.data, sets, works, o.lines), works))
     if "holdouts" in o.only:
         keep("merge holdouts", holdouts(o.data, o.sets, o.lines, o.draws))
     if "time" in o.only:

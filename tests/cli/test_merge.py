@@ -12,6 +12,7 @@ import pytest
 from crafted_models import put_together, split_into_parts
 from running import start as start_program
 
+from vwlite.merging.merge import MOST_LABELS
 from vwlite.model import read_model, write_model
 from vwlite.output.atomic import AtomicFile
 
@@ -362,6 +363,7 @@ def test_of_a_large_holdout_every_kth_line_is_fitted(vwlite, shards, monkeypatch
     open("third", "w").writelines(lines[::3])
     few, _ = coefficients("third")
     all_of_them, whole = coefficients("held")
+    assert f"more than {MOST_LABELS:,} labels" in vwlite("help", "merge").out
     monkeypatch.setattr("vwlite.merging.merge.MOST_LABELS", 70)  # of 200
     found, results = coefficients("held")
     assert found == few != all_of_them

@@ -54,8 +54,8 @@ class Evidence(NamedTuple):
 
 
 class Merging(NamedTuple):
-    """How models of an algorithm are merged; the ways are in `cython_ext/merge/sums.pyx`. The rule says what
-    becomes of its state: see `Rule.state_of`."""
+    """How models of an algorithm are merged; the directions (ways) are in `cython_ext/merge/sums.pyx`. The rule says
+    what becomes of its state: see `Rule.state_of`."""
 
     ways: tuple[str, ...] = ("mean", "touched", "root")
     unjudged: str = "touched"  # the way without a holdout

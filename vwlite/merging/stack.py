@@ -1,6 +1,6 @@
 """Stacking merges: their average, weighted by a holdout, and a regression on how the shards differ.
 
-The average is over the ways of a merge, the steps along them, the start and the shards. Each weighs
+The average is over the directions of a merge (ways), the steps along them, the start and the shards. Each weighs
 
     prior exp(-its loss / (2 scale))
 
