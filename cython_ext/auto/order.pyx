@@ -1,44 +1,16 @@
-"""The order in which examples of files are learned, and the folds that they are in.
+"""The order in which examples of files are learned.
 
 Files are often sorted. So examples are read from cursors spread evenly over the data, the next one from a cursor
 that is drawn in proportion to what it has left. The order is drawn once, and is that of every pass.
-
-Equal rows, and near copies that stand together, must share a fold: else out-of-fold scores are of rows learned by heart.
-So folds are made of runs of examples that begin where the content says so, as programs that copy files by parts cut
-them (Tridgell, Mackerras. The rsync algorithm. 1996): all examples of a run are in the fold that a hash of the content
-of its first one selects.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.auto.random cimport SEED, below, mixed
+from vwlite.core.auto.random cimport SEED, below
 from vwlite.core.data.batch cimport Batch
 
 cdef enum:
     CURSORS = 64
-    LONGEST_RUN = 16        # examples in a run, on average
-    FEWEST_RUNS = 64
-
-LARGEST_FOLD = 0.6          # share of the examples, above which runs are cut by number
-
-
-def folds_of(const uint64_t[::1] contents not None, uint8_t[::1] out not None, size_t folds):
-    """Fill in the folds of examples from the hashes of their contents, in the order of the file."""
-    cdef size_t i, n = contents.shape[0], length = min(LONGEST_RUN, max(1, n // FEWEST_RUNS))
-    cdef size_t[256] sizes
-    cdef uint8_t fold = 0
-    if <size_t>out.shape[0] != n or not 1 <= folds <= 256:
-        raise ValueError("as many folds as examples")
-    for i in range(folds):
-        sizes[i] = 0
-    for i in range(n):
-        if i == 0 or contents[i] % length == 0:
-            fold = <uint8_t>(mixed(contents[i] + 1) % folds)
-        out[i] = fold
-        sizes[fold] += 1
-    if max(sizes[i] for i in range(folds)) > LARGEST_FOLD * n:      # few distinct rows, which nothing learns by heart
-        for i in range(n):
-            out[i] = <uint8_t>(mixed(i // length + 1) % folds)
 
 
 cdef class DrawnOrder:

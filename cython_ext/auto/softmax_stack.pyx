@@ -33,7 +33,6 @@ cdef class ClassScored:
     cdef const float[::1] scores
     cdef const double[::1] label, importance
     cdef readonly size_t size, records, classes, unknowns
-    cdef double total                 # importance
     cdef double* z                    # owned, [classes]
     cdef double* p                    # owned, [classes]; probabilities
     cdef double* numbers              # owned; the work space of Newton's method
@@ -49,7 +48,6 @@ cdef class ClassScored:
         for i in range(self.size):
             if not 1 <= label[i] <= classes:
                 raise ValueError("a label is none of the classes")
-            self.total += importance[i]
         self.unknowns = n = COLUMNS + (classes if has_offsets else 0)
         self.z = <double*>malloc(classes * sizeof(double))
         self.p = <double*>malloc(classes * sizeof(double))
@@ -62,18 +60,22 @@ cdef class ClassScored:
         free(self.p)
         free(self.numbers)
 
-    def losses(self):
-        """The mean loss of each column."""
+    def losses(self, which=None):
+        """The mean loss of each column, over the rows whose entry in `which` is not 0."""
+        cdef const uint8_t[::1] rows = which
         cdef double u[COLUMNS]
-        cdef double sum
-        cdef size_t c
+        cdef double sum, total = 0
+        cdef size_t c, i
+        for i in range(self.size):
+            if rows is None or rows[i]:
+                total += self.importance[i]
         found = []
         for c in range(COLUMNS):
             memset(u, 0, sizeof(u))
             u[c] = 1
             with nogil:
-                sum = objective(self, u, COLUMNS, None)
-            found.append(sum / self.total)
+                sum = objective(self, u, COLUMNS, rows)
+            found.append(sum / total)
         return found
 
     def loss_of(self, stack, which=None):
@@ -97,6 +99,16 @@ cdef class ClassScored:
             newton(self, strength, rows)
         return [self.numbers[i] for i in range(self.unknowns)]
 
+    def turns_round(self, stack, u_0, which=None):
+        """Whether o . u, less its mean over the classes of an example, has a negative covariance with o . u_0, weighted by
+        importance, over the rows whose entry in `which` is not 0. Offsets do not count."""
+        cdef double u[COLUMNS]
+        cdef double v[COLUMNS]
+        cdef const uint8_t[::1] rows = which
+        for c in range(COLUMNS):
+            u[c], v[c] = stack[c], u_0[c]
+        return covariance(self, u, v, rows) < 0
+
     def predictions(self, stack, double[::1] out not None, which=None):
         """Fill in z, [examples * classes], of the rows whose entry in `which` is not 0."""
         cdef const uint8_t[::1] rows = which
@@ -115,6 +127,29 @@ cdef class ClassScored:
             raise ValueError("one weight for each column, and one for each class or none")
         for i in range(len(stack)):
             out[i] = stack[i]
+
+
+cdef double covariance(ClassScored self, const double* u, const double* v, const uint8_t[::1] rows) noexcept nogil:
+    """That of o . u and o . v, each less its mean over the classes of an example, times the sum of the importances: these
+    have the mean 0 over all classes."""
+    cdef const float* o
+    cdef double sum = 0, of_both, sum_u, sum_v, x, y
+    cdef size_t i, k, c
+    for i in range(self.size):
+        if rows is not None and not rows[i]:
+            continue
+        of_both = sum_u = sum_v = 0
+        for k in range(self.classes):
+            o = &self.scores[(i * self.records + k) * COLUMNS]
+            x = y = 0
+            for c in range(COLUMNS):
+                x += u[c] * o[c]
+                y += v[c] * o[c]
+            of_both += x * y
+            sum_u += x
+            sum_v += y
+        sum += self.importance[i] * (of_both - sum_u * sum_v / self.classes)
+    return sum
 
 
 cdef double combine(ClassScored self, const double* stack, size_t n, size_t i) noexcept nogil:

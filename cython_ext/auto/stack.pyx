@@ -29,33 +29,33 @@ cdef class Scored:
     cdef const float[::1] scores
     cdef const double[::1] label, importance, initial
     cdef readonly size_t size
-    cdef double total                 # importance
 
     def __init__(self, Loss loss not None, const float[::1] scores not None, const double[::1] label not None,
                  const double[::1] importance not None, const double[::1] initial not None):
-        cdef size_t i
         self.loss, self.scores = loss, scores
         self.label, self.importance, self.initial = label, importance, initial
         self.size = label.shape[0]
         if not (<size_t>scores.shape[0] == COLUMNS * self.size
                 and <size_t>importance.shape[0] == <size_t>initial.shape[0] == self.size):
             raise ValueError("arrays of different lengths")
-        for i in range(self.size):
-            self.total += importance[i]
 
-    def losses(self):
-        """The mean loss of each column."""
+    def losses(self, which=None):
+        """The mean loss of each column, over the rows whose entry in `which` is not 0."""
+        cdef const uint8_t[::1] rows = which
         cdef double found[COLUMNS]
-        cdef double dloss
+        cdef double dloss, total = 0
         cdef size_t i, c
         for c in range(COLUMNS):
             found[c] = 0
         with nogil:
             for i in range(self.size):
+                if rows is not None and not rows[i]:
+                    continue
+                total += self.importance[i]
                 for c in range(COLUMNS):
                     found[c] += self.importance[i] * self.loss.evaluate(
                         bounded(self.loss, self.initial[i] + self.scores[i * COLUMNS + c]), self.label[i], &dloss)
-        return [found[c] / self.total for c in range(COLUMNS)]
+        return [found[c] / total for c in range(COLUMNS)]
 
     def loss_of(self, u, which=None):
         """The sum of importance times loss of o . u, over the rows whose entry in `which` is not 0."""
@@ -77,6 +77,16 @@ cdef class Scored:
         with nogil:
             newton(self, u, start, strength, rows)
         return [u[c] for c in range(COLUMNS)]
+
+    def turns_round(self, u, u_0, which=None):
+        """Whether o . u has a negative covariance with o . u_0, weighted by importance, over the rows whose entry in `which`
+        is not 0."""
+        cdef double a[COLUMNS]
+        cdef double b[COLUMNS]
+        cdef const uint8_t[::1] rows = which
+        take(u, a)
+        take(u_0, b)
+        return covariance(self, a, b, rows) < 0
 
     def predictions(self, u, double[::1] out not None, which=None):
         """Fill in the scores initial + o . u of the rows whose entry in `which` is not 0."""
@@ -106,6 +116,30 @@ cdef inline double combined(Scored self, const double* u, size_t i) noexcept nog
     for c in range(COLUMNS):
         p += u[c] * self.scores[i * COLUMNS + c]
     return bounded(self.loss, p)
+
+
+cdef double covariance(Scored self, const double* u, const double* v, const uint8_t[::1] rows) noexcept nogil:
+    """That of o . u and o . v, times the sum of the importances."""
+    cdef size_t i
+    cdef double total = 0, sum_u = 0, sum_v = 0, sum = 0, h
+    for i in range(self.size):
+        if rows is None or rows[i]:
+            h = self.importance[i]
+            total += h
+            sum_u += h * dot(self, u, i)
+            sum_v += h * dot(self, v, i)
+    for i in range(self.size):
+        if rows is None or rows[i]:
+            sum += self.importance[i] * (dot(self, u, i) - sum_u / total) * (dot(self, v, i) - sum_v / total)
+    return sum
+
+
+cdef inline double dot(Scored self, const double* u, size_t i) noexcept nogil:
+    cdef size_t c
+    cdef double sum = 0
+    for c in range(COLUMNS):
+        sum += u[c] * self.scores[i * COLUMNS + c]
+    return sum
 
 
 cdef double objective(Scored self, const double* u, const uint8_t[::1] rows) noexcept nogil:

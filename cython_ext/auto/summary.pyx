@@ -54,7 +54,8 @@ cdef class DataSummary:
     cdef double* importance
     cdef double* initial
     cdef uint64_t* content            # a hash of its keys and values
-    cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity
+    cdef uint32_t* feature_count      # as they are read
+    cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity, feature_count_capacity
     cdef bint keeps
     cdef readonly size_t examples
     cdef readonly size_t bytes        # that they and the other lines take in memory as batches, about
@@ -73,6 +74,7 @@ cdef class DataSummary:
         free(self.importance)
         free(self.initial)
         free(self.content)
+        free(self.feature_count)
 
     def take(self, Batch batch not None, size_t begin=0, size_t most_examples=<size_t>-1, size_t most_bytes=<size_t>-1):
         """Count the examples of a batch from a line on, up to so many examples, or so many bytes of memory, in all.
@@ -103,12 +105,7 @@ cdef class DataSummary:
         if (reserve(<void**>&self.slots, &self.slot_capacity, self.expander.buffers[0].size, sizeof(char*))
                 or self.columns.resolve(self.expander.buffers[0].keys, self.expander.buffers[0].size, self.slots)):
             return -1
-        if self.keeps and (
-                reserve(<void**>&self.label, &self.label_capacity, n + 1, sizeof(double))
-                or reserve(<void**>&self.importance, &self.importance_capacity, n + 1, sizeof(double))
-                or reserve(<void**>&self.initial, &self.initial_capacity, n + 1, sizeof(double))
-                or reserve(<void**>&self.content, &self.content_capacity, n + 1, sizeof(uint64_t))
-                or self.hash_of(a, line, &self.content[n])):
+        if self.keeps and (self.reserve_examples(n + 1) or self.hash_of(a, line, &self.content[n])):
             return -1
         values = self.expander.buffers[0].values
         for i in range(self.expander.buffers[0].size):
@@ -123,14 +120,23 @@ cdef class DataSummary:
             column.sum += values[i]
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
+            self.feature_count[n] = <uint32_t>features_of(a, line)
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
         return 0
 
+    cdef int reserve_examples(self, size_t n) noexcept nogil:
+        """Make room for n examples; -1: no memory."""
+        return -(reserve(<void**>&self.label, &self.label_capacity, n, sizeof(double))
+                 or reserve(<void**>&self.importance, &self.importance_capacity, n, sizeof(double))
+                 or reserve(<void**>&self.initial, &self.initial_capacity, n, sizeof(double))
+                 or reserve(<void**>&self.content, &self.content_capacity, n, sizeof(uint64_t))
+                 or reserve(<void**>&self.feature_count, &self.feature_count_capacity, n, sizeof(uint32_t)))
+
     cdef int hash_of(self, const Arrays* a, size_t line, uint64_t* out) noexcept nogil:
         """A hash of the features as they are read, in any order, after those with equal keys are added."""
         cdef size_t i, first = a.feature_begin[a.span_begin[line]]
-        cdef size_t n = a.feature_begin[a.span_begin[line + 1]] - first
+        cdef size_t n = features_of(a, line)
         cdef uint64_t sum = 0
         cdef uint32_t bits
         if (reserve(<void**>&self.keys, &self.key_capacity, n, sizeof(uint32_t))
@@ -153,14 +159,12 @@ cdef class DataSummary:
         cdef size_t i, n = labels.shape[0]
         if not <size_t>importances.shape[0] == <size_t>initials.shape[0] == n:
             raise ValueError("arrays of different lengths")
-        if (reserve(<void**>&self.label, &self.label_capacity, self.examples + n, sizeof(double))
-                or reserve(<void**>&self.importance, &self.importance_capacity, self.examples + n, sizeof(double))
-                or reserve(<void**>&self.initial, &self.initial_capacity, self.examples + n, sizeof(double))
-                or reserve(<void**>&self.content, &self.content_capacity, self.examples + n, sizeof(uint64_t))):
+        if self.reserve_examples(self.examples + n):
             raise MemoryError("no memory for labels")
         for i in range(n):
             self.label[self.examples], self.importance[self.examples] = labels[i], importances[i]
-            self.initial[self.examples], self.content[self.examples] = initials[i], 0
+            self.initial[self.examples] = initials[i]
+            self.content[self.examples] = self.feature_count[self.examples] = 0
             self.has_initial |= initials[i] != 0
             self.examples += 1
 
@@ -202,6 +206,11 @@ cdef class DataSummary:
     @property
     def contents(self):
         return view_of(self, self.content, self.known(), 8, "Q")
+
+    @property
+    def feature_counts(self):
+        """How many features each example has, as it is read."""
+        return view_of(self, self.feature_count, self.known(), 4, "I")
 
     @property
     def features(self):
@@ -260,5 +269,9 @@ cdef class DataSummary:
         return sorted(found)
 
 
+cdef inline size_t features_of(const Arrays* a, size_t line) noexcept nogil:
+    return a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
+
+
 cdef inline size_t bytes_of(const Arrays* a, size_t line) noexcept nogil:
-    return PER_EXAMPLE + PER_FEATURE * (a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]])
+    return PER_EXAMPLE + PER_FEATURE * features_of(a, line)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from batches import Line, batch_of
-from slow_auto import RATES, log_loss_of_classes, slow_class_lanes, stacked_classes
+from slow_auto import RATES, log_loss_of_classes, slow_class_lanes, stacked_classes, turns_round
 from streams import random_stream
 from test_lanes import COLUMNS, STATE, loss_of, merged, usable
 
@@ -123,6 +123,17 @@ def test_losses_and_predictions():
     z = scores.astype(float) @ stack[:8] + stack[8:]
     assert out.reshape(-1, 4) == pytest.approx(z, rel=1e-12)
     assert both.loss_of(stack) == pytest.approx(log_loss_of_classes(z, y, h), rel=1e-12)
+
+
+def test_a_stack_that_turns_the_best_column_round_is_found():
+    scores, y, h = drawn()
+    rng, which = np.random.default_rng(3), (np.arange(len(y)) % 3 == 0).astype(np.uint8)
+    one, some = scored(scores, y, h), which.astype(bool)
+    for c in range(8):
+        u, alone = rng.normal(size=8), np.eye(8)[c]
+        stack = [*u, *rng.normal(size=4)]
+        assert one.turns_round(stack, alone.tolist()) == turns_round(scores, h, u, alone)
+        assert one.turns_round(stack, alone.tolist(), which) == turns_round(scores[some], h[some], u, alone)
 
 
 def test_some_examples_only():

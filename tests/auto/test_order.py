@@ -1,13 +1,12 @@
-"""Folds and the drawn order, beside their references and by what they are for."""
+"""What is known of examples, and the drawn order, beside their references."""
 
 import numpy as np
 import pytest
 from batches import Line, batch_of
-from slow_auto import content_of, drawn_order, folds_by_runs
+from slow_auto import content_of, drawn_order
 from streams import random_stream
 
 from vwlite.auto.data import DrawnExamples
-from vwlite.core.auto.order import folds_of
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
@@ -27,42 +26,13 @@ def cut(stream: list[Line], size: int) -> list:
     return [batch_of(stream[at : at + size], numbered=at % 3 == 0) for at in range(0, len(stream), size)]
 
 
-@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 200, 3000])
-@pytest.mark.parametrize("folds", [2, 4])
-def test_folds_are_those_of_the_reference(n, folds):
-    contents = np.random.default_rng(n).integers(0, 2**64, n, dtype=np.uint64)
-    out = bytearray(n)
-    folds_of(contents, out, folds)
-    assert list(out) == folds_by_runs(contents.tolist(), folds)
-
-
-def test_few_distinct_rows_are_cut_by_number():
-    contents = np.random.default_rng(0).choice(np.array([7, 16], np.uint64), 4000)
-    out = bytearray(4000)
-    folds_of(contents, out, 4)
-    assert list(out) == folds_by_runs(contents.tolist(), 4)
-    assert min(np.bincount(np.frombuffer(out, np.uint8), minlength=4)) > 700
-
-
-def test_equal_rows_share_a_fold():
-    """A file three times after itself, and each row twice in a row."""
-    contents = np.random.default_rng(1).integers(0, 2**64, 4000, dtype=np.uint64)
-    out = bytearray(12000)
-    folds_of(np.tile(contents, 3), out, 4)
-    folds = np.frombuffer(out, np.uint8).reshape(3, -1)
-    assert (folds[1] == folds[2]).all() and (folds[0] != folds[1]).sum() < 64
-    out = bytearray(8000)
-    folds_of(np.repeat(contents, 2), out, 4)
-    pairs = np.frombuffer(out, np.uint8).reshape(-1, 2)
-    assert (pairs[:, 0] == pairs[:, 1]).all()
-
-
 def test_contents_are_those_of_the_reference():
     stream = random_stream(2, 300, loss="logistic")
     found, _ = summary_of(cut(stream, 40))
     pairs = [list(zip(*line.features, strict=True)) or [(), ()] for line in used(stream)]
     expected = [content_of(*pair) for pair in pairs]
     assert found.contents.tolist() == expected
+    assert found.feature_counts.tolist() == [len(line.features) for line in used(stream)]
     assert found.labels.tolist() == [line.label for line in used(stream)]
 
 

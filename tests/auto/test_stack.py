@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from slow_auto import SlowOnlineStack, stacked
+from slow_auto import SlowOnlineStack, stacked, turns_round
 from test_lanes import loss_of
 
+from vwlite.auto.selection import fitted
 from vwlite.core.auto.stack import OnlineStack, Scored, combined_weights
 
 LOSSES = ["logistic", "squared", "poisson"]
@@ -70,3 +71,49 @@ def test_weights_are_combined():
     out = np.zeros(2)
     combined_weights(columns, [1, 0, 0, 0, 0, 0, 0, 0.5], out)
     assert out.tolist() == [3.5, 11 + 9.0]
+
+
+def test_a_stack_that_turns_the_best_column_round_is_found():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(200, 1))
+    scores = (truth + 0.1 * rng.normal(size=(200, 8))).astype(np.float32)
+    opposite = np.where(rng.random(200) < 1 / (1 + np.exp(3 * truth[:, 0])), 1.0, -1.0)
+    h, alone = rng.choice([0.5, 1.0, 3.0], 200), np.eye(8)[0].tolist()
+    for y, expected in ((opposite, alone), (-opposite, None)):
+        one = Scored(loss_of("logistic"), scores.ravel(), y, h, np.zeros(200))
+        u = one.fit(alone, 5.0)
+        assert one.turns_round(u, alone) == turns_round(scores, h, np.array(u), np.eye(8)[0]) == (expected is not None)
+        assert fitted(one, alone) == (expected or u)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_turning_round_is_by_the_covariance_with_the_best_column(seed):
+    """Whatever the signs of the weights are, over all rows or some."""
+    scores, y, h = drawn("logistic", seed=seed)
+    rng = np.random.default_rng(seed)
+    u, alone, rows = rng.normal(size=8), np.eye(8)[seed % 8], (rng.random(len(y)) < 0.5).astype(np.uint8)
+    one = Scored(loss_of("logistic"), scores.ravel(), y, h, np.zeros(len(y)))
+    assert one.turns_round(u.tolist(), alone.tolist()) == turns_round(scores, h, u, alone)
+    some = rows.astype(bool)
+    assert one.turns_round(u.tolist(), alone.tolist(), rows) == turns_round(scores[some], h[some], u, alone)
+
+
+def test_a_stack_with_a_negative_weight_and_a_positive_covariance_stays():
+    """Two columns with a common error, which the second one has more of."""
+    rng = np.random.default_rng(1)
+    truth, error = rng.normal(size=300), 2 * rng.normal(size=300)
+    scores = np.zeros((300, 8), np.float32)
+    scores[:, 0], scores[:, 1] = truth + error, error
+    y = np.where(rng.random(300) < 1 / (1 + np.exp(-3 * truth)), 1.0, -1.0)
+    one = Scored(loss_of("logistic"), scores.ravel(), y, np.ones(300), np.zeros(300))
+    alone = np.eye(8)[0].tolist()
+    u = fitted(one, alone)
+    assert u is not alone and u[1] < 0 < u[0]
+
+
+def test_losses_of_some_rows():
+    scores, y, h = drawn("squared")
+    some = np.arange(len(y)) % 3 == 0
+    one = Scored(loss_of("squared"), scores.ravel(), y, h, np.zeros(len(y)))
+    part = Scored(loss_of("squared"), scores[some].ravel(), y[some], h[some], np.zeros(some.sum()))
+    assert one.losses(some.astype(np.uint8)) == part.losses()

@@ -78,8 +78,7 @@ def test_each_row_is_what_its_command_makes(vwlite, tmp_path, loss, table, optio
     auto = made["results"]["out-of-fold " + ("log loss" if loss == "classes" else "average loss")]
     assert front[-1]["loss"] <= auto * (1 + 1e-12)
     assert found["baseline"] == pytest.approx(made["chosen"]["baseline"])
-    if len(front) == 1:
-        assert "auto" in words_of(front[0]) and front[-1]["loss"] == pytest.approx(auto)
+    assert [r["loss"] for r in front if "auto" in words_of(r)] in ([], [pytest.approx(auto)])
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["m", "report", os.path.basename(path)])
 
 

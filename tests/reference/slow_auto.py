@@ -3,7 +3,10 @@
 An example is `keys` and `values`, with the intercept among them and without equal keys. Everything is float64.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 from slow_rules import Logistic, Loss, Poisson, Squared
@@ -113,16 +116,39 @@ def content_of(keys: Sequence[int], values: Sequence[float]) -> int:
     return mixed(sum(mixed(key << 32 | bits) for key, bits in pairs) & MASK)
 
 
-def folds_by_runs(contents: Sequence[int], folds: int) -> list[int]:
-    n = len(contents)
-    length = min(16, max(1, n // 64))
-    found, fold = [], 0
+ORDERS = list(permutations(range(4)))
+
+
+def natural(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[bool]:
+    """Which examples, if others equal them, do so because there are few different ones: they are no copies."""
+    n, size, pairs = len(contents), Counter(contents), set(zip(contents, labels, strict=True))
+    if len(size) < n == len(pairs) and 2 * len(set(labels)) <= n:
+        return [False] * n  # a table of counts
+    first: dict[int, int] = {}
     for i, c in enumerate(contents):
-        if i == 0 or c % length == 0:
-            fold = mixed((c + 1) & MASK) % folds
-        found.append(fold)
-    if max(found.count(fold) for fold in range(folds)) > 0.6 * n:
-        return [mixed(i // length + 1) % folds for i in range(n)]
+        first.setdefault(c, i)
+    found = [f <= 1 or (size[c] >= 4 and 64 * size[c] > n) for c, f in zip(contents, features, strict=True)]
+    rest = [i for i, c in enumerate(contents) if i != first[c] and not found[i]]
+    differ = sum(labels[i] != labels[first[contents[i]]] for i in rest)
+    any_two = 1 - sum(Fraction(k, n) ** 2 for k in Counter(labels).values())
+    if rest and any_two and Fraction(differ, len(rest)) >= any_two / 10:
+        return [True] * n
+    return found
+
+
+def folds_by_kinds(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[int]:
+    """Natural kinds are dealt to all folds alike, others are in that of the run of their first example."""
+    n = len(contents)
+    length, size, first = min(16, max(1, n // 64)), Counter(contents), dict[int, int]()
+    before, found = Counter[int](), []
+    for i, (c, dealt) in enumerate(zip(contents, natural(contents, features, labels), strict=True)):
+        first.setdefault(c, i)
+        place, block = first[c] // length, first[c] // length // 4 + 1
+        if dealt and size[c] > 1:
+            place = before[c]
+            block = (mixed(first[c] + 1) + place // 4) & MASK
+        found.append(ORDERS[mixed(block) % 24][place % 4])
+        before[c] += 1
     return found
 
 
@@ -166,6 +192,16 @@ def stacked(scores: np.ndarray, y: np.ndarray, h: np.ndarray, start: np.ndarray,
         if np.abs(step).max() < 1e-13:
             break
     return u
+
+
+def turns_round(scores: np.ndarray, h: np.ndarray, u: np.ndarray, start: np.ndarray) -> bool:
+    """Whether the stacked scores have a negative covariance with those of the best column. Of several classes: scores
+    [examples, classes, columns], each example's less their mean over the classes."""
+    a, b = scores @ u, scores @ start
+    if a.ndim == 2:
+        h = np.repeat(h, a.shape[1])
+        a, b = ((x - x.mean(axis=1, keepdims=True)).ravel() for x in (a, b))
+    return bool(np.average((a - np.average(a, weights=h)) * (b - np.average(b, weights=h)), weights=h) < 0)
 
 
 def log_loss_of_classes(scores: np.ndarray, y: np.ndarray, h: np.ndarray) -> float:

@@ -12,8 +12,8 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from vwlite.auto.data import DrawnExamples
+from vwlite.core.auto.folds import folds_of
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.order import folds_of
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.losses import Loss
@@ -116,7 +116,8 @@ class Selection:
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         folds = 1 if validation is not None else FOLDS
         in_file = bytearray(data.summary.examples)
-        folds_of(data.summary.contents, in_file, folds)
+        known = data.summary
+        folds_of(known.contents, known.feature_counts, known.labels, in_file, folds)
         self.folds = bytearray(len(in_file))
         folds_in_order(in_file, data.examples.order, self.folds)
         judge = validation or data
@@ -238,13 +239,12 @@ class Selection:
         losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses()]
         best = min(range(len(losses)), key=losses.__getitem__)
         alone = [float(c == best) for c in range(len(losses))]
-        from_first = scored.fit(alone, STRENGTH, self._first)
-        from_second = scored.fit(alone, STRENGTH, self._second)
+        from_first, from_second = fitted(scored, alone, self._first), fitted(scored, alone, self._second)
         total = scored.loss_of(from_first, self._second) + scored.loss_of(from_second, self._first)
         stacked = total / sum(self._h)
-        if not stacked < losses[best]:
+        u = fitted(scored, alone) if stacked < losses[best] else alone
+        if u is alone:
             return PassResult(number, losses[best], best, losses, stacked, alone)
-        u = scored.fit(alone, STRENGTH)
         width = len(COLUMNS)
         return PassResult(number, stacked, best, losses, stacked, u[:width], (from_first, from_second), u[width:])
 
@@ -267,6 +267,12 @@ class Selection:
                     stacked_scores(self.loss, scores, result.u, initial, memoryview(found)[at : at + count])
                 at += count
         return found
+
+
+def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
+    """The stack; the best column alone where the stack turns it round: it has then learned how folds differ."""
+    u: list[float] = scored.fit(alone, STRENGTH, rows)
+    return alone if scored.turns_round(u, alone, rows) else u
 
 
 def drop(candidates: Sequence[GridCandidate], number: int) -> None:

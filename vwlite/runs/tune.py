@@ -25,7 +25,7 @@ from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import LOSS_NAMES
 from vwlite.auto.space import Point, Scale, Space
 from vwlite.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
-from vwlite.core.auto.order import folds_of
+from vwlite.core.auto.folds import folds_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
@@ -324,7 +324,7 @@ class Tuning(AutoTraining):
     def _rungs(self, counts: list[int]) -> list[Rung]:
         n = int(self.summary.examples)
         folds = bytearray(n)
-        folds_of(self.summary.contents, folds, self._folds)
+        folds_of(self.summary.contents, self.summary.feature_counts, self.summary.labels, folds, self._folds)
         self._set_folds(np.frombuffer(folds, np.uint8))
         named = self.space.narrowed.get("passes")
         most = POWERS[-1] if n < FEWEST[1] else 8
@@ -494,7 +494,7 @@ class ClassTuning(Tuning, AutoClassTraining):
 
 POWERS = (1, 2, 4, 8, 16, 32)
 GOLDEN = 0.6180339887498949
-VERSION = 1  # of the search: results of another one are not continued
+VERSION = 2  # of the search: results of another one are not continued
 
 
 def _ran(learner: Learner, batch: Batch, begin: int, end: int) -> bool:
