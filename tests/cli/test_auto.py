@@ -1,12 +1,15 @@
 """`vwlite train --algorithm auto`"""
 
 import json
+from array import array
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from running import finish, start
 
+from vwlite.auto.selection import kept
 from vwlite.core.auto.stream import Reservoir
 from vwlite.model.read import read_model
 from vwlite.runs.auto import AutoTraining
@@ -575,3 +578,59 @@ def test_the_choice_is_in_the_model_and_the_report(vwlite, data, tmp_path):
     assert model_of(tmp_path / "m").chosen == chosen
     assert f"pass {chosen['pass']} of {chosen['passes']}" in said and f"baseline {chosen['baseline']:.4f}" in said
     assert chosen["loss is"] in vwlite("info", tmp_path / "m").out
+
+
+# --- what it says is true ------------------------------------------------------------------------
+
+
+def ratings(seed: int, n: int = 1000) -> list[tuple[int, int]]:
+    """Ratings from 1 to 5, and whether a customer left: most often with the worst and the best; no line helps."""
+    rng = np.random.default_rng(seed)
+    found = [(k, int(rng.random() < (0.9, 0.4, 0.2, 0.4, 0.9)[k - 1])) for k in rng.integers(1, 6, n)]
+    return [(int(k), y) for k, y in found]
+
+
+def test_a_gate_on_ratings_of_few_values_fails_under_all_names(vwlite, tmp_path):
+    rows = ratings(3)
+    share = np.mean([y for _, y in rows])
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    for name in ("score", "rating", "stars", "a", "b", "c", "d", "e", "f", "g"):
+        lines = [f"{name},left\n", *(f"{k},{y}\n" for k, y in rows)]
+        path, report = write(tmp_path / "d.csv", lines), tmp_path / "r"
+        gate = f"log_loss>{0.97 * entropy}"
+        vwlite("train", path, "--label", "left", "-m", tmp_path / "m", "--fail-if", gate, "--report", report, code=1)
+        assert json.loads(report.read_text())["results"]["out-of-fold average loss"] > 0.97 * entropy
+
+
+def test_two_plans_are_not_turned_round(vwlite, tmp_path):
+    rng = np.random.default_rng(4)
+    rows = [(plan, int(rng.random() < (0.9 if plan == "pro" else 0.1))) for plan in rng.choice(["pro", "basic"], 60)]
+    for names in ("plan,renewed", "tariff,stays", "x,y"):
+        path = write(tmp_path / "d.csv", [f"{names}\n", *(f"{plan},{y}\n" for plan, y in rows)])
+        err = vwlite("train", path, "--label", names.split(",")[1], "-m", tmp_path / "m").err
+        assert "only 60 examples" in err
+        vwlite("predict", "-m", tmp_path / "m", path, "-p", tmp_path / "p", "--quiet")
+        found = list(zip(rows, map(float, (tmp_path / "p").read_text().split()), strict=True))
+        assert all((p > 0.5) == (plan == "pro") for (plan, _), p in found)
+
+
+def test_the_best_of_tune_beats_the_baseline_on_its_own_rows(vwlite, tmp_path):
+    path = write(tmp_path / "d.csv", ["score,left\n", *(f"{k},{y}\n" for k, y in ratings(5, 400))])
+    found = json.loads(vwlite("tune", path, "--label", "left", "-m", tmp_path / "m", "--json", "--quiet").out)
+    assert loss_on(vwlite, tmp_path / "m", path) <= found["baseline"] * (1 + 1e-6)
+
+
+def test_a_model_that_is_not_what_its_scores_say_is_not_written(vwlite, data, tmp_path, monkeypatch):
+    """Weights that are turned round after the examples were scored."""
+
+    def turned(lanes):
+        found = kept(lanes)
+        return replace(found, columns=array("f", (-x for x in found.columns)))
+
+    monkeypatch.setattr("vwlite.auto.selection.kept", turned)
+    said = vwlite("train", data[0], *LOGISTIC, "-m", tmp_path / "m").err
+    assert "the folds and the model disagree" in said and "chosen = the intercept alone" in said
+    labels = [float(line.split()[0]) for line in Path(data[0]).read_text().splitlines()]
+    share = (1 + np.mean(labels)) / 2
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert loss_on(vwlite, tmp_path / "m", data[0]) == pytest.approx(entropy, rel=1e-5)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vwlite.auto.model import NOTHING_PENDING, Part
-from vwlite.auto.selection import COLUMNS, Drawn, LabelScale, PassResult, Selection
+from vwlite.auto.selection import COLUMNS, Drawn, LabelScale, Selection
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.softmax_stack import ClassScored
 from vwlite.core.learn.learner import Learner
@@ -41,23 +41,14 @@ class ClassSelection(Selection):
         scores = scores[: count * self.classes * len(COLUMNS)]
         return ClassScored(scores, labels, importances, self.classes, self._named, self._has_offsets)
 
-    def _predicted(self, lanes: Lanes, scored: ClassScored, result: PassResult) -> Any:
-        n, width, at = len(self._y), self._named, 0
-        found = memoryview(array("d", bytes(8 * width * len(self._judged_folds))))
-        whole = [*result.u, *result.offsets]
-        if result.halves is None:
-            scored.predictions(whole, found[: width * n])
-        else:
-            scored.predictions(result.halves[1], found[: width * n], self._first)
-            scored.predictions(result.halves[0], found[: width * n], self._second)
-        if width * n < len(found):
-            for scores, count in self._scores(lanes, n):
-                ones = array("d", [1.0]) * count
-                if at:
-                    rest = self._of(scores, count, ones, ones)
-                    rest.predictions(whole, found[width * at : width * (at + count)])
-                at += count
-        return found
+    @property
+    def width(self) -> int:
+        return self._named
+
+    def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
+        count = len(out) // self.width
+        ones = array("d", [1.0]) * count
+        self._of(scores, count, ones, ones).predictions(u, out)
 
 
 def load_parts(learner: Learner, keys: Any, parts: Sequence[Part], low: float, high: float) -> list[float]:

@@ -2,13 +2,17 @@
 
 A candidate is a normalization of the values with a learning-rate grid of its own (lanes). After each pass the examples
 are scored by lanes that never learn them, and the scores are stacked. A pass is as good as its out-of-fold loss.
+
+The least of many losses is less than what it stands for, which matters where examples are few. So below NESTED
+examples the loss that is reported is that of nested choices: for each fold, normalization, pass and stack are
+chosen without its examples, and judged by them.
 """
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
-from itertools import repeat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
+from itertools import compress, repeat
 from typing import Any, NamedTuple
 
 from vwlite.auto.data import DrawnExamples
@@ -26,6 +30,7 @@ STATE = len(COLUMNS) + 3  # numbers of a feature after a pass
 FOLDS = 4
 STRENGTH = 5.0  # of the penalty that keeps the stack near the best column
 MOST_SCORED = 1_000_000  # examples that are scored for the stack
+NESTED = 1000  # examples below which choices are nested
 PATIENCE = 2  # passes without gain after which a candidate ends
 LEAST_GAIN = 1e-4  # relative
 RACE = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
@@ -67,6 +72,23 @@ class PassResult:
         return self.halves is not None
 
 
+@record(frozen=True)
+class Nest:
+    """The examples of a fold, and the others, by which a choice is made: as masks. halves: of the others."""
+
+    fold: bytearray
+    rest: bytearray
+    halves: tuple[bytearray, bytearray]
+
+
+@record(frozen=True)
+class NestedChoice:
+    """The best pass of a candidate without a fold. loss: of the others. total: the sum of the losses of the fold."""
+
+    loss: float
+    total: float
+
+
 @record
 class PassState:
     """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd."""
@@ -87,6 +109,9 @@ class GridCandidate:
     best: PassResult | None = None
     kept: PassState | None = None
     predictions: Any = None  # out of fold, of the best pass
+    of_best_column: Any = None  # the same of its best column
+    nested: list[NestedChoice] = field(default_factory=list)  # of each fold
+    nested_predictions: Any = None  # of each example, by what is chosen without its fold
     ended: bool = False
 
     def restart(self) -> None:
@@ -132,7 +157,22 @@ class Selection:
         if scored < len(order):
             self._all_initial = array("d", bytes(8 * len(order)))
             gathered(summary.initials, order, self._all_initial, 0, labels.initial_scale)
-        self._first, self._second = halves(self._judged_folds[:scored], folds)
+        self._scored_folds = bytes(self._judged_folds[:scored])
+        self._halves = halves(self._scored_folds, range(folds))
+        self._nests: list[Nest] = []
+        if validation is None and scored == len(order) < NESTED:
+            nests = (self._nest(fold) for fold in range(folds))
+            self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
+
+    def _nest(self, fold: int) -> Nest:
+        inside = bytearray(f == fold for f in self._scored_folds)
+        others = [f for f in range(FOLDS) if f != fold]
+        return Nest(inside, bytearray(1 - x for x in inside), halves(self._scored_folds, others))
+
+    @property
+    def width(self) -> int:
+        """How many predictions an example has."""
+        return 1
 
     @property
     def share(self) -> float:
@@ -202,11 +242,12 @@ class Selection:
         if number <= len(c.passes):
             return  # it is the same as before
         scored = self._scored(c.lanes)
-        result = self._stacked(scored, number)
+        result = self._stacked(scored, number, None, self._halves)
         c.passes.append(result)
-        if c.best is None or result.loss < c.best.loss * (1 - LEAST_GAIN):
+        self._choose_nested(c, scored, number)
+        if c.best is None or is_better(result.loss, c.best.loss):
             c.best, c.kept = result, kept(c.lanes)
-            c.predictions = self._predicted(c.lanes, scored, result)
+            c.predictions, c.of_best_column = self._predicted(c.lanes, scored, result)
         elif number - c.best.number >= PATIENCE:
             c.ended = True
 
@@ -235,38 +276,71 @@ class Selection:
         if filled:
             yield scores, filled
 
-    def _stacked(self, scored: Any, number: int) -> PassResult:
-        losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses()]
+    def _stacked(self, scored: Any, number: int, rows: Any, halves: tuple[Any, Any]) -> PassResult:
+        """The result of a pass for these rows, and their halves."""
+        losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses(rows)]
         best = min(range(len(losses)), key=losses.__getitem__)
         alone = [float(c == best) for c in range(len(losses))]
-        from_first, from_second = fitted(scored, alone, self._first), fitted(scored, alone, self._second)
-        total = scored.loss_of(from_first, self._second) + scored.loss_of(from_second, self._first)
-        stacked = total / sum(self._h)
-        u = fitted(scored, alone) if stacked < losses[best] else alone
+        first, second = halves
+        from_first, from_second = fitted(scored, alone, first), fitted(scored, alone, second)
+        total = scored.loss_of(from_first, second) + scored.loss_of(from_second, first)
+        stacked = total / (sum(self._h) if rows is None else sum(compress(self._h, rows)))
+        u = fitted(scored, alone, rows) if stacked < losses[best] else alone
         if u is alone:
             return PassResult(number, losses[best], best, losses, stacked, alone)
         width = len(COLUMNS)
         return PassResult(number, stacked, best, losses, stacked, u[:width], (from_first, from_second), u[width:])
 
-    def _predicted(self, lanes: Lanes, scored: Any, result: PassResult) -> Any:
-        """The out-of-fold predictions of all examples: each by the stack of the half that it is not in, and those that
-        no stack has seen by the whole stack."""
-        n = len(self._y)
-        found = array("d", bytes(8 * len(self._judged_folds)))
-        first = memoryview(found)[:n]
+    def _choose_nested(self, c: GridCandidate, scored: Any, number: int) -> None:
+        """Choose among the passes so far without each fold."""
+        if number == 1:
+            c.nested = [NestedChoice(math.inf, math.inf) for _ in self._nests]
+            c.nested_predictions = array("d", bytes(8 * self.width * len(self._y)))
+        for k, nest in enumerate(self._nests):
+            result = self._stacked(scored, number, nest.rest, nest.halves)
+            if is_better(result.loss, c.nested[k].loss):
+                u = [*result.u, *result.offsets]
+                c.nested[k] = NestedChoice(result.loss, scored.loss_of(u, nest.fold))
+                scored.predictions(u, c.nested_predictions, nest.fold)
+
+    def reported(self, candidates: Sequence[GridCandidate], best: GridCandidate) -> GridCandidate:
+        """The best candidate, with the loss and the predictions to report."""
+        if not self._nests:
+            return best
+        assert best.best is not None
+        total, found = 0.0, array("d", best.predictions)
+        for k, nest in enumerate(self._nests):
+            c = min((c for c in candidates if c.nested), key=lambda c: c.nested[k].loss)
+            total += c.nested[k].total
+            for i in compress(range(len(nest.fold)), nest.fold):
+                part = slice(self.width * i, self.width * (i + 1))
+                found[part] = c.nested_predictions[part]
+        return replace(best, best=replace(best.best, loss=total / sum(self._h)), predictions=found)
+
+    def _predicted(self, lanes: Lanes, scored: Any, result: PassResult) -> tuple[Any, Any]:
+        """The out-of-fold predictions of all examples, and those by the best column alone. Each is by the stack of the
+        half that it is not in, or by the whole stack if no stack has seen it."""
+        n, width, size, at = len(self._y), self.width, len(self._judged_folds), 0
+        alone, whole = [float(c == result.best) for c in range(len(COLUMNS))], [*result.u, *result.offsets]
+        found, of_column = (memoryview(array("d", bytes(8 * width * size))) for _ in range(2))
+        scored.predictions(alone, of_column[: width * n])
         if result.halves is None:
-            scored.predictions(result.u, first)
+            scored.predictions(whole, found[: width * n])
         else:
-            scored.predictions(result.halves[1], first, self._first)
-            scored.predictions(result.halves[0], first, self._second)
-        if n < len(found):
-            at = 0
+            for u, half in zip(reversed(result.halves), self._halves, strict=True):
+                scored.predictions(u, found[: width * n], half)
+        if n < size:
             for scores, count in self._scores(lanes, n):
                 if at:
-                    initial = memoryview(self._all_initial)[at : at + count]
-                    stacked_scores(self.loss, scores, result.u, initial, memoryview(found)[at : at + count])
+                    part = slice(width * at, width * (at + count))
+                    self._predict(scores, alone, at, of_column[part])
+                    self._predict(scores, whole, at, found[part])
                 at += count
-        return found
+        return found, of_column
+
+    def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
+        """Fill in predictions from those of example `at` on, by their scores."""
+        stacked_scores(self.loss, scores, u, memoryview(self._all_initial)[at : at + len(out)], out)
 
 
 def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
@@ -289,13 +363,23 @@ def best_of(candidates: Sequence[GridCandidate]) -> GridCandidate | None:
     return min((c for c in candidates if c.best is not None), key=lambda c: c.best.loss, default=None)  # type: ignore
 
 
-def halves(folds: Iterable[int], count: int) -> tuple[bytearray, bytearray]:
-    """The examples of the first half of the folds, and the others; every second one if a half would be empty."""
-    first = bytearray(fold < count // 2 for fold in folds)
-    if 0 < sum(first) < len(first):
-        return first, bytearray(1 - x for x in first)
-    even = bytearray((1 - i % 2) for i in range(len(first)))
-    return even, bytearray(1 - x for x in even)
+def is_better(loss: float, least: float) -> bool:
+    """Whether a loss is less than the least one so far, by more than what does not count."""
+    return loss < least * (1 - LEAST_GAIN)
+
+
+def halves(folds: Sequence[int], among: Sequence[int]) -> tuple[bytearray, bytearray]:
+    """The examples of the first half of these folds, and of the second; every second one if a half would be empty."""
+    middle = len(among) // 2
+    first, second = (bytearray(fold in some for fold in folds) for some in (among[:middle], among[middle:]))
+    if any(first) and any(second):
+        return first, second
+    of_folds = [i for i, fold in enumerate(folds) if fold in among]
+    for mask, some in ((first, of_folds[::2]), (second, of_folds[1::2])):
+        mask[:] = bytes(len(mask))
+        for i in some:
+            mask[i] = 1
+    return first, second
 
 
 def kept(lanes: Lanes) -> PassState:

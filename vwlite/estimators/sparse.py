@@ -301,6 +301,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._learned.model().settings.normalize
 
+    @property
+    def chosen_(self) -> dict[str, Any]:
+        """What `algorithm="auto"` has chosen, as in the report of `vwlite train`: normalization, pass, weights of the
+        stack, and the loss of rows when they were not learned beside that of the best constant (baseline)."""
+        check_is_fitted(self)
+        return dict(self._learned.model().chosen)
+
     def sparsify(self: Self) -> Self:
         """Make `coef_` a sparse matrix (CSR). Returns the estimator."""
         check_is_fitted(self)

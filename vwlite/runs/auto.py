@@ -20,6 +20,7 @@ from vwlite.auto.model import LOSS_NAMES, WeightScale, best_kind, described, gd_
 from vwlite.auto.selection import (
     COLUMNS,
     FOLDS,
+    MOST_SCORED,
     RATES,
     Drawn,
     GridCandidate,
@@ -36,6 +37,7 @@ from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
+from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, label_text
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 FEWEST = 8  # examples of the rarer class that folds need
+FEW = 300  # examples of which the loss is uncertain
 LARGE = 1 << 32  # bytes of files that are read only once
 SMALL = 1 << 16  # bytes of files whose examples are kept in memory
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
@@ -63,6 +66,7 @@ LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"
+DISAGREE = "the folds and the model disagree: the best constant is better on the examples that the model has learned"
 
 AnyRun = TypeVar("AnyRun", bound="AutoTraining")
 
@@ -243,10 +247,53 @@ class AutoTraining(Training):
         return Selection(make_loss(self.settings), self.labels_as, data, self.validation)
 
     def _settle(self) -> None:
-        """Replace the best candidate by the intercept if that is better."""
+        """Replace the best candidate by the one with the loss to report; by the intercept if that is better out of fold;
+        by the best column, or the intercept, if a constant is better on the examples that the model has learned."""
         self.passes_used = max(len(c.passes) for c in self.candidates)
-        if self.best is not None and self.best.best is not None and self.best.best.loss >= self.baseline:
-            self.best = None
+        best, self.best = self.best, None
+        if self.selection is None or best is None or best.best is None or best.best.loss >= self.baseline:
+            return
+        constant = self._loss_as_learned(None)
+        reported = self.selection.reported(self.candidates, best)
+        for c in (reported, self.best_column_of(best)):
+            if self._loss_as_learned(c) < constant:
+                self.best = c
+                return
+        self.hints.append(DISAGREE)
+
+    @staticmethod
+    def best_column_of(c: GridCandidate) -> GridCandidate:
+        """A candidate without its stack."""
+        assert c.best is not None
+        result = c.best
+        alone = [float(k == result.best) for k in range(len(COLUMNS))]
+        result = replace(result, loss=result.losses[result.best], u=alone, halves=None, offsets=())
+        return replace(c, best=result, predictions=c.of_best_column)
+
+    def _loss_as_learned(self, c: GridCandidate | None) -> float:
+        """The loss of a model on examples that it has learned. None: of the intercept alone."""
+        assert self.selection is not None
+        run, left = self._apart(), MOST_SCORED
+        run.best = c
+        learner = run._load_model()
+        for batch in self.selection.examples.batches():
+            part = batch if len(batch) <= left else batch.part(0, left)
+            left -= len(part)
+            run._give_nothing(learner, part)
+            run.feed(part)
+            if not left:
+                break
+        return self._loss_of(learner.progressive)
+
+    def _loss_of(self, tally: Tally) -> float:
+        """The loss by which models are compared."""
+        return float(tally.log_loss if tally.probable else tally.average)
+
+    def _give_nothing(self, learner: GivenPredictions, batch: Batch) -> None:
+        """The rule predicts the batch."""
+        unknown = array("d", bytes(8 * len(batch) * self.width))
+        by_line(batch, array("d", []), 0, unknown, self.width)
+        learner.give(batch, unknown)
 
     @property
     def _folds(self) -> int:
@@ -722,8 +769,16 @@ class AutoTraining(Training):
             about_options(self.settings, self.namespaces, self.learner.expander.unseen),
             about_labels(self.settings, self.learner, loss_typed="loss" in self.options.typed),
             about_names(self.feature_names) if self.feature_names is not None else ({}, []),
-            ({}, self.hints),
+            ({}, [*self.hints, *self._doubts()]),
         )
+
+    def _doubts(self) -> Iterator[str]:
+        """Why the loss of the summary may not be that of other examples."""
+        n, best = self._examples, self.best
+        if best is not None and best.best is not None and best.best.loss >= self.baseline:
+            yield "the model is no better than the best constant on examples by which nothing was chosen"
+        if 0 < n < FEW and self.validation is None:
+            yield f"only {n} example{'s' * (n > 1)}: the loss of others may be far from that of the summary"
 
     def _print_title(self) -> None:
         """Nothing: the table has a row for each pass, and its title comes with the first one."""

@@ -24,7 +24,7 @@ from vwlite.auto.sparse import (
     learn_all,
     smallest,
 )  # fmt: skip
-from vwlite.core.auto.given import GivenPredictions, by_line
+from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.auto.stream import Reservoir
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
@@ -225,12 +225,6 @@ class SparseTraining(AutoTraining):
         judge.run(sample)
         baseline = baseline_of(self.settings, judge, judge.progressive)
         return baseline is not None and judge.progressive.average > baseline.loss
-
-    def _give_nothing(self, learner: GivenPredictions, batch: Batch) -> None:
-        """The rule predicts the batch."""
-        unknown = array("d", bytes(8 * len(batch)))
-        by_line(batch, array("d", []), 0, unknown)
-        learner.give(batch, unknown)
 
     # --- the model ---------------------------------------------------------------------------
 

@@ -232,9 +232,6 @@ class Tuning(AutoTraining):
         validate = ["--validate", self.options.validate] if self.options.validate is not None else []
         self.models = [Model(Judged(*known), ["--algorithm", AUTO.name, *passes, *validate])]
 
-    def _loss_of(self, tally: Tally) -> float:
-        return float(tally.log_loss if self.width > 1 or self.settings.oaa else tally.average)
-
     # --- the search --------------------------------------------------------------------------
 
     def _search(self, counts: list[int]) -> None:

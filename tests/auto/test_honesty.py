@@ -1,0 +1,248 @@
+"""What `--algorithm auto` says of its models is true: none is turned round, and losses are those of other rows."""
+
+import numpy as np
+import pytest
+from slow_rules import Logistic, Poisson, Squared
+
+from vwlite import SparseClassifier, SparseRegressor
+
+RNG = np.random.default_rng
+FRESH = 5000  # rows that losses are compared with
+KINDS = (2, 3, 5, 9, 20)
+
+
+def chosen(model) -> dict:
+    found = model.chosen_
+    return found | {"loss": found.get("loss", found["baseline"])}
+
+
+def one_hot(kind, kinds: int) -> np.ndarray:
+    return np.eye(kinds)[kind]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def expected_loss(score, share) -> float:
+    """The log loss of scores, where labels are 1 with these shares."""
+    return float(np.mean(np.logaddexp(0, score) - share * score))
+
+
+# --- no model is turned round ------------------------------------------------------------------------------
+
+
+def labels_of_kinds(rng, means, kind, noise: float) -> np.ndarray:
+    y = means[kind]
+    return np.where(rng.random(len(kind)) < noise, 1 - y, y)
+
+
+def loss_of(name: str, scores, y, h) -> float:
+    kinds = {"logistic": Logistic(), "squared": Squared(), "poisson": Poisson()}
+    return float(np.average([kinds[name].value(p, label) for p, label in zip(scores, y, strict=True)], weights=h))
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+@pytest.mark.parametrize("form", ["categories", "numbers"])
+@pytest.mark.parametrize("problem", ["logistic", "squared", "poisson", "importances"])
+def test_no_model_of_few_kinds_is_turned_round(kinds, form, problem):
+    """Predictions rise with the means of kinds, and no model is worse than the constant on its own rows."""
+    means = np.arange(kinds) % 2 * 1.0 if form == "categories" else (np.arange(kinds) >= kinds / 2) * 1.0
+    for seed, (n, noise) in enumerate([(20, 0), (40, 0), (40, 0.1), (60, 0), (100, 0.1), (1000, 0), (1000, 0.1)]):
+        rng = RNG([kinds, n, seed])
+        kind = np.r_[np.arange(kinds), rng.integers(0, kinds, n - kinds)]
+        X = one_hot(kind, kinds) if form == "categories" else kind[:, None] * 1.0
+        y = labels_of_kinds(rng, means, kind, noise)
+        h = rng.choice([0.5, 1.0, 3.0], n) if problem == "importances" else np.ones(n)
+        if problem in ("logistic", "importances"):
+            loss, model, y = "logistic", SparseClassifier(), 2 * y - 1
+        elif problem == "squared":
+            loss, model, y = "squared", SparseRegressor(), 7 + 3 * y
+        else:
+            loss, model, y = "poisson", SparseRegressor(loss="poisson"), rng.poisson(np.exp(1.5 * y)) * 1.0
+        if np.ptp(y) == 0:
+            continue
+        model.fit(X, y, h)
+        scores = model.decision_function(X) if loss == "logistic" else model.predict(X)
+        scores = np.log(scores) if loss == "poisson" else scores
+        found = chosen(model)
+        if n >= 40:
+            assert np.corrcoef(scores, means[kind])[0, 1] > 0, (n, noise)
+        baseline = min(loss_of(loss, np.full(n, constant), y, h) for constant in constants(loss, y, h))
+        assert loss_of(loss, scores, y, h) <= baseline * (1 + 1e-5), (n, noise, found)
+        if n >= 60 and noise == 0 and loss == "logistic":
+            assert ((scores > 0) == (y > 0)).all()
+
+
+def constants(loss: str, y, h):
+    mean = np.average(y, weights=h)
+    if loss == "logistic":
+        return [np.log((1 + mean) / (1 - mean))]
+    return [mean if loss == "squared" else np.log(mean)]
+
+
+@pytest.mark.parametrize("kinds", [3, 5, 9])
+def test_no_model_of_several_classes_is_turned_round(kinds):
+    for n, noise in ((60, 0.0), (200, 0.2), (1000, 0.2)):
+        rng = RNG([kinds, n])
+        kind = np.r_[np.arange(kinds), rng.integers(0, kinds, n - kinds)]
+        y = np.where(rng.random(n) < noise, rng.integers(0, 3, n), kind % 3)
+        model = SparseClassifier().fit(one_hot(kind, kinds), y)
+        p = model.predict_proba(one_hot(kind, kinds))
+        shares = np.bincount(y) / n
+        assert -np.log(p[np.arange(n), y]).mean() <= -(shares * np.log(shares)).sum()
+        for k in range(3):
+            assert np.corrcoef(p[:, k], kind % 3 == k)[0, 1] > 0
+        if noise == 0:
+            assert (p.argmax(axis=1) == y).all()
+
+
+# --- losses are those of other rows --------------------------------------------------------------------------
+
+
+def drawn(name: str, n: int, rng) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and the share of label 1 of each row."""
+    if name == "few kinds":
+        kind = rng.integers(0, 5, n)
+        return one_hot(kind, 5), np.array([0.1, 0.3, 0.5, 0.7, 0.9])[kind]
+    if name.startswith("categories"):
+        kind = rng.integers(0, 30, n)
+        if name == "categories, sorted":
+            kind = np.sort(kind)
+        return one_hot(kind, 30), sigmoid(2 * np.sin(np.arange(30)))[kind]
+    x = rng.normal(size=(n, 6))
+    return x, np.full(n, 0.5) if name == "noise" else sigmoid(1.5 * x[:, 0] - x[:, 1])
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("name", ["few kinds", "categories", "categories, sorted", "noise", "numbers", "copies"])
+def test_the_reported_loss_is_that_of_other_rows(name, n):
+    """In the mean of 20 draws within 3 standard errors and 3 nats over n; fresh rows have no copies."""
+    differences = []
+    for seed in range(20):
+        rng = RNG([n, seed])
+        x, share = drawn(name, n, rng)
+        y = rng.random(n) < share
+        if name == "copies":
+            rows = rng.permutation(np.tile(np.arange(n), 3))
+            x, y = x[rows], y[rows]
+        if not 8 <= y.sum() <= len(y) - 8:
+            continue
+        model = SparseClassifier().fit(x, y)
+        fresh, shares = drawn(name, FRESH, rng)
+        differences.append(chosen(model)["loss"] - expected_loss(model.decision_function(fresh), shares))
+    mean, error = np.mean(differences), np.std(differences) / np.sqrt(len(differences))
+    assert abs(mean) <= 3 * error + 3 / n
+
+
+@pytest.mark.parametrize("n", [70, 400])
+def test_copies_change_little(n):
+    rng = RNG(n)
+    x, share = drawn("numbers", n, rng)
+    y = rng.random(n) < share
+    fresh, shares = drawn("numbers", FRESH, rng)
+
+    def losses(rows) -> tuple[float, float]:
+        model = SparseClassifier().fit(x[rows], y[rows])
+        return chosen(model)["loss"], expected_loss(model.decision_function(fresh), shares)
+
+    reported, test = losses(np.arange(n))
+    for times in (2, 3, 5):
+        for rows in (np.tile(np.arange(n), times), np.repeat(np.arange(n), times)):
+            found = losses(rng.permutation(rows) if times == 3 else rows)
+            assert found[0] >= 0.8 * reported and found[1] <= 1.1 * test
+
+
+def test_an_oversampled_class_is_not_learned_by_heart():
+    """Rows of a rare class ten times, shuffled: copies are scattered, and share a fold all the same."""
+    rng = RNG(7)
+    n = 2000
+    x = rng.normal(size=(n, 6))
+    y = rng.random(n) < sigmoid(1.5 * x[:, 0] - 4)
+    rows = rng.permutation(np.r_[np.arange(n), np.repeat(np.flatnonzero(y), 9)])
+    model = SparseClassifier().fit(x[rows], y[rows])
+    fresh = rng.normal(size=(20_000, 6))
+    share = sigmoid(1.5 * fresh[:, 0] - 4)
+    weight = 1 + 9 * share  # so often are rows of the training part there
+    score = model.decision_function(fresh)
+    loss = np.average(np.logaddexp(0, score) - 10 * share / weight * score, weights=weight)
+    assert 0.8 * loss <= chosen(model)["loss"] <= 1.25 * loss
+
+
+def test_the_order_of_rows_changes_little():
+    rng = RNG(8)
+    n = 1500
+    kind = rng.integers(0, 40, n)
+    x = np.c_[one_hot(kind, 40), rng.normal(size=(n, 2))]
+    share = sigmoid(2 * np.sin(kind) + x[:, -1])
+    y = rng.random(n) < share
+    orders = {"shuffled": rng.permutation(n), "by category": np.argsort(kind), "by label": np.argsort(y, kind="stable")}
+    new = rng.integers(0, 40, FRESH)
+    fresh = np.c_[one_hot(new, 40), rng.normal(size=(FRESH, 2))]
+    shares = sigmoid(2 * np.sin(new) + fresh[:, -1])
+    losses = {}
+    for name, order in orders.items():
+        score = SparseClassifier().fit(x[order], y[order]).decision_function(fresh)
+        losses[name] = expected_loss(score, shares)
+    for loss in losses.values():
+        assert abs(loss - losses["shuffled"]) <= max(0.1 * losses["shuffled"], 0.01), losses
+
+
+# --- the last check ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["logistic", "squared", "classes"])
+def test_a_model_that_folds_have_turned_round_is_not_taken(monkeypatch, kind):
+    """Folds that take whole kinds out, as those of 0.2.0: each lane has only seen the other kinds."""
+    values = 3 if kind == "classes" else 2
+
+    def by_content(contents, features, labels, out, folds):
+        known = sorted(set(contents))
+        for i, c in enumerate(contents):
+            out[i] = known.index(c) % folds
+
+    monkeypatch.setattr("vwlite.auto.selection.folds_of", by_content)
+    for seed in range(5):
+        rng = RNG(seed)
+        x = rng.integers(0, values, 80)
+        y = np.where(rng.random(80) < 0.1, rng.integers(0, values, 80), x)
+        model = SparseRegressor() if kind == "squared" else SparseClassifier()
+        model.fit(one_hot(x, values), y)
+        if kind == "squared":
+            assert np.mean((model.predict(one_hot(x, values)) - y) ** 2) <= np.var(y) * (1 + 1e-6)
+        else:
+            p = model.predict_proba(one_hot(x, values))[np.arange(80), y]
+            shares = np.bincount(y) / 80
+            assert -np.log(p).mean() <= -(shares * np.log(shares)).sum() * (1 + 1e-6)
+
+
+# --- nested choices ------------------------------------------------------------------------------------------
+
+
+def test_choices_without_a_fold_do_not_depend_on_its_labels(monkeypatch):
+    """Of the scores of a pass: labels of a fold turned round change nothing of what its rows are predicted to be."""
+    from vwlite.auto import selection
+    from vwlite.core.auto.stack import Scored
+    from vwlite.core.learn.losses import Logistic as CompiledLogistic
+
+    rng = RNG(11)
+    n = 200
+    folds = rng.integers(0, 4, n)
+    truth = rng.normal(size=n)
+    passes = [(truth[:, None] + s * rng.normal(size=(n, 8))).astype(np.float32) for s in (2, 1, 0.5, 3)]
+    y = np.where(rng.random(n) < sigmoid(2 * truth), 1.0, -1.0)
+
+    def predictions(y):
+        s = selection.Selection.__new__(selection.Selection)
+        s._y, s._h, s._scored_folds = np.zeros(n), np.ones(n), bytes(folds.tolist())
+        s._nests = [s._nest(fold) for fold in range(4)]
+        c = selection.GridCandidate("none", lambda: None)
+        for number, scores in enumerate(passes, 1):
+            s._choose_nested(c, Scored(CompiledLogistic(), scores.ravel(), y, np.ones(n), np.zeros(n)), number)
+        return np.array(c.nested_predictions), [choice.loss for choice in c.nested]
+
+    found, losses = predictions(y)
+    for fold in range(4):
+        other, its_losses = predictions(np.where(folds == fold, -y, y))
+        assert (other[folds == fold] == found[folds == fold]).all() and its_losses[fold] == losses[fold]
+        assert (other[folds != fold] != found[folds != fold]).any()
