@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from vwlite import SparseClassifier, SparseRegressor
 
 ESTIMATORS = [
+    SparseClassifier(), SparseRegressor(), SparseClassifier(algorithm="adagrad"),
     SparseClassifier(algorithm="gd"), SparseRegressor(algorithm="gd"),
     SparseClassifier(algorithm="ftrl", loss="hinge", l1=0.01, passes=3),
     SparseClassifier(softmax=True, radius=1.0), SparseRegressor(algorithm="adagrad", loss="huber", average=True),
@@ -21,14 +22,22 @@ REASONS = {
     "check_sample_weight_equivalence_on_dense_data": _WEIGHTS,
     "check_sample_weight_equivalence_on_sparse_data": _WEIGHTS,
 }
+_ADAGRAD = {
+    "check_class_weight_classifiers": "AdaGrad takes steps of one size for each column, whatever the scale of its "
+    "values: where these have a deviation of 20, an intercept does not outweigh them in one pass, nor in twenty"
+}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: REASONS)
+def failing(estimator):
+    return REASONS | (_ADAGRAD if estimator.algorithm == "adagrad" else {})
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=failing)
 def test_check(estimator, check):
     check(estimator)
 
 
 def test_every_reason_is_that_of_a_check():
     names = {check.func.__name__ for estimator in ESTIMATORS for _, check in estimator_checks_generator(estimator)}
-    assert set(REASONS) < names
+    assert {*REASONS, *_ADAGRAD} < names
     assert len(names) > 40

@@ -247,7 +247,7 @@ class AutoTraining(Training):
         return Selection(make_loss(self.settings), self.labels_as, data, self.validation)
 
     def _settle(self) -> None:
-        """Replace the best candidate by the one with the loss to report; by the intercept if that is better out of fold;
+        """Replace the best candidate by that with the loss to report; by the intercept if it is better out of fold;
         by the best column, or the intercept, if a constant is better on the examples that the model has learned."""
         self.passes_used = max(len(c.passes) for c in self.candidates)
         best, self.best = self.best, None
