@@ -76,6 +76,11 @@ def test_the_smallest_model_that_keeps_a_share_of_the_gain(share, nonzeros):
     assert smallest(front, 1.0, share).nonzeros == nonzeros
 
 
+def test_a_gain_that_none_has_gives_the_best_one():
+    front = front_of(points((1, 0.95), (5, 0.5)))
+    assert smallest(front, 1.0, 0.6).nonzeros == 5
+
+
 def test_without_a_gain_there_is_no_model():
     assert smallest(front_of(points((1, 0.9), (2, 0.8))), 0.8, 0.95) is None
     assert smallest([], 0.8, 0.95) is None

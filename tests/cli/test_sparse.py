@@ -48,12 +48,14 @@ def test_a_small_model_keeps_most_of_the_gain(vwlite, data, tmp_path):
     chosen, model, p = report["chosen"], model_of(tmp_path / "m"), chosen_of(report)
     assert model.algorithm == "adagrad-rda" and model.chosen == chosen
     assert (model.options["l1"], model.options["learning_rate"]) == (p["l1"], p["learning rate"])
-    assert report["results"]["nonzero weights"] == p["nonzero weights"] < 100 < 2000 < len(model.keys)
-    gain = chosen["baseline"] - chosen["best loss"]
-    assert chosen["baseline"] - p["loss"] >= 0.95 * gain > 0
-    assert all(chosen["baseline"] - q["loss"] < 0.95 * gain for q in report["front"]
-               if q["nonzero weights"] < p["nonzero weights"])  # fmt: skip
+    assert report["results"]["nonzero weights"] == p["nonzero weights"] < 200 < 2000 < len(model.keys)
     vwlite("train", train, *LOGISTIC, "-m", tmp_path / "auto")
+    auto = model_of(tmp_path / "auto").chosen
+    assert chosen["largest gain"] == pytest.approx(auto["baseline"] - auto["loss"], rel=1e-12)
+    assert chosen["baseline"] - p["loss"] == pytest.approx(chosen["kept"] * chosen["largest gain"])
+    assert chosen["kept"] >= 0.95 or p == report["front"][-1]
+    assert all(chosen["baseline"] - q["loss"] < 0.95 * chosen["largest gain"] for q in report["front"]
+               if q["nonzero weights"] < p["nonzero weights"])  # fmt: skip
     dense = loss_on(vwlite, tmp_path / "auto", test)
     assert chosen["baseline"] - loss_on(vwlite, tmp_path / "m", test) > 0.85 * (chosen["baseline"] - dense)
 
@@ -71,8 +73,8 @@ def test_the_front_is_printed_and_reported(vwlite, data, tmp_path):
     assert [int(row.split()[0]) for row in rows] == sizes
     assert [row.endswith("  chosen") for row in rows] == [p["chosen"] for p in front]
     p = chosen_of(report)
-    assert any(line.startswith(f"chosen = {p['nonzero weights']} of ") and "keeps 95 % of the gain" in line
-               for line in said)  # fmt: skip
+    kept = f"keeps {100 * report['chosen']['kept']:.0f} % of the gain of the default"
+    assert any(line.startswith(f"chosen = {p['nonzero weights']} of ") and kept in line for line in said)
 
 
 def test_more_of_the_gain_takes_more_weights(vwlite, data, tmp_path):
@@ -222,11 +224,23 @@ def test_equal_labels_give_the_intercept_alone(vwlite, tmp_path, label, options,
     assert [float(x) for x in found] == pytest.approx([float(x) for x in expected], rel=1e-5, abs=1e-9)
 
 
-def test_noise_gives_the_intercept_alone_or_nearly(vwlite, tmp_path):
-    rng = np.random.default_rng(8)
-    lines = [f"{rng.choice([-1, 1])} |a x{rng.integers(1000)} y{rng.integers(1000)}\n" for _ in range(500)]
-    report = sparse(vwlite, tmp_path / "m", write(tmp_path / "d.vw", lines), "--sparse")
-    assert report["results"]["nonzero weights"] < 50
+def test_noise_gives_the_intercept_alone(vwlite, tmp_path):
+    """Learners of noise are better than a constant in some draws; the default seldom is at the same time."""
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        lines = [f"{rng.choice([-1, 1])} |a x{rng.integers(100)} y{rng.integers(100)}\n" for _ in range(200)]
+        report = sparse(vwlite, tmp_path / "m", write(tmp_path / "d.vw", lines), "--sparse")
+        found.append(report["results"]["nonzero weights"])
+    assert sum(n > 0 for n in found) <= 1
+
+
+def test_a_share_that_no_learner_keeps_gives_the_best_one(vwlite, data, tmp_path):
+    train, _ = data
+    said = vwlite("train", train, "--sparse=0.999999", "-m", tmp_path / "m", "--report", tmp_path / "r").err
+    report = json.loads((tmp_path / "r").read_text())
+    assert report["chosen"]["kept"] < 0.999999 and report["front"][-1]["chosen"]
+    assert f"keeps {100 * report['chosen']['kept']:.0f} % of the gain of the default" in said
 
 
 @pytest.mark.parametrize(

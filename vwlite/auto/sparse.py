@@ -1,7 +1,8 @@
 """`--sparse`: learners of adagrad-rda side by side, one for each strength and rate, and the choice of a small model.
 
 A learner is as good as its progressive predictions of the later examples. The front has, for each number of weights,
-the learner with the least loss. The model is the smallest one that keeps most of the gain over the best constant.
+the learner with the least loss. The model is the smallest one that keeps most of the gain over the best constant: that
+of `--algorithm auto`, or for a stream of that of the best learner.
 """
 
 import math
@@ -50,12 +51,11 @@ def front_of(points: Iterable[SparsePoint]) -> list[SparsePoint]:
     return found
 
 
-def smallest(front: Sequence[SparsePoint], baseline: float, share: float) -> SparsePoint | None:
-    """The smallest model that keeps this share of the gain over the baseline; None if there is no gain."""
-    best = front[-1].loss if front else math.inf
-    if not best < baseline:
+def smallest(front: Sequence[SparsePoint], baseline: float, wanted: float) -> SparsePoint | None:
+    """The smallest model with this gain over the baseline, or the best one if none has it; None if there is no gain."""
+    if not front or not front[-1].loss < baseline:
         return None
-    return next(p for p in front if p.loss <= best + (1 - share) * (baseline - best))
+    return next((p for p in front if baseline - p.loss >= wanted), front[-1])
 
 
 # --- the learners ----------------------------------------------------------------------------

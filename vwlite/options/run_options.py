@@ -275,7 +275,7 @@ class TrainOptions(InputOptions):
         None, "--sparse", group=LEARN, reported=True, type=Number(0, 1, open_low=True, open_high=True),
         metavar="[=SHARE]", bare=str(KEPT_GAIN),
         help="Find a small model. Of learners of adagrad-rda with many values of --l1 and rates, the one with the "
-             "fewest weights that keeps SHARE (0.95) of the gain in loss over the best constant.",
+             "fewest weights that keeps SHARE (0.95) of the gain of --algorithm auto in loss over the best constant.",
     )  # fmt: skip
     class_weight: str | tuple[tuple[str, float], ...] | None = option(
         None, "--class-weight", group=LEARN, reported=True, type=ClassWeight(), metavar="WEIGHTS", check=_check_counted,

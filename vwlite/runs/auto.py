@@ -224,14 +224,9 @@ class AutoTraining(Training):
             self._end_stream()
             return
         if summary.examples and self.baseline:
-            examples = DrawnExamples.of(summary, counts, load_batch)
-            self.selection = self._selection(Drawn(summary, examples))
-            self.selection.stopped = self.stopped
-            self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
-            self.best = self._race(self._most_passes())
-            if self.best is None:
+            self._learn_drawn(DrawnExamples.of(summary, counts, load_batch))
+            if not self.passes_used:
                 return  # a signal came within the first pass
-            self._settle()
         learner = self._load_model()
         batches = map(load_batch, range(len(counts)))
         if self.validation is None:
@@ -242,6 +237,15 @@ class AutoTraining(Training):
         self._feed_given(judge, self.validation_batches, self._file_order(self.validation.summary))
         self.held = judge.progressive
         self._feed_given(learner, batches, array("d", []))  # counts them
+
+    def _learn_drawn(self, examples: DrawnExamples) -> None:
+        """Find the best candidate, in passes over the examples; without any if a signal comes within the first one."""
+        self.selection = self._selection(Drawn(self.summary, examples))
+        self.selection.stopped = self.stopped
+        self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self._folds)]
+        self.best = self._race(self._most_passes())
+        if self.best is not None:
+            self._settle()
 
     def _selection(self, data: Drawn) -> Selection:
         return Selection(make_loss(self.settings), self.labels_as, data, self.validation)

@@ -5,12 +5,14 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.build import make_loss
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import LOSS_NAMES, VALUES, WeightScale
+from vwlite.auto.selection import GridCandidate
 from vwlite.auto.sparse import (
     NORMALIZATIONS,
     JudgedLearner,
@@ -60,14 +62,18 @@ REFUSED = {
 class SparseTraining(AutoTraining):
     """The state of one run. Data and labels are read like those of `--algorithm auto`; the learners are others.
 
-    Files are learned in drawn order, and judged by their second half; a stream as it comes.
+    Files are learned in drawn order, first by `--algorithm auto`; learners are judged by their second half. A stream is
+    learned as it comes.
     """
 
     judged: Sequence[JudgedLearner] | None = None  # of a stream
     grid: SparseGrid | None = None
     front: Sequence[SparsePoint] = ()
     point: SparsePoint | None = None  # None: the intercept alone is the model
+    gain: float | None = None  # of `--algorithm auto` over the best constant; None: it was not learned
     features = 0  # of the model, with weights of 0
+
+    _other: "SparseTraining | None" = None  # that learns by `--algorithm auto`
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         resolved = replace(job.resolved, why="learners of adagrad-rda, as --sparse is given")
@@ -93,12 +99,34 @@ class SparseTraining(AutoTraining):
         self._learn_labels_as()
         best = None
         if self.summary.examples and self.baseline:
-            best = self._best_of(DrawnExamples.of(self.summary, counts, load_batch))
+            examples = DrawnExamples.of(self.summary, counts, load_batch)
+            if not self._is_scarce:
+                self.gain = self._gain_of_auto(examples)
+            if (self.gain is None or self.gain > 0) and not self.stopped:
+                best = self._best_of(examples)
             if self.stopped:
                 return
         learner = self._given(self._model_settings(), WeightScale())
         self._load(learner, best)
         self._feed_given(learner, map(load_batch, range(len(counts))), array("d", []))  # counts them
+
+    def _gain_of_auto(self, examples: DrawnExamples) -> float:
+        """How much less the loss of `--algorithm auto` is than that of the best constant, out of fold."""
+        run = copy(self)
+        self._other = run
+        run._learn_drawn(examples)
+        if run.best is None or run.best.best is None:
+            return 0.0
+        return (run.baseline - run.best.best.loss) * run.labels_as.loss_scale
+
+    def stop(self) -> None:
+        super().stop()
+        if self._other is not None:
+            self._other.stop()
+
+    def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
+        with self.live.cleared():
+            self._say_pass(number_of_pass, ran)
 
     def _best_of(self, examples: DrawnExamples) -> Learner | None:
         """The learner that is chosen, after learning the examples; None: the intercept alone."""
@@ -154,12 +182,17 @@ class SparseTraining(AutoTraining):
     def _choose(self, points: Sequence[SparsePoint], constant: JudgedLearner) -> None:
         assert self.options.sparse is not None
         self.front, self.baseline = front_of(points), constant.loss
-        self.point = smallest(self.front, self.baseline, self.options.sparse)
+        self.point = smallest(self.front, self.baseline, self.options.sparse * self._largest_gain)
         if not self.options.quiet:
             say(HEADER)
             for p in self.front:
                 mark = "  chosen" if p == self.point else ""
                 say(f"{p.nonzeros:<15}  {p.loss:<8.6g}  {p.l1:<9.3g}  {p.rate:.3g}{mark}")
+
+    @property
+    def _largest_gain(self) -> float:
+        """That of which a share is kept."""
+        return self.gain if self.gain is not None else self.baseline - self.front[-1].loss if self.front else 0.0
 
     # --- a stream ----------------------------------------------------------------------------
 
@@ -277,6 +310,7 @@ class SparseTraining(AutoTraining):
             return found | {"model": "intercept"}
         return found | {
             "normalize": self.grid.normalize, **reported(self.point), "best loss": self.front[-1].loss,
+            "largest gain": self._largest_gain, "kept": (self.baseline - self.point.loss) / self._largest_gain,
             "loss is": f"progressive {LOSS_NAMES[self.settings.loss]}",
         }  # fmt: skip
 
@@ -288,11 +322,13 @@ class SparseTraining(AutoTraining):
         found = Training.results(self)
         lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
         if self.point is not None and self.grid is not None:
-            p, share = self.point, self.options.sparse or 0
+            p, kept = self.point, 100 * (self.baseline - self.point.loss) / self._largest_gain
+            of = "the default" if self.gain is not None else "the best learner"
             lines["chosen"] = (
                 f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
-                f"{VALUES[self.grid.normalize]}: keeps {100 * share:g} % of the gain; {LOSS_NAMES[self.settings.loss]} "
-                f"{p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline {self.baseline:.4f})"
+                f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
+                f"{LOSS_NAMES[self.settings.loss]} {p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline "
+                f"{self.baseline:.4f})"
             )
         elif self.summary.examples:
             lines["chosen"] = "the intercept alone: nothing predicts better than a constant"
