@@ -16,7 +16,7 @@ cp -R README.md data "$home/vwlite"
 cp -R tests/digests.py tests/support tests/reference "$home/vwlite/tests"
 cp /etc/resolv.conf "$root/etc"
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"
-awk '/^```sh$/ { blocks++; on = 1; next } /^```$/ { on = 0 } on && blocks <= 2' README.md > "$home/blocks.sh"
+awk '/^```sh$/ { blocks++; on = 1; next } /^```$/ { on = 0 } on && (blocks == 2 || blocks == 3)' README.md > "$home/blocks.sh"
 cat > "$home/run.sh" << 'EOF'
 set -e
 for compiler in cc gcc clang; do ! command -v $compiler; done

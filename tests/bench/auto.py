@@ -1,7 +1,7 @@
 """`vwlite train --algorithm auto`, which has nothing to tune, beside learners that are tuned.
 
     make auto SETS=FOLDER      writes the tables and the picture of AUTO.md; ONLY=PART is binary,
-                               numbers or classes
+                               numbers, classes or stress
 
 Binary: a set without a test file is shuffled with a seed; a quarter, or a third of up to 3,000 rows, is its test part.
 Sets of fewer than 3,000 rows to train are learned in five orders of their rows, and figures are means. Tuned are gd and
@@ -30,6 +30,7 @@ from sklearn.metrics import mean_poisson_deviance
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from stress import stress
 
 SMALL, ORDERS = 3000, 5  # sets of fewer rows to train are learned in so many orders of them
 WIDE = 3000  # features
@@ -445,7 +446,7 @@ def classes(source: Path, quick: bool) -> str:
 
 def main() -> None:
     parser = options_of(__doc__, quick="small data: does it work?", data=True, results="put the tables into this file")
-    parser.add_argument("--only", choices=["binary", "numbers", "classes"], help="this part")
+    parser.add_argument("--only", choices=["binary", "numbers", "classes", "stress"], help="this part")
     parser.add_argument("--picture", type=Path, default=HERE / "auto.png", help="(default: beside this file)")
     typed = parser.parse_args()
     source, names = (ROOT / "data", ["breast_cancer"]) if typed.quick else (typed.data, list(SETS))
@@ -453,6 +454,7 @@ def main() -> None:
         "binary": lambda: binary(source, names, 2 if typed.quick else ORDERS, typed.picture),
         "numbers": lambda: numbers(source, typed.quick),
         "classes": lambda: classes(source, typed.quick),
+        "stress": lambda: stress(typed.quick),
     }
     for name, part in parts.items():
         if typed.only in (None, name):

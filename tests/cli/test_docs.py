@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 README = docs.README.read_text(encoding="utf-8")
 RESULTS = docs.RESULTS.read_text(encoding="utf-8")
 HELP = {path.stem: path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")}
-INSTALL, *BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
+SET_UP, INSTALL, *BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
 FOREIGN = {"--nthreads", "--sshlogin", "--wait", "--array", "--wrap", "--bfgs", "--daemon", "--data-binary", "--retry",
            "--retry-connrefused"}  # options of other programs  # fmt: skip
 
@@ -140,10 +140,13 @@ def commands_of(topic: str) -> list[str]:
     return [block for block in found if block.startswith("    vwlite") and "data/" in block]
 
 
-def test_the_readme_is_short_and_installs_first() -> None:
-    assert len(README.splitlines()) <= 320
+def test_the_readme_is_short_and_begins_with_the_set_up() -> None:
+    assert len(README.splitlines()) <= 330
+    commands = [line.split("#")[0].strip() for line in SET_UP.splitlines()]
+    assert commands == ["make demo", "make test"]
+    ci = (ROOT / ".ci/run").read_text().splitlines()
+    assert [line for line in ci if line in commands] == commands
     assert INSTALL == "pip install vwlite\n"  # tests/wheels.sh does, from the wheels
-    assert README.count("`make install && . .venv/bin/activate`") == 1
 
 
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
@@ -156,6 +159,10 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
             continue
         done = shell(f"{head}{block}".replace("8080", port).replace("localhost", "127.0.0.1"))
         assert done.code == 0, (block, done)
+    if shutil.which("git"):  # a clone stays clean
+        shutil.copy(ROOT / ".gitignore", tmp_path)
+        done = shell(f"cd {tmp_path} && git init -q && git status --porcelain")
+        assert sorted(done.out.splitlines()) == ["?? .gitignore", "?? bin/", "?? data"]
 
 
 def test_the_readme_shows_what_its_first_commands_print() -> None:
