@@ -7,6 +7,7 @@ from typing import Any
 
 from vwlite import __version__
 from vwlite.errors import VwliteError
+from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
@@ -17,7 +18,8 @@ from vwlite.runs.signals import StopSignal
 class RunFrame(ExitStack):
     """The frame of one run. Use as a context manager: files that are not committed are discarded at its end.
 
-    The report is opened first: a run whose report cannot be written does not begin.
+    The options are checked first, so that no output is opened that is an input, and the report is not written after
+    such a refusal. Then the report is opened: a run whose report cannot be written does not begin.
     """
 
     def __init__(self, command: str, options: InputOptions | None = None) -> None:
@@ -28,6 +30,7 @@ class RunFrame(ExitStack):
         self._report: AtomicFile | None = None
 
     def __enter__(self) -> "RunFrame":
+        check_run(self.options)
         with ExitStack() as stack:
             stack.enter_context(self._signals)  # first: what was started before it is cleaned up
             if self.options.report:
