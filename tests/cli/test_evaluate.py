@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from tests.support.running import GD
+from vwlite.evaluation.screen import failures
+from vwlite.options.types import Condition
+from vwlite.output.json_text import json_text
 
 metrics = pytest.importorskip("sklearn.metrics")
 
@@ -295,3 +298,41 @@ def test_a_pipe_is_evaluated_but_not_compared(vwlite):
     refused = subprocess.run([*run, "--against", "m"], input=b"", capture_output=True)
     assert refused.returncode == 2
     assert b"standard input is read only once" in refused.stderr
+
+
+def strict(text: str) -> dict:
+    """JSON, which has no NaN and no Infinity."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("place", ["highest", "lowest", "between"])
+def test_examples_of_importance_0_change_no_measure(vwlite, place):
+    made("two", False)
+    vwlite("train", "train.vw", *LEARN, "--loss", "logistic", "-m", "m")
+    before = strict(vwlite("evaluate", "-m", "m", "test.vw", "--json").out)
+    more = {"highest": "|n x:99", "lowest": "|n x:-99", "between": "|user a1"}[place]
+    lines = Path("test.vw").read_text()
+    for label in ("1", "-1"):
+        Path("test.vw").write_text(f"{label} 0 {more}\n{lines}{label} 0 {more}\n")
+        done = vwlite("evaluate", "-m", "m", "test.vw", "--json", "--fail-if", "average_precision<0.1")
+        after = strict(done.out)
+        for name, measure in before["measures"].items():
+            assert after["measures"][name]["value"] == pytest.approx(measure["value"], rel=1e-12)
+        assert after["best_f1"] == pytest.approx(before["best_f1"], rel=1e-12)
+        assert "Warning" not in done.err
+        assert " nan" not in vwlite("evaluate", "-m", "m", "test.vw").out
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+@pytest.mark.parametrize("value", [None, float("nan")])
+def test_a_condition_on_what_compares_with_no_number_fails(sign, value):
+    assert failures([Condition("auc", sign, 0.5)], {"auc": value}) == [f"--fail-if auc{sign}0.5: it is not defined"]
+
+
+def test_json_has_null_for_what_is_not_finite():
+    values = {"a": float("nan"), "b": [1.5, float("inf"), (True, -float("inf"))], "c": "NaN"}
+    assert strict(json_text(values)) == {"a": None, "b": [1.5, None, [True, None]], "c": "NaN"}

@@ -1,6 +1,5 @@
 """`vwlite info`"""
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +8,7 @@ import click
 from vwlite.input.diagnostics import printable
 from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH
+from vwlite.output.json_text import json_text
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -29,7 +29,7 @@ def command(model: str, as_json: bool) -> int:
 
     facts = describe(model, read_model(model))
     if as_json:
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        click.echo(json_text(facts, indent=2, ensure_ascii=False))
     else:
         click.echo(as_table(facts))
     return 0

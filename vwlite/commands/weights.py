@@ -182,11 +182,11 @@ def _bytes(name: str) -> bytes:
 
 def write(model: "Model", rows: "Iterator[Row]", as_json: bool, typed: bool) -> None:
     """Write rows to standard output, as lines or as a JSON array. typed: names are what somebody typed."""
-    import json
     import sys
 
     from vwlite.input.diagnostics import printable
     from vwlite.model.feature_names import escaped
+    from vwlite.output.json_text import json_text
 
     classes = model.class_names()
     columns = [f"\t{printable(name)}" for name in classes] or [""]
@@ -194,7 +194,7 @@ def write(model: "Model", rows: "Iterator[Row]", as_json: bool, typed: bool) -> 
     for index, k, weight, names in rows:
         if as_json:
             one = {"index": index, **({"class": classes[k]} if classes else {}), "weight": weight, "names": names}
-            waiting.append(separator + json.dumps(one))
+            waiting.append(separator + json_text(one))
             separator = ",\n"
         else:
             shown = "".join(f"\t{name if typed else escaped(_bytes(name))}" for name in names)

@@ -1,5 +1,6 @@
 """The measures as text for a terminal of 80 columns."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from vwlite.errors import UsageError
@@ -29,10 +30,12 @@ def check_names(conditions: Iterable[Condition], names: Sequence[str], more: str
 
 
 def failures(conditions: Iterable[Condition], values: Mapping[str, float | None]) -> list[str]:
-    """A sentence for each condition that holds, or whose measure is not defined."""
+    """A sentence for each condition that holds, or whose measure is not defined: None or NaN, which compares with no
+    number."""
     found = ((condition, values.get(condition.measure)) for condition in conditions)
-    return [f"--fail-if {condition}: it is {'not defined' if value is None else shown(value)}"
-            for condition, value in found if value is None or condition.holds(value)]  # fmt: skip
+    numbers = ((condition, math.nan if value is None else value) for condition, value in found)
+    return [f"--fail-if {condition}: it is {'not defined' if math.isnan(value) else shown(value)}"
+            for condition, value in numbers if math.isnan(value) or condition.holds(value)]  # fmt: skip
 
 
 def percent(x: float, digits: int = 1) -> str:

@@ -92,7 +92,8 @@ class Ranked(NamedTuple):
 
 
 class Scores:
-    """Scores with the importance of their examples, that of the negative ones below zero."""
+    """Scores with the importance of their examples, that of the negative ones below zero. Examples of importance 0 are
+    left out: a threshold between two of them finds nothing, so that its precision is not defined."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most, self._count = most, 0
@@ -105,6 +106,8 @@ class Scores:
         return self._bins is not None
 
     def add(self, score: Floats, signed: Floats) -> None:
+        if not signed.all():
+            score, signed = score[signed != 0], signed[signed != 0]
         self._parts.append((score, signed))
         self._count += score.size
         if self._count > self._most:

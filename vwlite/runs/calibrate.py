@@ -6,7 +6,6 @@
                 n is the number of rows. g is the log odds of the share in a pool, and linear between pools.
 """
 
-import json
 from typing import Any
 
 import click
@@ -24,6 +23,7 @@ from vwlite.input.parsing import EXAMPLE
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.options.calibrate import CalibrateOptions
+from vwlite.output.json_text import json_text
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring
@@ -68,7 +68,7 @@ def calibrate(o: CalibrateOptions) -> int:
         model.program = f"vwlite {__version__}"
         write_model(file, model)
         file.commit()
-        click.echo(json.dumps(results, indent=2) if o.json else _table(results, "~" * run.binned))
+        click.echo(json_text(results, indent=2) if o.json else _table(results, "~" * run.binned))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
         options = frame.reported_options(settings, "data", "model", "method")

@@ -1,6 +1,5 @@
 """A run of `vwlite diff`: what differs between two models."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
@@ -15,6 +14,7 @@ from vwlite.input.diagnostics import printable
 from vwlite.model import Model, read_model
 from vwlite.options.diff import DiffOptions
 from vwlite.options.resolve import check_run
+from vwlite.output.json_text import json_text
 from vwlite.runs.common import say
 from vwlite.runs.evaluate import Evaluating
 from vwlite.runs.frame import RunFrame
@@ -45,7 +45,7 @@ def diff(o: DiffOptions) -> int:
         facts |= {"predictions": _of_predictions(o, frame, notes) if o.data else {}, "notes": notes}
         if frame.signal is not None:
             return frame.code()
-        print(json.dumps(facts, indent=2, ensure_ascii=False) if o.json else "\n".join(_as_text(facts)))
+        print(json_text(facts, indent=2, ensure_ascii=False) if o.json else "\n".join(_as_text(facts)))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
         if not facts["weights"] and not facts["predictions"]:

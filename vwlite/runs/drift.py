@@ -1,6 +1,5 @@
 """A run of `vwlite drift`."""
 
-import json
 import math
 import re
 from dataclasses import replace
@@ -13,6 +12,7 @@ from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import EXAMPLE
 from vwlite.options.diff import DriftOptions
+from vwlite.output.json_text import json_text
 from vwlite.runs.common import say
 from vwlite.runs.evaluate import Evaluating
 from vwlite.runs.frame import RunFrame
@@ -52,7 +52,7 @@ def drift(o: DriftOptions) -> int:
         if o.json:
             both = {"numbers": pairs, "columns": columns}
             facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
-            print(json.dumps(facts, indent=2, ensure_ascii=False))
+            print(json_text(facts, indent=2, ensure_ascii=False))
             return frame.code()
         found = {name: pair for name, pair in columns.items() if differs(*pair)}
         print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(name, *pair) for name, pair in pairs.items()), sep="\n")

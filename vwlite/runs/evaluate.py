@@ -1,6 +1,5 @@
 """A run that evaluates a model on labelled data."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -22,6 +21,7 @@ from vwlite.input.parsing import Parsed
 from vwlite.input.reader import display_name
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.run_options import ModelOptions
+from vwlite.output.json_text import json_text
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
@@ -176,7 +176,7 @@ def evaluate(o: EvaluateOptions) -> int:
         found, notes = measured.finish()
         measures, against, result = measured.measures, measured.against, measured.as_dict()
         if o.json:
-            sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_text(result, indent=2, ensure_ascii=False) + "\n")
         else:
             lines = [screen.head(whole, first.positive), *screen.table(measures)]
             if against is not None:

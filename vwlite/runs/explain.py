@@ -6,7 +6,6 @@ The weights are those in the model's file, with which every algorithm predicts; 
 Features of a line that share an index share a weight, and are one here, with all their names.
 """
 
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from vwlite.model.feature_names import FeatureNames, escaped
 from vwlite.options.explain import ExplainOptions
 from vwlite.options.run_options import MOST_NAMES
 from vwlite.options.settings import Settings
+from vwlite.output.json_text import json_text
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring
@@ -253,7 +253,7 @@ def _as_json(run: Scoring, place: tuple[str, int, str], record: Any, views: list
         found |= each[0].as_dict()
     else:
         found["classes"] = [{"class": names[v.of_class], **e.as_dict()} for v, e in zip(views, each, strict=True)]
-    return json.dumps(found) + "\n"
+    return json_text(found) + "\n"
 
 
 def _as_text(run: Scoring, place: tuple[str, int, str], record: Any, views: list[View], each: list[Explanation]) -> str:

@@ -92,13 +92,13 @@ class RunFrame(ExitStack):
         """Write the report, if there is to be one."""
         if self._report is None:
             return
-        import json
+        from vwlite.output.json_text import json_text
 
         interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
         parts = {"exit_code": self.code(), **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
         file, self._report = self._report, None
-        file.write((json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        file.write((json_text(content, indent=2, ensure_ascii=False) + "\n").encode())
         file.commit()
 
     def code(self, kept: str | None = None) -> int:

@@ -14,6 +14,7 @@ from vwlite.commands.weights import largest
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.evaluation.kinds import Binary, Classes, Regression
 from vwlite.options.report import ReportOptions
+from vwlite.output.json_text import json_text
 from vwlite.page import sections
 from vwlite.page.markup import Markup, columns, joined, page, paragraph, section, text
 from vwlite.runs.common import say
@@ -48,7 +49,7 @@ def report(o: ReportOptions) -> int:
         facts = {"measures": measured.as_dict(), "notes": notes, "models": [p.as_dict() for p in parts],
                  "front": front, "data": dict(data)}  # fmt: skip
         if o.json:
-            written = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+            written = json_text(facts, indent=2, ensure_ascii=False) + "\n"
         else:
             written = _page(o, measured, parts, notes, data, front)
         if out is None:

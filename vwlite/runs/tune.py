@@ -37,6 +37,7 @@ from vwlite.options.resolve import check_run, resolve
 from vwlite.options.run_options import TrainOptions, collected
 from vwlite.options.tune import TuneOptions
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.json_text import json_text
 from vwlite.runs.auto import AutoTraining
 from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.common import say
@@ -474,7 +475,7 @@ class Tuning(AutoTraining):
         if self.typed.json:
             kind = "out-of-fold" if self.validation is None else "validation"
             about = {"loss is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
-            print(json.dumps({**about, "front": rows}, indent=2))
+            print(json_text({**about, "front": rows}, indent=2))
         else:
             print(f"{name:<10}  nonzero weights    gain")
             for row, m in zip(rows, front, strict=True):

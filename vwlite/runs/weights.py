@@ -4,7 +4,6 @@ The spread is the standard deviation over all examples, where a missing feature 
 score varies with the feature.
 """
 
-import json
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +24,7 @@ from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.options.run_options import MOST_NAMES, ModelOptions
 from vwlite.options.settings import Settings
+from vwlite.output.json_text import json_text
 from vwlite.runs.common import BadLines
 from vwlite.runs.explain import cut
 from vwlite.runs.frame import RunFrame
@@ -146,7 +146,7 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
         ]  # fmt: skip
         sums = [{"name": g.name, "sum of |weight x spread|": g.effect, "share": g.share, "features": g.size}
                 for g in groups]  # fmt: skip
-        sys.stdout.write(json.dumps({"examples": data.examples, "weights": weights, "groups": sums}, indent=1) + "\n")
+        sys.stdout.write(json_text({"examples": data.examples, "weights": weights, "groups": sums}, indent=1) + "\n")
         return
     column = f" {'class':<10}" if data.model.class_names() else ""
     lines = [f"{data.examples:,} examples", ""]

@@ -1,6 +1,5 @@
 """The examples with the largest loss, and what spoke for the mistake."""
 
-import json
 import sys
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ from vwlite.core.learn.recorder import Recorder
 from vwlite.errors import DataError, UsageError
 from vwlite.options.explain import WorstOptions
 from vwlite.options.run_options import ModelOptions
+from vwlite.output.json_text import json_text
 from vwlite.output.stdio import say
 from vwlite.runs.explain import (
     Explainer,
@@ -93,7 +93,7 @@ def worst(o: WorstOptions) -> int:
         if frame.signal is not None:
             return frame.code()
         if o.json:
-            sys.stdout.write("".join(json.dumps(row.as_dict()) + "\n" for row in rows))
+            sys.stdout.write("".join(json_text(row.as_dict()) + "\n" for row in rows))
         else:
             sys.stdout.write("\n".join(_text(opened, i, row) for i, row in enumerate(rows, 1)))
         if not rows and not o.quiet:
