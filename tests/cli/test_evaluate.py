@@ -1,6 +1,7 @@
 """`vwlite evaluate`: its measures against scikit-learn's, its screen, its errors."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -336,3 +337,64 @@ def test_a_condition_on_what_compares_with_no_number_fails(sign, value):
 def test_json_has_null_for_what_is_not_finite():
     values = {"a": float("nan"), "b": [1.5, float("inf"), (True, -float("inf"))], "c": "NaN"}
     assert strict(json_text(values)) == {"a": None, "b": [1.5, None, [True, None]], "c": "NaN"}
+
+
+LOSS = {"two": ["logistic"], "number": ["squared"], "count": ["poisson"],
+        "class": ["logistic", "--oaa", "4", "--classes", "auto"]}  # fmt: skip
+
+
+def scaled(text: str, factor: float) -> str:
+    """The lines with their importances times this."""
+    words = (line.split(" ", 2) for line in text.splitlines())
+    return "".join(f"{label} {float(weight) * factor:.17g} {rest}\n" for label, weight, rest in words)
+
+
+@pytest.mark.parametrize("label", ["two", "number", "count", "class"])
+@pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e-160, 1e160, 1e300])
+def test_the_scale_of_importances_changes_no_measure(vwlite, monkeypatch, label, factor):
+    monkeypatch.setattr("vwlite.evaluation.kinds.AT_ONCE", 100)
+    made(label, True)
+    vwlite("train", "train.vw", *LEARN, "--loss", *LOSS[label], "-m", "m")
+    vwlite("train", "train.vw", *LEARN, "--loss", *LOSS[label], "--l1", "0.01", "-m", "m2")
+    text, options = Path("test.vw").read_text(), ("--against", "m2", "--by", "user")
+    before = evaluated(vwlite, *options)
+    Path("test.vw").write_text(scaled(text, factor))
+    after = evaluated(vwlite, *options)
+    close = 1e-9 if factor > 1e-305 else 2e-3  # below the least normal number, few digits are left
+    assert after["rows"] == before["rows"] and after["weight"] == pytest.approx(factor * before["weight"], rel=close)
+    for kind in ("measures", "difference"):
+        for name, measure in before[kind].items():
+            for field, value in measure.items():
+                expected = pytest.approx(value, rel=close, abs=close) if isinstance(value, float) else value
+                assert after[kind][name][field] == expected, (kind, name, field)
+    assert [*after["by"]] == [*before["by"]]
+    shown = vwlite("evaluate", "-m", "m", "test.vw").out
+    assert max(map(len, re.findall(r"[\d,]+", shown))) < 25
+    for command in ("report", "drift"):
+        vwlite(command, "-m", "m", "test.vw", *["test.vw"] * (command == "drift"))
+
+
+@pytest.mark.parametrize("label", ["two", "number", "class"])
+@pytest.mark.parametrize("at", [0, 450, 899])
+@pytest.mark.parametrize("weight", ["1e30", "1e160", "1e300"])
+def test_one_large_importance_decides(vwlite, monkeypatch, label, at, weight):
+    monkeypatch.setattr("vwlite.evaluation.kinds.AT_ONCE", 100)
+    made(label, False)
+    vwlite("train", "train.vw", *LEARN, "--loss", *LOSS[label], "-m", "m")
+    lines = Path("test.vw").read_text().splitlines()
+    Path("test.vw").write_text(lines[at] + "\n")
+    alone = values(evaluated(vwlite))
+    lines[at] = lines[at].replace(" '", f" {weight} '")
+    Path("test.vw").write_text("\n".join(lines) + "\n")
+    found = values(evaluated(vwlite))
+    means = {"two": ["log_loss", "brier", "accuracy"], "number": ["mse", "mae"], "class": ["log_loss", "accuracy"]}
+    assert [found[name] for name in means[label]] == pytest.approx([alone[name] for name in means[label]], abs=1e-12)
+    for command in ("report", "drift"):
+        vwlite(command, "-m", "m", "test.vw", *["test.vw"] * (command == "drift"))
+
+
+def test_importances_whose_sum_overflows_are_bad_data(vwlite):
+    Path("test.vw").write_text("1 1.7e308 |f a\n-1 1.7e308 |f b\n")
+    Path("train.vw").write_text("1 |f a\n-1 |f b\n")
+    vwlite("train", "train.vw", *LEARN, "--loss", "logistic", "-m", "m")
+    assert "test.vw: the sum of the importance weights" in vwlite("evaluate", "-m", "m", "test.vw", code=65).err

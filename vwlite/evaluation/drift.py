@@ -24,8 +24,13 @@ class Number(NamedTuple):
 
 def mean(total: float, squares: float, weight: float, weight2: float) -> Number:
     """Of x, by the sums of w x, w x^2, w and w^2. The error of a few is infinite: they may be alike by chance."""
-    value, n = total / weight, weight**2 / weight2
+    value, n = total / weight, _effective(weight, weight2)
     return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) / n) if n >= FEW else math.inf)
+
+
+def _effective(weight: float, weight2: float) -> float:
+    """As many examples of equal weight; 0 if that is not known, as squares of these weights overflow or vanish."""
+    return weight * weight / weight2 if 0 < weight2 < math.inf and weight * weight < math.inf else 0.0
 
 
 def share(part: float, whole: float, examples: float) -> Number:
@@ -50,7 +55,7 @@ def watched(learner: "Learner") -> dict[str, Number]:
         found["unknown features"] = share(learner.unknown, learner.looked_up, learner.examples)
     if not tally.weight:
         return found
-    examples = tally.weight**2 / tally.weight2
+    examples = _effective(tally.weight, tally.weight2)
     if names is not None:
         sums = map(sum, tally.matrix(learner.named) or [])
         found |= {f"label {name}": share(x, tally.weight, examples)

@@ -214,7 +214,11 @@ class Binary(Evaluation):
         else:
             chosen = self.predicted(r.score) >= self._threshold
         shown = self._threshold if self._threshold is not None else 0.5 if self.probable else 0.0
-        return Found(shown, float(r.positive[chosen].sum()), float(r.negative[chosen].sum()), float(r.positive.sum()))
+        return self._found(shown, r.positive[chosen].sum(), r.negative[chosen].sum(), r.positive.sum())
+
+    def _found(self, threshold: float, *sums: float) -> Found:
+        """sums: in the unit of the scores."""
+        return Found(threshold, *map(self.scores.unit.whole, sums))
 
     def best(self) -> Found | None:
         """At the threshold of the largest F1; None without positive examples."""
@@ -223,11 +227,14 @@ class Binary(Evaluation):
         c = ranking.curve(self.ranked)
         _, at = ranking.best_f1(c)
         threshold = float(self.predicted(c.score[at : at + 1])[0])
-        return Found(threshold, float(c.found[at]), float(c.false[at]), c.positive)
+        return self._found(threshold, c.found[at], c.false[at], c.positive)
 
     def calibration(self) -> list[ranking.Group]:
         """Of probabilities; empty if scores are none."""
-        return ranking.calibration(self.ranked, probability_of(self.ranked.score), GROUPS) if self.probable else []
+        if not self.probable:
+            return []
+        groups = ranking.calibration(self.ranked, probability_of(self.ranked.score), GROUPS)
+        return [group._replace(weight=self.scores.unit.whole(group.weight)) for group in groups]
 
     def details(self) -> dict[str, Any]:
         best = self.best()

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.evaluation.sums import Floats, Interval, Mean, Ranked, Z, effective, sums_by
+from vwlite.evaluation.sums import Floats, Interval, Mean, Ranked, Unit, Z, effective, sums_by
+
+MOST_EXPONENT = 700.0  # exp of more overflows
 
 
 class Placed(NamedTuple):
@@ -41,7 +43,7 @@ def auc(r: Ranked) -> tuple[float, float | None]:
 def auc_difference(a: Floats, b: Floats, signed: Floats) -> tuple[float, float] | None:
     """The difference of the areas of two scores of the same examples, and its standard error (the same paper); None
     without both kinds of labels. signed: importance, that of negative examples below zero."""
-    areas, places = [], []
+    areas, places, (signed, _) = [], [], Unit().take(signed)
     for score in (a, b):
         distinct, at = np.unique(score + 0.0, return_inverse=True)
         positive = sums_by(at, np.maximum(signed, 0), distinct.size)
@@ -97,8 +99,11 @@ def average_precision_interval(value: float, r: Ranked) -> Interval | None:
     if not 0 < value < 1 or n <= 1:
         return None
     middle, width = math.log(value / (1 - value)), Z / math.sqrt(n * value * (1 - value))
-    low, high = (1 / (1 + math.exp(-x)) for x in (middle - width, middle + width))
-    return low, high
+    return _logistic(middle - width), _logistic(middle + width)
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(min(-x, MOST_EXPONENT)))
 
 
 def best_f1(c: Curve) -> tuple[float, int]:
@@ -138,9 +143,9 @@ def groups_of_means(predicted: Floats, label: Floats, weight: Floats, groups: in
         if part.size:
             mean = Mean()
             mean.add(label[part], weight[part])
-            total, value = mean.weight, mean.value or 0.0
-            predicted_mean = float(predicted[part] @ weight[part]) / total
-            found.append(Group(total, predicted_mean, value, mean.interval or (value, value)))
+            value, (w, _) = mean.value or 0.0, Unit().take(weight[part])
+            predicted_mean = float(predicted[part] @ w) / float(w.sum())
+            found.append(Group(mean.weight, predicted_mean, value, mean.interval or (value, value)))
     return found
 
 

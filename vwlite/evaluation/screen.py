@@ -10,6 +10,7 @@ from vwlite.runs.progress import fit
 
 MOST_SLICES = 20
 MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
+SMALL, LARGE = 0.05, 1e15  # sums of importances from which all digits are shown, and as far as they are known
 SHORT = {"average precision": "average prec.", "macro precision": "macro prec."}
 
 
@@ -114,6 +115,9 @@ def of_threshold(found: Found, best: Found | None) -> list[str]:
 
 
 def count(x: float) -> str:
+    """A sum of importances: a number of rows, if all are 1."""
+    if not (x == 0 or SMALL <= x < LARGE):
+        return f"{x:.4g}"
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.1f}"
 
 

@@ -15,6 +15,7 @@ MOST_KEPT = 1_000_000  # scores that are kept as they are, 16 bytes each; more a
 PIECE = 1 << 17  # scores that are counted in bins together
 DROPPED_BITS = 14  # of a score in single precision, so that those of a bin are within 0.2 %, as in tally.pyx
 BINS = 1 << (32 - DROPPED_BITS)
+UNIT_STEP = 256  # bits; importances from 2^-128 to 2^127 are counted as they are
 
 Interval = tuple[float, float]
 
@@ -22,6 +23,30 @@ Interval = tuple[float, float]
 def sums_by(number: npt.NDArray[Any], values: Floats, count: int) -> Floats:
     """The sums of the values that have each number."""
     return np.bincount(number, values, count).astype(np.float64, copy=False)
+
+
+class Unit:
+    """The power of two 2^exponent in which importances are counted, so that neither their squares nor sums of these
+    overflow or vanish. It changes no digit of a quotient of such sums, and is 1 unless importances are extreme."""
+
+    def __init__(self) -> None:
+        self.exponent: int | None = None  # no importance yet
+
+    def take(self, w: Floats) -> tuple[Floats, float]:
+        """These importances in the unit, which may grow by them; and what sums of earlier ones are multiplied by."""
+        top = float(np.abs(w).max(initial=0.0))
+        shrunk = 1.0
+        if top > 0:
+            needed = UNIT_STEP * round(math.frexp(top)[1] / UNIT_STEP)
+            if self.exponent is None:
+                self.exponent = needed
+            elif needed > self.exponent:
+                shrunk, self.exponent = math.ldexp(1.0, self.exponent - needed), needed
+        return (np.ldexp(w, -self.exponent) if self.exponent else w), shrunk
+
+    def whole(self, x: float) -> float:
+        """A sum of importances as it is without the unit."""
+        return float(np.ldexp(x, self.exponent or 0))
 
 
 class Mean:
@@ -32,7 +57,9 @@ class Mean:
     """
 
     def __init__(self) -> None:
-        self.weight = self.weight2 = self._sum = self._sum2 = self._squares2 = 0.0
+        self._unit = Unit()
+        self._sums: Floats = np.zeros(2)  # of w and w d, d = x - origin
+        self._sums2: Floats = np.zeros(3)  # of w^2, w^2 d and w^2 d^2
         self._origin = math.nan
 
     def add(self, x: Floats, w: Floats) -> None:
@@ -40,26 +67,32 @@ class Mean:
             return
         if math.isnan(self._origin):
             self._origin = float(x.mean())
+        w, shrunk = self._unit.take(w)
         d, w2 = x - self._origin, w * w
-        self.weight += float(w.sum())
-        self.weight2 += float(w2.sum())
-        self._sum += float(w @ d)
-        self._sum2 += float(w2 @ d)
-        self._squares2 += float(w2 @ (d * d))
+        self._sums = shrunk * self._sums + [w.sum(), w @ d]
+        self._sums2 = shrunk * shrunk * self._sums2 + [w2.sum(), w2 @ d, w2 @ (d * d)]
+
+    @property
+    def weight(self) -> float:
+        """The sum of the importances."""
+        return self._unit.whole(self._sums[0])
 
     @property
     def value(self) -> float | None:
-        return self._origin + self._sum / self.weight if self.weight else None
+        weight, of_d = map(float, self._sums)
+        return self._origin + of_d / weight if weight else None
 
     @property
     def error(self) -> float | None:
         """The standard error; None of fewer than two examples."""
-        n = effective(self.weight, self.weight2)
+        weight, of_d = map(float, self._sums)
+        weight2, of_d2, squares2 = map(float, self._sums2)
+        n = effective(weight, weight2)
         if n <= 1:
             return None
-        mean = self._sum / self.weight
-        around = self._squares2 - 2 * mean * self._sum2 + mean * mean * self.weight2
-        return math.sqrt(max(around, 0.0) * n / (n - 1)) / self.weight
+        mean = of_d / weight
+        around = squares2 - 2 * mean * of_d2 + mean * mean * weight2
+        return math.sqrt(max(around, 0.0) * n / (n - 1)) / weight
 
     @property
     def interval(self) -> Interval | None:
@@ -67,8 +100,10 @@ class Mean:
 
 
 def effective(weight: float, weight2: float) -> float:
-    """How many examples of equal weight are as many as those with this sum of weights, and of their squares."""
-    return weight * weight / weight2 if weight2 else 0.0
+    """How many examples of equal weight are as many as those with this sum of weights, and of their squares: at least
+    1, also if the squares vanish beside those of far larger weights."""
+    n = weight * weight / weight2 if weight2 else 0.0
+    return n if n > 0.5 or not weight else 1.0
 
 
 def around(value: float | None, error: float | None) -> Interval | None:
@@ -77,14 +112,19 @@ def around(value: float | None, error: float | None) -> Interval | None:
 
 
 class Ranked(NamedTuple):
-    """Scores in ascending order, and the importance of the positive and the negative examples that have each; with the
-    sums of its squares. In bins, a score is the mean of its bin."""
+    """Scores in ascending order, and the importance of the positive and the negative examples that have each, in the
+    unit of `Scores`; with the sums of its squares. In bins, a score is the mean of its bin."""
 
     score: Floats
     positive: Floats
     negative: Floats
     positive2: Floats
     negative2: Floats
+
+    def weighty(self) -> "Ranked":
+        """Without scores that have no importance, beside the largest one."""
+        some = self.positive + self.negative > 0
+        return self if some.all() else Ranked(*(row[some] for row in self))
 
     @property
     def of_both(self) -> bool:
@@ -97,6 +137,7 @@ class Scores:
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most, self._count = most, 0
+        self.unit = Unit()  # of what is ranked
         self._parts: list[tuple[Floats, Floats]] = []
         self._bins: tuple[npt.NDArray[Any], list[Floats]] | None = None  # their numbers, and sums of each
 
@@ -125,6 +166,7 @@ class Scores:
         self._parts, self._count, self._most = [], 0, min(self._most, PIECE)
 
     def _count_in_bins(self, score: Floats, signed: Floats) -> None:
+        signed, shrunk = self.unit.take(signed)
         bits = (score.astype(np.float32) + np.float32(0)).view(np.uint32)
         number = np.where(bits >> 31, ~bits, bits | np.uint32(1 << 31)) >> DROPPED_BITS
         before, sums = self._bins if self._bins is not None else (number[:0], [score[:0]] * 5)
@@ -133,7 +175,7 @@ class Scores:
         there = np.flatnonzero(np.bincount(np.concatenate([before, number])))
         at, found = np.searchsorted(there, before), [total[there] for total in dense]
         for k, sum_before in enumerate(sums):
-            found[k][at] += sum_before
+            found[k][at] += sum_before * (shrunk * shrunk if k in (2, 3) else shrunk)
         self._bins = there, found
 
     def ranked(self) -> Ranked:
@@ -142,14 +184,14 @@ class Scores:
             if not score.size:
                 return Ranked(*[score] * 5)
             order = np.argsort(score)
-            score, signed = score[order], signed[order]
+            score, (signed, _) = score[order], self.unit.take(signed[order])
             first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
-            return Ranked(score[first], *_sums(signed, lambda weights: np.add.reduceat(weights, first)))
+            found = Ranked(score[first], *_sums(signed, lambda weights: np.add.reduceat(weights, first)))
+            return found.weighty()
         self._to_bins()
         *sums, moment = self._bins[1]
-        weight = sums[0] + sums[1]
-        some = weight > 0
-        return Ranked(moment[some] / weight[some], *(row[some] for row in sums))
+        with np.errstate(invalid="ignore"):
+            return Ranked(moment / (sums[0] + sums[1]), *sums).weighty()
 
 
 def _sums(signed: Floats, summed: Callable[[Floats], Floats]) -> list[Floats]:
@@ -184,7 +226,8 @@ class Moments:
     """Sums over examples for R^2: of the squared error, of the label, and of what its standard error needs."""
 
     def __init__(self) -> None:
-        self.weight = self.weight2 = 0.0
+        self._unit = Unit()
+        self.weight = self.weight2 = 0.0  # in the unit
         self._origin = math.nan
         self._means = np.zeros(3)  # sums of w times error^2, y, y^2
         self._products = np.zeros((4, 4))  # of w^2 times the products of 1, y, y^2 and error^2
@@ -195,11 +238,12 @@ class Moments:
         if math.isnan(self._origin):
             self._origin = float(label.mean())
         y = label - self._origin
-        self.weight += float(w.sum())
-        self.weight2 += float(w @ w)
-        self._means += np.array([square, y, y * y]) @ w
+        w, shrunk = self._unit.take(w)
+        self.weight = shrunk * self.weight + float(w.sum())
+        self.weight2 = shrunk * shrunk * self.weight2 + float(w @ w)
+        self._means = shrunk * self._means + np.array([square, y, y * y]) @ w
         columns = np.array([np.ones_like(y), y, y * y, square]) * w
-        self._products += columns @ columns.T
+        self._products = shrunk * shrunk * self._products + columns @ columns.T
 
     @property
     def mean(self) -> float:

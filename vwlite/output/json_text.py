@@ -6,7 +6,7 @@ from typing import Any
 
 
 def json_text(value: Any, **options: Any) -> str:
-    """What `json.dumps` gives with these options, with null for numbers that are not finite: JSON does not have them."""
+    """As `json.dumps` with these options, but with null for numbers that are not finite: JSON does not have them."""
     try:
         return json.dumps(value, allow_nan=False, **options)
     except ValueError:

@@ -1,5 +1,6 @@
 """A run that evaluates a model on labelled data."""
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -65,6 +66,9 @@ class Evaluating:
             lines = "no example has a label" if self.learner.unlabelled else "all importance weights are 0"
             raise DataError(f"{self._names}: {lines}: nothing to evaluate; --label NAME names the label's column of a "
                             "table")  # fmt: skip
+        if not math.isfinite(4 * self.learner.progressive.weight):
+            raise DataError(f"{self._names}: the sum of the importance weights is beyond the range of numbers: divide "
+                            "them by a large number")  # fmt: skip
         numbers, notes = self._run.notes(labels)
         if self.learner.unlabelled:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
