@@ -20,6 +20,7 @@ cdef class Tally:
     cdef readonly double predictions      # sum of importance * prediction, as a probability if `logistic`
     cdef readonly double prediction_squares
     cdef public bint logistic             # predictions are of the logistic loss
+    cdef public double positive_from      # the least prediction (as above) of the positive label; NaN: scores above 0
     cdef readonly double correct          # importance of those with the right sign
     cdef readonly bint signs              # every label so far was -1 or 1
     cdef readonly double min_label, max_label

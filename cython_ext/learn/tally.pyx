@@ -7,6 +7,7 @@ with the stream; scores in one bin are within 0.2 % of each other and count as t
 magnitudes: memory for bins is allocated in chunks, at the first score of each.
 """
 
+from libc.math cimport NAN, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -44,11 +45,15 @@ cdef class Tally:
 
     classes: labels and predictions are numbers of classes, from 1 to this. 0: they are arbitrary numbers.
     probable: each prediction comes with the probability that the label's class had.
+
+    While a model learns, a score of 0 says that nothing is known, and counts as a negative prediction, as in Vowpal
+    Wabbit. What applies a model sets `positive_from`, so that a probability of 0.5 is a positive one.
     """
 
     def __init__(self, size_t classes=0, *, bint probable=False):
         self.probable = probable
         self.signs = True
+        self.positive_from = NAN
         self.classes = classes
         if 0 < classes <= MOST_CLASSES:
             self.confusion = <double*>calloc(classes * classes, sizeof(double))
@@ -67,6 +72,7 @@ cdef class Tally:
         cdef uint32_t bin
         cdef Bins* bins
         cdef double shown
+        cdef bint found
         if self.weight == 0:
             self.min_label = self.max_label = label
         self.min_label = min(self.min_label, label)
@@ -97,7 +103,8 @@ cdef class Tally:
         bins = chunk_of(self, bin)
         if bins == NULL:
             return -1
-        self.correct += importance * ((p > 0) == (label > 0))
+        found = p > 0 if isnan(self.positive_from) else shown >= self.positive_from
+        self.correct += importance * (found == (label > 0))
         if label > 0:
             bins.positive[bin & LAST_OF_CHUNK] += importance
         else:
@@ -129,7 +136,7 @@ cdef class Tally:
 
     @property
     def accuracy(self):
-        """The fraction of correct classes or signs (a score of 0 counts as negative); None unless all labels
+        """The fraction of correct classes or signs; None unless all labels
         are classes, or -1 or 1."""
         return self.correct / self.weight if self.signs and self.weight else None
 

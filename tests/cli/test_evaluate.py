@@ -398,3 +398,26 @@ def test_importances_whose_sum_overflows_are_bad_data(vwlite):
     Path("train.vw").write_text("1 |f a\n-1 |f b\n")
     vwlite("train", "train.vw", *LEARN, "--loss", "logistic", "-m", "m")
     assert "test.vw: the sum of the importance weights" in vwlite("evaluate", "-m", "m", "test.vw", code=65).err
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("label", ["1", "-1"])
+def test_a_prediction_at_the_threshold_is_positive_everywhere(vwlite, loss, label):
+    """Of lines without a known feature and without an intercept, whose score is 0."""
+    Path("train.vw").write_text("1 |f a\n-1 |f b\n" * 9)
+    vwlite("train", "train.vw", *LEARN, "--loss", loss, "--no-constant", "-m", "m")
+    vwlite("train", "train.vw", *LEARN, "--loss", loss, "-m", "m2")
+    Path("test.vw").write_text(f"{label} |f c\n1 |f a\n-1 |f b\n{label} |g a\n")
+    usual = "0.5" if loss == "logistic" else "0"
+    positive = vwlite("predict", "-m", "m", "test.vw", "--threshold", usual).out.split()
+    assert positive == ["1", "1", "-1", "1"]
+    right = [line == y for line, y in zip(positive, [label, "1", "-1", label], strict=True)]
+    found = evaluated(vwlite)
+    assert evaluated(vwlite, "--threshold", usual)["threshold"] == found["threshold"]
+    assert found["threshold"]["found"] + found["threshold"]["false"] == positive.count("1")
+    assert found["measures"]["accuracy"]["value"] == sum(right) / 4
+    done = vwlite("predict", "-m", "m", "test.vw", "-p", "/dev/null")
+    assert f"\naccuracy = {sum(right) / 4:.6f}" in done.err
+    other = vwlite("predict", "-m", "m2", "test.vw", "--threshold", usual).out.split()
+    different = json.loads(vwlite("diff", "m", "m2", "test.vw", "--json").out)["predictions"]
+    assert different["differ"] == sum(a != b for a, b in zip(positive, other, strict=True))

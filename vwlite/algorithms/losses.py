@@ -62,3 +62,8 @@ LOSS_OPTIONS = {loss.option: loss.name for loss in _TABLE if loss.option}
 def loss_function(name: str) -> LossFunction:
     """The row of a loss; "" is one that is not known."""
     return LOSSES[name] if name else _UNKNOWN
+
+
+def usual_threshold(*, probable: bool) -> float:
+    """Of two labels, the positive one is predicted from here on. probable: a probability, else a score."""
+    return 0.5 if probable else 0.0

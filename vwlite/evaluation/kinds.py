@@ -4,7 +4,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from vwlite.algorithms.losses import usual_threshold
 from vwlite.evaluation import ranking
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Sample, Scores, around
 
@@ -159,7 +161,7 @@ class Binary(Evaluation):
 
     def columns(self, rows: Rows) -> dict[str, Floats]:
         positive = rows.label > 0
-        found = {self._loss: rows.loss, "accuracy": ((rows.prediction > 0) == positive).astype(np.float64)}
+        found = {self._loss: rows.loss, "accuracy": (self.decided(rows.prediction) == positive).astype(np.float64)}
         if self.probable:
             found["Brier"] = np.expm1(-rows.loss) ** 2  # the loss is -log of the label's probability
         return found
@@ -206,14 +208,16 @@ class Binary(Evaluation):
             ordered = [Measure(name, None, why=why, larger=True) for name in ("AUC", "average precision")]
         return [first, *ordered, *brier, accuracy]
 
+    def decided(self, score: Floats, threshold: float | None = None) -> npt.NDArray[np.bool_]:
+        """Which scores are those of the positive label: from the threshold on."""
+        least = usual_threshold(probable=self.probable) if threshold is None else threshold
+        return self.predicted(score) >= least
+
     def at_threshold(self) -> Found:
-        """At the threshold that was asked for. Without one, a score of 0 is negative, as it is for accuracy."""
+        """At the threshold that was asked for, or that of `accuracy`."""
         r = self.ranked
-        if self._threshold is None:
-            chosen = r.score > 0
-        else:
-            chosen = self.predicted(r.score) >= self._threshold
-        shown = self._threshold if self._threshold is not None else 0.5 if self.probable else 0.0
+        shown = usual_threshold(probable=self.probable) if self._threshold is None else self._threshold
+        chosen = self.decided(r.score, shown)
         return self._found(shown, r.positive[chosen].sum(), r.negative[chosen].sum(), r.positive.sum())
 
     def _found(self, threshold: float, *sums: float) -> Found:

@@ -90,10 +90,10 @@ def _counts(both: Any) -> dict[str, Any]:
 
 
 def _of_predictions(o: DiffOptions, frame: RunFrame, notes: list[str]) -> dict[str, Any]:
-    """Lines of another class, or on another side of 0. Of a regression: of another prediction."""
+    """Lines of another class, or of another of two labels. Of a regression: of another prediction."""
     runs = [Evaluating(replace(o, model=path), frame, everything=True) for path in (o.model, o.other)]
-    names, tasks = zip(*((run.opened.model.class_names(), type(run.kind(None))) for run in runs), strict=True)
-    if tasks[0] is not tasks[1]:
+    names, tasks = zip(*((run.opened.model.class_names(), run.kind(None)) for run in runs), strict=True)
+    if type(tasks[0]) is not type(tasks[1]):
         notes.append("predictions are not compared: the models are of different tasks")
         return {}
     classes = [*dict.fromkeys(names[0] + names[1])]
@@ -108,8 +108,9 @@ def _of_predictions(o: DiffOptions, frame: RunFrame, notes: list[str]) -> dict[s
         q = numbers[q.astype(int)] if classes else q
         differ, size = p != q, np.abs(p - q) * (not classes)
         errors = [x != label if classes else np.abs(x - label) for x in (p, q)]
-        if tasks[0] is Binary:
-            differ, errors = (p > 0) != (q > 0), [(x > 0) != (label > 0) for x in (p, q)]
+        if isinstance(tasks[0], Binary):
+            positive = [task.decided(x) for task, x in zip(tasks, (p, q), strict=True)]
+            differ, errors = positive[0] != positive[1], [x != (label > 0) for x in positive]
         known = differ & ~np.isnan(label)
         better = [known & (errors[0] < errors[1]), known & (errors[1] < errors[0])]
         counts += [len(p), *(np.count_nonzero(x) for x in (differ, known, *better))]

@@ -25,8 +25,7 @@ class Day:
 
     def __init__(self, o: DriftOptions, frame: RunFrame) -> None:
         run = Evaluating(o, frame, keeps_text=True, spaces=True)
-        model, tally = run.opened.model, run.learner.progressive
-        tally.logistic = model.settings.loss == "logistic"
+        model = run.opened.model
         self.columns, self.names = Columns(np.asarray(model.keys), model.settings.bits), {0: "(no name)"}
         roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
         for parsed, _, _ in run.batches():

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.algorithms.losses import LOSS_OPTIONS, usual_threshold
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError, UsageError
@@ -59,6 +59,9 @@ class Scoring(Run):
         super().__init__(o, learner or opened.learner, opened.settings, frame)
         self._path, self._parse, self._kept, self._frame = opened.path, opened.parse, opened.kept, frame
         self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row and the error
+        tally = self.learner.progressive
+        tally.logistic = opened.settings.loss == "logistic"
+        tally.positive_from = usual_threshold(probable=tally.logistic)
         self.unfit: dict[str, None] = {}  # labels that the model cannot use, the first few
         frame.stop_with(self.stop)
 
