@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from tests.support.running import GD
+from vwlite.evaluation.against import Against
+from vwlite.evaluation.kinds import Binary, Regression, Rows
 from vwlite.evaluation.screen import failures
 from vwlite.options.types import Condition
 from vwlite.output.json_text import json_text
@@ -421,3 +423,37 @@ def test_a_prediction_at_the_threshold_is_positive_everywhere(vwlite, loss, labe
     other = vwlite("predict", "-m", "m2", "test.vw", "--threshold", usual).out.split()
     different = json.loads(vwlite("diff", "m", "m2", "test.vw", "--json").out)["predictions"]
     assert different["differ"] == sum(a != b for a, b in zip(positive, other, strict=True))
+
+
+def drawn_rows(chance: np.random.Generator, n: int, noise: float) -> Rows:
+    """Scores of two labels, of which few or none are wrong; of some, all labels are the same."""
+    y = np.where(chance.random(n) < 0.5, 1.0, -1.0)
+    z = 3 * y + noise * chance.normal(size=n)
+    loss = np.log1p(np.exp(-y * z))
+    return Rows(y, chance.choice([1.0, 0.5, 4.0], n), z, loss, loss)
+
+
+@pytest.mark.parametrize("noise", [0.1, 2.0, 4.0])
+def test_intervals_are_within_the_range_of_their_measures(noise):
+    chance, met = np.random.default_rng(1), 0
+    least, most = {"R^2": -np.inf}, {"AUC": 1, "average precision": 1, "Brier": 1, "accuracy": 1, "R^2": 1}
+    for _ in range(200):
+        kinds = [Binary(probable=True, loss="logistic"), Binary(probable=True, loss="logistic"),
+                 Regression(loss="squared"), Regression(loss="squared")]  # fmt: skip
+        rows = drawn_rows(chance, int(chance.integers(2, 30)), noise)
+        other = rows._replace(prediction=rows.prediction[::-1], loss=rows.loss[::-1])
+        for first, second in (kinds[:2], kinds[2:]):
+            against = Against(first, second)
+            first.add(rows)
+            first.finish()
+            against.add(rows, other)
+            for m in first.measures():
+                low, high = m.interval or (None, None)
+                if low is not None:
+                    met += 1
+                    bound = most.get(m.name, np.inf)
+                    assert least.get(m.name, 0) <= low <= m.value + 1e-12 and m.value - 1e-12 <= high <= bound, m
+            for m in against.measures():
+                if m.interval is not None and m.name in most:
+                    assert -most[m.name] <= m.interval[0] <= m.interval[1] <= most[m.name]
+    assert met > 600

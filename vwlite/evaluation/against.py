@@ -1,10 +1,12 @@
 """Two models on the same examples: the differences of their measures."""
 
+import math
+
 import numpy as np
 
-from vwlite.evaluation.kinds import Binary, Evaluation, Measure, Rows
+from vwlite.evaluation.kinds import LARGEST, Binary, Evaluation, Measure, Rows
 from vwlite.evaluation.ranking import auc_difference
-from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, around
+from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, around, cut
 
 
 class Against:
@@ -35,7 +37,7 @@ class Against:
         """`value` is the difference, and `baseline` none."""
         larger = self._kinds[0].larger
         found = [
-            Measure(name, mean.value, interval=mean.interval, larger=name in larger)
+            Measure(name, mean.value, interval=_within(name, mean.interval), larger=name in larger)
             for name, mean in self._differences.items()
         ]
         if isinstance(self._kinds[0], Binary):
@@ -49,4 +51,10 @@ class Against:
         difference = auc_difference(a, b, signed)
         if difference is None:
             return Measure("AUC", None, larger=True, why="all labels are the same")
-        return Measure("AUC", difference[0], interval=around(*difference), larger=True)
+        return Measure("AUC", difference[0], interval=_within("AUC", around(*difference)), larger=True)
+
+
+def _within(name: str, interval: Interval | None) -> Interval | None:
+    """Of a difference of two values of a measure."""
+    most = LARGEST.get(name, math.inf)
+    return cut(interval, -most, most)

@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 from vwlite.algorithms.losses import usual_threshold
 from vwlite.evaluation import ranking
-from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Sample, Scores, around
+from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Sample, Scores, around, cut
 
 GROUPS = 10  # of calibration
+LARGEST = {"accuracy": 1.0, "Brier": 1.0, "AUC": 1.0}  # values of measures that have one
 AT_ONCE = 8192  # rows that are counted together
 
 
@@ -104,10 +105,13 @@ class Evaluation:
         return [*map(_key, self.columns(one)), *self.others]
 
     def _of_means(self, baselines: dict[str, float | None]) -> list[Measure]:
+        """Losses are at least 0. Shares have the interval of Wilson."""
         return [
-            Measure(name, mean.value, baselines.get(name), mean.interval, name in self.larger)
+            Measure(name, mean.value, baselines.get(name),
+                    mean.of_share if name == "accuracy" else cut(mean.interval, 0.0, LARGEST.get(name, math.inf)),
+                    name in self.larger)
             for name, mean in self.means.items()
-        ]
+        ]  # fmt: skip
 
     def details(self) -> dict[str, Any]:
         """What else there is to say, for JSON."""
@@ -200,7 +204,7 @@ class Binary(Evaluation):
             precision = ranking.average_precision(ranking.curve(r))
             interval = ranking.average_precision_interval(precision, r)
             ordered = [
-                Measure("AUC", area, 0.5, around(area, error), True, about=about),
+                Measure("AUC", area, 0.5, ranking.auc_interval(area, error), True, about=about),
                 Measure("average precision", precision, p, interval, True, about=about),
             ]
         else:
@@ -306,7 +310,7 @@ class Regression(Evaluation):
         if found is None:
             r2 = Measure("R^2", None, why="all labels are the same", larger=True)
         else:
-            r2 = Measure("R^2", found[0], 0.0, around(*found), larger=True)
+            r2 = Measure("R^2", found[0], 0.0, cut(around(*found), -math.inf, 1.0), larger=True)
         about = self._labels.binned
         return [m._replace(about=about and m.name not in ("MSE", "Poisson deviance")) for m in (mse, mae)] + [r2, *own]
 

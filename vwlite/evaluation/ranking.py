@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.evaluation.sums import Floats, Interval, Mean, Ranked, Unit, Z, effective, sums_by
-
-MOST_EXPONENT = 700.0  # exp of more overflows
+from vwlite.evaluation.sums import Floats, Interval, Mean, Ranked, Unit, Z, effective, on_logits, sums_by, wilson
 
 
 class Placed(NamedTuple):
@@ -98,12 +96,14 @@ def average_precision_interval(value: float, r: Ranked) -> Interval | None:
     n = effective(float(r.positive.sum()), float(r.positive2.sum()))
     if not 0 < value < 1 or n <= 1:
         return None
-    middle, width = math.log(value / (1 - value)), Z / math.sqrt(n * value * (1 - value))
-    return _logistic(middle - width), _logistic(middle + width)
+    return on_logits(value, Z / math.sqrt(n * value * (1 - value)))
 
 
-def _logistic(x: float) -> float:
-    return 1 / (1 + math.exp(min(-x, MOST_EXPONENT)))
+def auc_interval(value: float, error: float | None) -> Interval | None:
+    """On the scale of logits, where the error is error / (value (1 - value)); None of 0 and 1, which have no logit."""
+    if error is None or not 0 < value < 1:
+        return None
+    return on_logits(value, Z * error / (value * (1 - value)))
 
 
 def best_f1(c: Curve) -> tuple[float, int]:
@@ -132,7 +132,7 @@ def calibration(r: Ranked, predicted: Floats, groups: int) -> list[Group]:
     for total, p, y, total2 in zip(*(row.tolist() for row in sums), strict=True):
         if total > 0:
             share, n = y / total, effective(total, total2)
-            found.append(Group(total, p / total, share, _wilson(share, n)))
+            found.append(Group(total, p / total, share, wilson(share, n)))
     return found
 
 
@@ -147,9 +147,3 @@ def groups_of_means(predicted: Floats, label: Floats, weight: Floats, groups: in
             predicted_mean = float(predicted[part] @ w) / float(w.sum())
             found.append(Group(mean.weight, predicted_mean, value, mean.interval or (value, value)))
     return found
-
-
-def _wilson(share: float, n: float) -> Interval:
-    """The 95 % interval of a share of n examples (Wilson 1927)."""
-    middle, width = share + Z * Z / (2 * n), Z * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-    return (middle - width) / (1 + Z * Z / n), (middle + width) / (1 + Z * Z / n)

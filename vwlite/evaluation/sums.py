@@ -15,6 +15,7 @@ MOST_KEPT = 1_000_000  # scores that are kept as they are, 16 bytes each; more a
 PIECE = 1 << 17  # scores that are counted in bins together
 DROPPED_BITS = 14  # of a score in single precision, so that those of a bin are within 0.2 %, as in tally.pyx
 BINS = 1 << (32 - DROPPED_BITS)
+MOST_EXPONENT = 700.0  # exp of more overflows
 UNIT_STEP = 256  # bits; importances from 2^-128 to 2^127 are counted as they are
 
 Interval = tuple[float, float]
@@ -97,6 +98,34 @@ class Mean:
     @property
     def interval(self) -> Interval | None:
         return around(self.value, self.error)
+
+    @property
+    def of_share(self) -> Interval | None:
+        """The interval, where every value is 0 or 1 (Wilson 1927)."""
+        n = effective(*map(float, (self._sums[0], self._sums2[0])))
+        return None if self.value is None or n <= 1 else wilson(self.value, n)
+
+
+def wilson(share: float, n: float) -> Interval:
+    """The 95 % interval of a share of n examples."""
+    middle, width = share + Z * Z / (2 * n), Z * math.sqrt(max(share * (1 - share), 0) / n + Z * Z / (4 * n * n))
+    low, high = (middle - width) / (1 + Z * Z / n), (middle + width) / (1 + Z * Z / n)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def on_logits(value: float, width: float) -> Interval:
+    """The interval of this half width on the scale of logits, around a value between 0 and 1."""
+    middle = math.log(value / (1 - value))
+    return _logistic(middle - width), _logistic(middle + width)
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(min(-x, MOST_EXPONENT)))
+
+
+def cut(interval: Interval | None, low: float, high: float) -> Interval | None:
+    """The part of an interval that is within the range of its measure."""
+    return interval and (max(interval[0], low), min(interval[1], high))
 
 
 def effective(weight: float, weight2: float) -> float:
