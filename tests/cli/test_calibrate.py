@@ -271,3 +271,13 @@ def test_tables_and_scaled_models(vwlite, folder, options):
     p = load_model("new").predict_proba(frame)[:, 1]
     shown = vwlite("predict", "-m", "new", "data.csv", "--link", "logistic", "--quiet").out.split()
     assert p == pytest.approx([float(x) for x in shown], abs=1e-6)
+
+
+@pytest.mark.parametrize(("method", "words"), [("platt", "the map falls"), ("isotonic", "the same probability")])
+def test_labels_the_other_way_round_are_said(vwlite, data, method, words):
+    turned = {"-1": "1", "1": "-1"}
+    parts = [line.partition(" ") for line in lines(2, 500)]
+    (data / "turned.vw").write_text("".join(f"{turned.get(y, y)}{gap}{rest}" for y, gap, rest in parts))
+    for name, is_said in (("data.vw", False), ("turned.vw", True)):
+        done = vwlite("calibrate", "-m", "plain.model", name, "-o", "new", "--method", method)
+        assert (words in done.err) == is_said

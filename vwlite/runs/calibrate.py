@@ -63,6 +63,12 @@ def calibrate(o: CalibrateOptions) -> int:
         results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
         if min(run.counts) < FEW:
             notes.append(f"only {min(run.counts)} rows have the rarer label: {FEW} or more make a reliable map")
+        if slope < 0:
+            notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the "
+                         "data, or does the model, have the labels the other way round?")  # fmt: skip
+        elif values.min() == values.max():
+            notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of "
+                         "the labels here")  # fmt: skip
         if run.binned:
             notes.append(f"~: of more than {MOST_ROWS:,} rows, scores were rounded to 12 bits")
         model.program = f"vwlite {__version__}"
