@@ -273,7 +273,7 @@ def test_one_class(vwlite, tmp_path, passes):
     train = write(tmp_path / "d.vw", [f"1 |a x:{i + 1}\n" for i in range(50)])
     said = vwlite("train", train, *LOGISTIC, *passes, "-m", tmp_path / "m").err
     assert "the intercept alone" in said and "every example has the label 1" in said
-    assert model_of(tmp_path / "m").weights[0] > 10
+    assert model_of(tmp_path / "m").weights[0] == pytest.approx(np.log(50.5 / 0.5))
 
 
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
@@ -634,3 +634,24 @@ def test_a_model_that_is_not_what_its_scores_say_is_not_written(vwlite, data, tm
     share = (1 + np.mean(labels)) / 2
     entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
     assert loss_on(vwlite, tmp_path / "m", data[0]) == pytest.approx(entropy, rel=1e-5)
+
+
+@pytest.mark.parametrize("label", ["-1", "1"])
+@pytest.mark.parametrize("passes", [[], ["--passes", "1"]])
+def test_one_label_alone_leaves_the_other_a_probability(vwlite, folder, label, passes):
+    """(0 + 1/2) / (n + 1), as of n examples."""
+    n = 40
+    (folder / "d.vw").write_text(f"{label} |f a b\n" * n)
+    vwlite("train", "d.vw", "--loss", "logistic", *passes, "-m", "m")
+    p = float(vwlite("predict", "-m", "m", "d.vw").out.split()[0])
+    assert min(p, 1 - p) == pytest.approx(0.5 / (n + 1), abs=1e-6) and (p > 0.5) == (label == "1")
+
+
+def test_one_class_alone_leaves_the_others_a_probability(vwlite, folder):
+    n, k = 40, 3
+    (folder / "d.vw").write_text("2 |f a b\n" * n)
+    vwlite("train", "d.vw", "--oaa", k, "-m", "m")
+    line = vwlite("predict", "-m", "m", "d.vw", "--probabilities").out.splitlines()[0]
+    found = {name: float(p) for name, p in (word.split(":") for word in line.split())}
+    expected = {name: (n * (name == "2") + 0.5) / (n + k / 2) for name in "123"}
+    assert found == pytest.approx(expected, abs=1e-6)

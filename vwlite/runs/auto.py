@@ -638,7 +638,8 @@ class AutoTraining(Training):
         if summary.has_initial:
             return self._constant_with_initial(summary)
         share = (1 + mean) / 2
-        return log(share / (1 - share)) if 0 < share < 1 else math.copysign(LARGEST_SCORE, mean)
+        # Of one label alone, the other has the probability (0 + 1/2) / (n + 1) for n examples.
+        return log(share / (1 - share)) if 0 < share < 1 else math.copysign(log(2 * self._examples + 1), mean)
 
     def _constant_with_initial(self, summary: DataSummary) -> float:
         """The root of the derivative of the log loss, by bisection."""

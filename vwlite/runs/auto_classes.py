@@ -71,6 +71,8 @@ class AutoClassTraining(AutoTraining):
             self.constants = array("d", (log(x / total) if x else -LARGEST_SCORE for x in weights))
         judged = weights if self.validation is None else self._weights_of(self.validation.summary)
         is_one = total in weights and self.settings.constant
+        if is_one and total:  # the others have (0 + 1/2) / (n + k / 2) of n examples of k classes
+            self.constants = array("d", (log(self._examples + 0.5 if x else 0.5) for x in weights))
         self.baseline = 0.0 if is_one else constant_loss(self.constants, judged)
 
     def _weights_of(self, summary: DataSummary) -> Any:
