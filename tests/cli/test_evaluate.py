@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.running import GD
+from vwlite.evaluation import screen
 from vwlite.evaluation.against import Against
 from vwlite.evaluation.kinds import Binary, Regression, Rows
 from vwlite.evaluation.screen import failures
@@ -418,8 +419,8 @@ def test_a_prediction_at_the_threshold_is_positive_everywhere(vwlite, loss, labe
     assert evaluated(vwlite, "--threshold", usual)["threshold"] == found["threshold"]
     assert found["threshold"]["found"] + found["threshold"]["false"] == positive.count("1")
     assert found["measures"]["accuracy"]["value"] == sum(right) / 4
-    done = vwlite("predict", "-m", "m", "test.vw", "-p", "/dev/null")
-    assert f"\naccuracy = {sum(right) / 4:.6f}" in done.err
+    vwlite("predict", "-m", "m", "test.vw", "-p", "/dev/null", "--report", "r.json")
+    assert json.loads(Path("r.json").read_text())["results"]["accuracy"] == sum(right) / 4
     other = vwlite("predict", "-m", "m2", "test.vw", "--threshold", usual).out.split()
     different = json.loads(vwlite("diff", "m", "m2", "test.vw", "--json").out)["predictions"]
     assert different["differ"] == sum(a != b for a, b in zip(positive, other, strict=True))
@@ -457,3 +458,39 @@ def test_intervals_are_within_the_range_of_their_measures(noise):
                 if m.interval is not None and m.name in most:
                     assert -most[m.name] <= m.interval[0] <= m.interval[1] <= most[m.name]
     assert met > 600
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e5, 1e12])
+def test_columns_are_apart_whatever_the_size_of_numbers(vwlite, scale):
+    chance = np.random.default_rng(1)
+    numbers = enumerate(chance.normal(size=(60, 2)))
+    rows = (f"{scale * (x + 0.1 * y):.17g} |f a:{x:.3f} |s v{k % 3}\n" for k, (x, y) in numbers)
+    Path("test.vw").write_text("".join(rows))
+    for name, more in (("m", []), ("m2", ["--l1", "0.1"])):
+        vwlite("train", "test.vw", *LEARN, *more, "-m", name)
+    found = evaluated(vwlite, "--against", "m2", "--by", "s")
+    out = vwlite("evaluate", "-m", "m", "test.vw", "--against", "m2", "--by", "s").out
+    words = out.split()
+    for m in found["measures"].values():
+        for value in (m["value"], m["baseline"], m["low"], m["high"]):
+            assert screen.shown(value) in words
+    for m in found["difference"].values():
+        if m["low"] is not None:
+            assert {screen._signed(m[name]) for name in ("value", "low", "high")} <= {*words}
+    for part in found["by"].values():
+        assert {screen.shown(m["value"]) for m in part["measures"].values()} <= {*words}
+
+
+@pytest.mark.parametrize("weights", ["1 1 1 1", "9 1 1 1", "2 0.5 0.5 1"])
+def test_shares_of_rows_and_of_weights_are_apart(vwlite, weights):
+    each = [float(w) for w in weights.split()]
+    labels = ["1", "-1", "-1", "1"]
+    Path("test.vw").write_text("".join(f"{y} {w} |f x:{w}\n" for y, w in zip(labels, each, strict=True)))
+    vwlite("train", "test.vw", *LEARN, "--loss", "logistic", "-m", "m")
+    head, *rest = vwlite("evaluate", "-m", "m", "test.vw").out.splitlines()
+    said = "4 rows, 2 positive (50.0 %)"
+    if set(each) != {1.0}:
+        share = (each[0] + each[3]) / sum(each)
+        said += f"; weight {sum(each):g}, {each[0] + each[3]:g} of it positive ({100 * share:.1f} %)"
+    assert head == said
+    assert any(line.startswith("at 0.5000 by weight: ") for line in rest) == (set(each) != {1.0})

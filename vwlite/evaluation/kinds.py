@@ -66,6 +66,7 @@ class Evaluation:
 
     def __init__(self) -> None:
         self.rows = 0
+        self.weighted = False  # an importance is not 1, so that their sums are not numbers of rows
         self.means: dict[str, Mean] = {}
         self._waiting: list[Rows] = []
         self._uncounted = 0
@@ -88,6 +89,7 @@ class Evaluation:
         self._waiting, self._uncounted = [], 0
 
     def count(self, rows: Rows) -> None:
+        self.weighted = self.weighted or bool((rows.weight != 1).any())
         for name, column in self.columns(rows).items():
             self.means.setdefault(name, Mean()).add(column, rows.weight)
 

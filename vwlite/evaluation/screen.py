@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from vwlite.errors import UsageError
-from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Found, Measure, Regression
+from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression
 from vwlite.options.types import Condition
 from vwlite.runs.progress import fit
 
@@ -47,7 +47,12 @@ def head(evaluation: Evaluation, positive: str) -> str:
     """The first line: how many rows there are, and what their labels are like. positive: the name of the label."""
     rows = f"{evaluation.rows:,} row{'s' * (evaluation.rows != 1)}"
     if isinstance(evaluation, Binary):
-        return f"{rows}, {evaluation.positives:,} {positive} ({percent(evaluation.share)})"
+        weight, share = evaluation.weight, evaluation.share
+        of_rows = evaluation.positives / evaluation.rows if evaluation.weighted else share
+        said = f"{rows}, {evaluation.positives:,} {positive} ({percent(of_rows)})"
+        if not evaluation.weighted:
+            return said
+        return f"{said}; weight {count(weight)}, {count(share * weight)} of it {positive} ({percent(share)})"
     if isinstance(evaluation, Classes):
         return f"{rows}, {int((evaluation.sums[0] > 0).sum())} classes"
     return rows
@@ -55,16 +60,24 @@ def head(evaluation: Evaluation, positive: str) -> str:
 
 def table(measures: Sequence[Measure]) -> list[str]:
     """A line for each measure."""
-    lines = [f"{'':14}{'model':>10}{'baseline':>11}   95 % interval"]
-    for m in measures:
-        name = f"{SHORT.get(m.name, m.name):14}"
+    rows = [
+        (SHORT.get(m.name, m.name), shown(m.value, m.about), shown(m.baseline),
+         f"{shown(m.interval[0])} - {shown(m.interval[1])}" if m.interval else "-")
+        for m in measures
+    ]  # fmt: skip
+    a, b, c, d = column_widths(rows, (14, 10, 11, 20))
+    lines = [f"{'':{a}}{'model':>{b}}{'baseline':>{c}}   95 % interval"]
+    for m, (name, value, baseline, interval) in zip(measures, rows, strict=True):
         if m.value is None:
-            lines.append(f"{name}{'-':>10}   not defined: {m.why}")
+            lines.append(f"{name:{a}}{value:>{b}}   not defined: {m.why}")
             continue
-        interval = f"{shown(m.interval[0])} - {shown(m.interval[1])}" if m.interval else "-"
-        line = f"{name}{shown(m.value, m.about):>10}{shown(m.baseline):>11}   {interval:<20}{gain(m)}"
-        lines.append(line.rstrip())
+        lines.append(f"{name:{a}}{value:>{b}}{baseline:>{c}}   {interval:<{d}}{gain(m)}".rstrip())
     return lines
+
+
+def column_widths(rows: Sequence[Sequence[str]], least: Sequence[int]) -> list[int]:
+    """Those of columns, such that there is a blank between two of them."""
+    return [max([width, *(len(row[k]) + 1 for row in rows)]) for k, width in enumerate(least)]
 
 
 def gain(m: Measure) -> str:
@@ -84,16 +97,21 @@ def gain(m: Measure) -> str:
 
 def differences(measures: Sequence[Measure], other: str) -> list[str]:
     """Those of two models."""
-    lines = ["", f"minus {other}", f"{'':14}{'difference':>11}   95 % interval"]
-    for m in measures:
-        name = f"{SHORT.get(m.name, m.name):14}"
+    rows = [
+        (SHORT.get(m.name, m.name), shown(m.value) if m.value is None or m.interval is None else _signed(m.value),
+         f"{_signed(m.interval[0])} - {_signed(m.interval[1])}" if m.interval else "-")
+        for m in measures
+    ]  # fmt: skip
+    a, b, c = column_widths(rows, (14, 11, 22))
+    lines = ["", f"minus {other}", f"{'':{a}}{'difference':>{b}}   95 % interval"]
+    for m, (name, value, interval) in zip(measures, rows, strict=True):
         if m.value is None or m.interval is None:
-            lines.append(f"{name}{shown(m.value):>11}   not defined: {m.why or 'there are too few rows'}")
+            lines.append(f"{name:{a}}{value:>{b}}   not defined: {m.why or 'there are too few rows'}")
             continue
         low, high = m.interval
         better = (m.value > 0) == m.larger
         verdict = "no clear difference" if low <= 0 <= high else "better" if better else "worse"
-        lines.append(f"{name}{_signed(m.value):>11}   {f'{_signed(low)} - {_signed(high)}':<22}{verdict}")
+        lines.append(f"{name:{a}}{value:>{b}}   {interval:<{c}}{verdict}")
     return lines
 
 
@@ -101,9 +119,12 @@ def _signed(x: float) -> str:
     return ("+" if x > 0 else "") + (f"{x:.5f}" if abs(x) < 10 else f"{x:.5g}")
 
 
-def of_threshold(found: Found, best: Found | None) -> list[str]:
+def of_threshold(evaluation: Binary) -> list[str]:
+    """What the threshold finds, and the best one."""
+    found, best = evaluation.at_threshold(), evaluation.best()
+    by = " by weight" if evaluation.weighted else ""
     lines = [
-        f"at {shown(found.threshold)}: {count(found.found)} of {count(found.positive)} found "
+        f"at {shown(found.threshold)}{by}: {count(found.found)} of {count(found.positive)} found "
         f"(recall {percent(found.recall, 0)}), {count(found.false)} false alarms"
     ]
     if best is not None:
@@ -112,6 +133,11 @@ def of_threshold(found: Found, best: Found | None) -> list[str]:
             f"precision {percent(best.precision or 0, 0)}"
         )
     return lines
+
+
+def counted(evaluation: Evaluation) -> str:
+    """What sums of importances count, as the head of a column."""
+    return "weight" if evaluation.weighted else "rows"
 
 
 def count(x: float) -> str:
@@ -124,7 +150,7 @@ def count(x: float) -> str:
 def body(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     """What follows the measures. names: of classes."""
     if isinstance(evaluation, Binary):
-        lines = of_threshold(evaluation.at_threshold(), evaluation.best())
+        lines = of_threshold(evaluation)
         groups = evaluation.calibration()
         if groups:
             lines.append("predicted " + "".join(f"{g.predicted:6.3f}" for g in groups))
@@ -139,10 +165,11 @@ def body(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
 def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
     columns = [column.tolist() for column in evaluation.of_each()]
     order = sorted((k for k in range(len(names)) if columns[0][k]), key=lambda k: -columns[0][k])
-    lines = ["", f"{'class':20}{'rows':>10}{'precision':>11}{'recall':>9}{'F1':>9}"]
+    a, b = column_widths([(fit(names[k]), count(columns[0][k])) for k in order[:MOST_CLASSES]], (20, 10))
+    lines = ["", f"{'class':{a}}{counted(evaluation):>{b}}{'precision':>11}{'recall':>9}{'F1':>9}"]
     for k in order[:MOST_CLASSES]:
         weight, precision, recall, f1 = (column[k] for column in columns)
-        lines.append(f"{fit(names[k]):20}{count(weight):>10}{precision:11.3f}{recall:9.3f}{f1:9.3f}")
+        lines.append(f"{fit(names[k]):{a}}{count(weight):>{b}}{precision:11.3f}{recall:9.3f}{f1:9.3f}")
     if len(order) > MOST_CLASSES:
         lines.append(f"... and {len(order) - MOST_CLASSES} more: --json has all")
     matrix, k = evaluation.confusion, len(names)
@@ -164,11 +191,16 @@ def slices(by: str, parts: Sequence[tuple[str, Evaluation]]) -> list[str]:
     if not order:
         return []
     first = [m.name for m in order[0][1].measures()[:4]]
-    labels = "".join(f"{SHORT.get(name, name):>14}" for name in first)
-    lines = ["", f"{fit(by):15}{'rows':>9}{labels}"]
-    for name, evaluation in order[:MOST_SLICES]:
-        cells = "".join(f"{shown(m.value, m.about):>14}" for m in evaluation.measures()[:4])
-        lines.append(f"{fit(name):15}{evaluation.rows:9,}{cells}")
+    head = [fit(by), "rows", *(SHORT.get(name, name) for name in first)]
+    rows = [
+        [fit(name), f"{evaluation.rows:,}", *(shown(m.value, m.about) for m in evaluation.measures()[:4])]
+        for name, evaluation in order[:MOST_SLICES]
+    ]
+    wide = column_widths([head, *rows], (15, 9, *[14] * len(first)))
+    lines = [""]
+    for name, *numbers in (head, *rows):
+        cells = (f"{cell:>{width}}" for cell, width in zip(numbers, wide[1:], strict=True))
+        lines.append(f"{name:{wide[0]}}{''.join(cells)}")
     if len(order) > MOST_SLICES:
         lines.append(f"... and {len(order) - MOST_SLICES} more: --json has all")
     return lines

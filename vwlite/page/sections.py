@@ -101,11 +101,12 @@ def of_order(evaluations: Sequence[tuple[str, Binary]]) -> Markup:
                            calibration, Axis("predicted", share), Axis("observed", share), diagonal=True))  # fmt: skip
     said = []
     for name, e in evaluations:
-        lines = screen.of_threshold(e.at_threshold(), e.best())
+        lines = screen.of_threshold(e)
         said += [paragraph(f"{name}: {line}" if len(evaluations) > 1 else line) for line in lines]
     groups = evaluations[0][1].calibration()
     rows = [(f"{g.predicted:.3f}", f"{g.observed:.3f}", screen.count(g.weight)) for g in groups]
-    counts = table("Calibration in numbers", ("predicted", "observed", "rows"), rows) if rows else Markup()
+    counts = table("Calibration in numbers", ("predicted", "observed", screen.counted(evaluations[0][1])),
+                   rows) if rows else Markup()
     return joined([columns([*parts, counts]), *said])
 
 
@@ -113,7 +114,8 @@ def of_classes(evaluation: Classes, names: Sequence[str]) -> Markup:
     each = [column.tolist() for column in evaluation.of_each()]
     order = sorted((k for k in range(len(names)) if each[0][k]), key=lambda k: -each[0][k])[:MOST_CLASSES]
     rows = [(names[k], screen.count(each[0][k]), *(f"{column[k]:.3f}" for column in each[1:])) for k in order]
-    parts = [table(f"The {len(rows)} most frequent classes", ("class", "rows", "precision", "recall", "F1"), rows)]
+    parts = [table(f"The {len(rows)} most frequent classes",
+                   ("class", screen.counted(evaluation), "precision", "recall", "F1"), rows)]
     if evaluation.confusion is not None:
         cells = [[screen.count(evaluation.confusion[a + 1, b + 1]) for b in order] for a in order]
         matrix = [(names[a], *row) for a, row in zip(order, cells, strict=True)]

@@ -226,7 +226,7 @@ def _table(results: dict[str, Any], mark: str) -> str:
     before, after = results["before"], results["after"]
     lines = [f"{results['rows']:,} rows, {results['positive']:,} positive", f"{'':<18}before   after"]
     for name, key in (("log loss", "log_loss"), ("Brier", "brier")):
-        lines.append(f"{mark + name:<18}{before[key]:<9.4f}{after[key]:.4f}")
+        lines.append(f"{mark + name:<18}{f'{before[key]:.4f}':<8} {after[key]:.4f}")
     for name, bins in (("predicted before", before), ("predicted after", after), ("observed", after)):
         lines.append(f"{name:<18}{' '.join(f'{p:.3f}' for p in bins[name.split()[0]])}")
     return "\n".join(lines)
