@@ -170,3 +170,11 @@ def test_many_values_are_estimated_in_bounded_memory():
     assert values.distinct == pytest.approx(n, rel=0.15)
     assert values.repeated == pytest.approx(12 * 1500, rel=0.3)
     assert values.items()[0] == (b"often", 12 * 500)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_there_are_not_more_different_values_than_values(seed):
+    chance = np.random.default_rng(seed)
+    values, n, same = Values(64), int(chance.integers(10, 3000)), int(chance.integers(0, 50))
+    values.add([f"{seed}-{i}".encode() for i in range(n)] + [b"again"] * same, (), as_words=True)
+    assert n * 0.3 < values.distinct <= n + (same > 0)

@@ -64,9 +64,11 @@ class Values:
 
     @property
     def distinct(self) -> int:
-        """The number of different values, an estimate if there is a level."""
+        """The number of different values, an estimate if there is a level: at most as if all that are not counted were
+        different."""
         top = self._top is not None
-        return (len(self._kept) - top << self.level) + top
+        most = self.total - sum(self._kept.values()) + len(self._kept)
+        return min((len(self._kept) - top << self.level) + top, most)
 
     @property
     def repeated(self) -> int:
