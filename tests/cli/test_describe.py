@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.running import standard_input
+from tests.support.running import shell, standard_input
 from vwlite.input.values import Values
 from vwlite.options.run_options import InputOptions
 from vwlite.runs.describe import notes_on
@@ -178,3 +178,18 @@ def test_there_are_not_more_different_values_than_values(seed):
     values, n, same = Values(64), int(chance.integers(10, 3000)), int(chance.integers(0, 50))
     values.add([f"{seed}-{i}".encode() for i in range(n)] + [b"again"] * same, (), as_words=True)
     assert n * 0.3 < values.distinct <= n + (same > 0)
+
+
+@pytest.mark.parametrize("delimiter", ["\x01", "\x1f", ";"])
+def test_the_next_command_can_be_pasted(vwlite, folder, delimiter):
+    """Without characters that a terminal obeys, and as a shell reads it."""
+    rows = (delimiter.join([str(i), f"{i % 3}", "x" if i % 5 else "?", f"{i % 2}"]) for i in range(60))
+    Path("my\x1b[31m.csv").write_text("\n".join([delimiter.join(["a", "b\x07", "c", "y"]), *rows]) + "\n")
+    options = ("--delimiter", delimiter, "--label", "y", "--categorical", "b\x07")
+    command = described(vwlite, "my\x1b[31m.csv", *options)["next"]
+    assert command.isprintable()
+    shown = vwlite("describe", "my\x1b[31m.csv", *options).out
+    shown = shown[shown.index("next:") + 5 :]
+    for text in (command, shown):
+        done = shell(text.strip() + " --quiet")
+        assert done.code == 0, done.err

@@ -4,10 +4,10 @@ import errno
 import glob
 import os
 import re
-import shlex
 from difflib import get_close_matches
 
 from vwlite.input import looks_like_vw
+from vwlite.output.shell_words import quoted
 
 _FETCH = {
     "s3": "aws s3 cp {} -", "gs": "gcloud storage cat {}", "hdfs": "hdfs dfs -cat {}", "http": "curl -sSfL {}",
@@ -20,7 +20,7 @@ def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
     """The sentence about a file that cannot be read. data: it is one of the DATA, else a model or the like."""
     said = f"{path}: {e.strerror}"
     if e.errno == errno.EISDIR and data:
-        return f"{said}: {shlex.quote(path.rstrip('/') or path)}/* names the files in it"
+        return f"{said}: {quoted(path.rstrip('/') or path)}/* names the files in it"
     if e.errno != errno.ENOENT:
         return said
     if url := re.match(r"([a-z][a-z0-9+.-]*)://", path):
@@ -43,7 +43,7 @@ def _instead(scheme: str, url: str, data: bool) -> str:
     """How to read a URL, as the end of a sentence."""
     if scheme == "file":
         return f": name the file, {url.removeprefix('file://')}"
-    fetch = _FETCH.get(scheme, "").format(shlex.quote(url))
+    fetch = _FETCH.get(scheme, "").format(quoted(url))
     if not data:
         return f": copy it to a file first, {fetch} > FILE" if fetch else ": copy it to a file first"
     pipe = f"`{fetch} | vwlite ...`" if fetch else "have a program write it to standard output, `... | vwlite ...`"
@@ -52,7 +52,7 @@ def _instead(scheme: str, url: str, data: bool) -> str:
 
 def not_data(head: bytes, path: str) -> str:
     """What a file is by its first bytes, and what to do with it, if it is one of ours; else nothing."""
-    name = "FILE" if path == "<stdin>" else shlex.quote(path)
+    name = "FILE" if path == "<stdin>" else quoted(path)
     text = head[:2048].replace(b"\0", b"")
     if looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text):
         return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "

@@ -119,10 +119,16 @@ def is_data(names: Sequence[str]) -> bool:
 
 def typed_names(names: Sequence[str]) -> str:
     """Names as an option takes them, for a shell."""
-    import csv  # not at the top: few tables have a note
+    from vwlite.output.shell_words import quoted  # not at the top: few tables have a note
+
+    return quoted(names_text(names))
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Names as an option takes them: with commas between them, quoted as in CSV."""
+    import csv
     import io
-    import shlex
 
     out = io.StringIO()
     csv.writer(out, lineterminator="").writerow(names)
-    return shlex.quote(out.getvalue())
+    return out.getvalue()

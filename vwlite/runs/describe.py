@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +25,7 @@ from vwlite.input.formats import FORMATS
 from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources, display_name
-from vwlite.input.sample import FEW, NEARLY, Finding, Sample, typed_names
+from vwlite.input.sample import FEW, NEARLY, Finding, Sample, names_text
 from vwlite.input.schema import CELLS_MISSING, listed, open_schema
 from vwlite.input.tables import TableReader
 from vwlite.input.values import Values
@@ -35,6 +34,7 @@ from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
 from vwlite.options.spec import IN, TABLES, specs_of
 from vwlite.output.json_text import json_text
+from vwlite.output.shell_words import joined, quoted, split_words
 from vwlite.runs.common import BadLines
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.source import table_of
@@ -194,7 +194,7 @@ class Description:
                 label = _of_label(name, v, rows)
             many = role == "numeric" and name not in self._typed and v.total >= FEW
             if many and v.distinct >= ALL_DIFFER * v.total and all(float(x).is_integer() for x, _ in counted):
-                how = f"--drop {typed_names([name])} leaves them out"
+                how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
         if self._delimited:
             findings += Sample(list(roles), words, 0, schema.missing).findings(schema, self._typed)
@@ -210,7 +210,7 @@ class Description:
             name = self._space_names.get(space, f"#{space}")
             found[name] = {"lines": v.lines, "features": v.total, **_numbers(v)}
             if v.total >= FEW and v.distinct >= NEARLY * v.total:
-                how = f": --ignore {shlex.quote(name[0])} leaves them out" if name else ""
+                how = f": --ignore {quoted(name[0])} leaves them out" if name else ""
                 findings.append(Finding(name, f"nearly every feature occurs once, as ids do{how}"))
         findings += _scales(found)
         return [{"name": name, **fact} for name, fact in found.items()]
@@ -226,7 +226,7 @@ class Description:
             parts += [spec.long, *([] if spec.type is None else [_names(chain(*value)) if spec.multiple else value])]
         if self.rows > self._lines and not label:
             likely = [name for name, v in self._columns.items() if v.distinct == 2] or [*self._columns]
-            return shlex.join(["vwlite", "describe", *parts, "--label", likely[-1]])
+            return joined(["vwlite", "describe", *parts, "--label", likely[-1]])
         if label is None or label["distinct"] < 2:
             return ""
         for option in dict.fromkeys(f.option for f in findings if f.option):
@@ -236,7 +236,7 @@ class Description:
             parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
         parts += ["--on-error", "skip"] if self._bad else []
         stem = os.path.basename(data[0]).split(".")[0] if data and data[0] != "-" else ""
-        return shlex.join(["vwlite", "train", *parts, "-m", f"{stem or 'my'}.model"])
+        return joined(["vwlite", "train", *parts, "-m", f"{stem or 'my'}.model"])
 
 
 def _values_of(name: Any, found: dict[Any, Values], columns: int) -> Values:
@@ -263,7 +263,7 @@ def _cell(value: Any) -> Any:
 
 
 def _names(names: Any) -> str:
-    return shlex.split(typed_names(list(names)))[0]
+    return names_text(list(names))
 
 
 def _word(key: bytes | float) -> str:
@@ -325,7 +325,7 @@ def as_text(facts: Facts, everything: bool) -> str:
     if len(notes) > SHOWN and not everything:
         lines.append(f"... and {len(notes) - SHOWN:,} more notes: --all")
     if facts["next"]:
-        words = (shlex.quote(word).replace(" ", "\0") for word in shlex.split(facts["next"]))
+        words = (word.replace(" ", "\0") for word in split_words(facts["next"]))
         command = textwrap.wrap(" ".join(words), 74, break_long_words=False, break_on_hyphens=False)
         lines += ["", "next:", "  " + " \\\n    ".join(command).replace("\0", " ")]
     return "\n".join(lines)

@@ -38,6 +38,7 @@ from vwlite.options.run_options import TrainOptions, collected
 from vwlite.options.tune import TuneOptions
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text
+from vwlite.output.shell_words import joined, quoted
 from vwlite.runs.auto import AutoTraining
 from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.common import say
@@ -470,7 +471,7 @@ class Tuning(AutoTraining):
             rows.append({
                 "loss": m.judged.loss, "nonzero weights": m.judged.nonzeros,
                 "gain": (self.baseline_loss - m.judged.loss) / kept if kept > 0 else None, "best": m is best,
-                "smallest": m is small, "command": shlex.join(["vwlite", *self.command(m.options)]),
+                "smallest": m is small, "command": joined(["vwlite", *self.command(m.options)]),
             })  # fmt: skip
         if self.typed.json:
             kind = "out-of-fold" if self.validation is None else "validation"
@@ -546,7 +547,7 @@ def front_of(models: Sequence[Model]) -> list[Model]:
 def folded(words: Sequence[str], width: int = 80) -> str:
     """A command over lines that a shell joins."""
     lines = [""]
-    for word in map(shlex.quote, words):
+    for word in map(quoted, words):
         if lines[-1] and len(lines[-1]) + len(word) + 6 > width:
             lines.append("")
         lines[-1] += f" {word}" if lines[-1] else word
