@@ -1,12 +1,15 @@
 """`vwlite report`: a page that is complete, safe and loads nothing, with the numbers of the other commands."""
 
 import json
+import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from tests.support.running import GD
+from vwlite.page.charts import WIDTH, Axis, Series, chart
 
 DATA = Path(__file__).parents[2] / "data"
 VOID = {"meta", "path", "circle"}
@@ -150,3 +153,21 @@ def test_one_label_and_one_row(vwlite, models):
     Path("t.vw").write_text("1 |mean radius:1\n")
     page = Page(vwlite("report", "-m", "gd.model", "t.vw").out)
     assert "all labels are positive" in page.text and "nan" not in page.text
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 250.0, 1e4, 3e7, 1e12, 1e200])
+def test_labels_of_axes_are_within_their_chart_and_apart(size):
+    """With letters of 6 of 11 pixels, as wide as digits of usual fonts."""
+    values = [-size, 0.0, size / 3, size]
+    for x, y in ((values, [0.0, 1.0]), ([0.0, 1.0], values), (values, values)):
+        svg = chart("title", "about", [Series("", x[:2], y[:2])], Axis("x", x), Axis("y", y))
+        found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"(?: dy="4")? text-anchor="(\w+)">([^<]*)</text>', svg)
+        assert len(found) > 4
+        rows: dict[str, list[tuple[float, float]]] = {}
+        for at, row, anchor, label in found:
+            wide = 6.0 * len(label)
+            begin = float(at) - {"middle": wide / 2, "end": wide}[anchor]
+            assert begin >= 14 * (anchor == "end") and begin + wide <= WIDTH, label  # the vertical label ends at 14
+            rows.setdefault(row, []).append((begin, begin + wide))
+        for ends in rows.values():
+            assert all(a[1] < b[0] for a, b in pairwise(sorted(ends)))

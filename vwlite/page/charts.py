@@ -8,6 +8,8 @@ from vwlite.page.markup import Markup, joined, text
 
 WIDTH, HEIGHT = 360, 250
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 8, 38
+LETTER = 6.2  # pixels of a digit at most, in the font of 11 pixels
+OF_LABEL = 20  # pixels of the label of the vertical axis
 MOST_POINTS = 150  # of a line
 
 
@@ -67,27 +69,37 @@ def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[list[float], list[f
 
 def number(value: float) -> str:
     """A number of an axis."""
-    return f"{value:,.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.4g}"
+    whole = 1000 <= abs(value) < 1e9 and float(value).is_integer()
+    return f"{value:,.0f}" if whole else f"{value:.4g}"
+
+
+def _margin(y: Axis) -> int:
+    """What is left of a chart: the numbers of the vertical axis, and its label."""
+    return max(LEFT, math.ceil(OF_LABEL + 5 + LETTER * max(len(number(value)) for value in y.ticks)))
 
 
 def chart(title: str, about: str, series: Sequence[Series], x: Axis, y: Axis, *, diagonal: bool = False) -> Markup:
     """A figure. about: what it shows, for those who do not see it. diagonal: draw where x is y."""
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    left, right, bottom = _margin(y), WIDTH - RIGHT, HEIGHT - BOTTOM
 
     def at(a: float, b: float) -> str:
-        return f"{x.place(a, LEFT, right):.1f},{y.place(b, bottom, TOP):.1f}"
+        return f"{x.place(a, left, right):.1f},{y.place(b, bottom, TOP):.1f}"
 
     parts = []
+    beside = -math.inf  # where the number before ends
     for value in x.ticks:
-        place = f"{x.place(value, LEFT, right):.1f}"
-        parts.append(f'<path class="grid" d="M{place},{TOP}V{bottom}"/>')
-        parts.append(f'<text x="{place}" y="{bottom + 14}" text-anchor="middle">{number(value)}</text>')
+        exact, half = x.place(value, left, right), LETTER * len(number(value)) / 2
+        parts.append(f'<path class="grid" d="M{exact:.1f},{TOP}V{bottom}"/>')
+        at_x = min(exact, WIDTH - half)
+        if at_x - half > beside:
+            parts.append(f'<text x="{at_x:.1f}" y="{bottom + 14}" text-anchor="middle">{number(value)}</text>')
+            beside = at_x + half
     for value in y.ticks:
         place = f"{y.place(value, bottom, TOP):.1f}"
-        parts.append(f'<path class="grid" d="M{LEFT},{place}H{right}"/>')
-        parts.append(f'<text x="{LEFT - 5}" y="{place}" dy="4" text-anchor="end">{number(value)}</text>')
+        parts.append(f'<path class="grid" d="M{left},{place}H{right}"/>')
+        parts.append(f'<text x="{left - 5}" y="{place}" dy="4" text-anchor="end">{number(value)}</text>')
     middle = (TOP + bottom) / 2
-    parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{text(x.label)}</text>')
+    parts.append(f'<text x="{(left + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{text(x.label)}</text>')
     parts.append(f'<text transform="translate(11,{middle})rotate(-90)" text-anchor="middle">{text(y.label)}</text>')
     if diagonal:
         low, high = max(x.ticks[0], y.ticks[0]), min(x.ticks[-1], y.ticks[-1])
