@@ -1,6 +1,8 @@
 """`vwlite report`: a page that is complete, safe and loads nothing, with the numbers of the other commands."""
 
+import hashlib
 import json
+import random
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -8,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.running import GD
+from tests.support.running import GD, shell
+from vwlite.model.read import read_model
+from vwlite.output.shell_words import split_words
 from vwlite.page.charts import WIDTH, Axis, Series, chart
+from vwlite.page.origin import command_of
 
 DATA = Path(__file__).parents[2] / "data"
 VOID = {"meta", "path", "circle"}
@@ -71,12 +76,63 @@ def test_a_page_has_the_numbers_of_the_other_commands(vwlite, models):
     assert [p["pass"] for p in facts["models"][0]["passes"]] == [1, 2, 3, 4]
 
 
-def test_the_command_of_a_page_makes_the_model_again(vwlite, models):
-    facts = json.loads(vwlite("report", "-m", "gd.model", models, "--json").out)
-    command = facts["models"][0]["command"]
-    words = command.replace("DATA", str(DATA / "breast_cancer.train.vw")).replace("MODEL", "again.model").split()
-    assert vwlite(*words[1:], "--cache-file", "d", "--quiet").code == 0
-    assert Path("again.model").read_bytes() == Path("gd.model").read_bytes()
+CODE, CANCER = DATA / "code.train.csv", DATA / "breast_cancer.train.vw"
+TABLE = [CODE, "--label", "is_cython", "--text", "code", "--drop", "id"]
+LEARNED = {
+    "table": TABLE,
+    "table with names": [*TABLE, "--names", "--ngram", "2", "--missing", "?,none"],
+    "table of gd": [*TABLE, *GD, "--loss", "logistic", "--labels", "0,1", "-q", "first,words",
+                    "--cubic", "first,words,code"],
+    "table without a header": ["no-header.csv", "--columns", "a b,\"c,d\",y", "--label", "y", "--categorical", "a b"],
+    "delimiter": ["other.csv", "--delimiter", "\x01", "--label", "y", "--importance", "w", "--tag", "t"],
+    "json lines": ["rows.jsonl", "--label", "y", "--categorical", "n"],
+    "vw text": [CANCER, "--loss", "logistic"],
+    "numbers": [CANCER, "--loss", "squared"],
+    "one pass": [CANCER, "--passes", "1", "--loss", "logistic", "-b", "12"],
+    "crosses of auto": [CANCER, "-q", "me", "-q", "ew", "--no-constant", "--ignore-linear", "w"],
+    "sparse": [CANCER, "--sparse=0.9"],
+    "noise": ["noise.vw", "--loss", "logistic"],
+    "classes": [DATA / "digits.train.libsvm", "--oaa", "10", "--classes", "auto"],
+    "classes of gd": [DATA / "digits.train.libsvm", *GD, "--oaa", "10", "--classes", "1,2,3,4,5,6,7,8,9,10"],
+    "softmax": [DATA / "digits.train.libsvm", "--oaa", "10", "--classes", "auto", "--softmax", "--radius", "30"],
+    "gd with -q": [CANCER, *GD, "--loss", "logistic", "-q", "me", "--cubic", "mew", "--interactions", "mmee",
+                   "-l", "0.1"],
+    "passes": [CANCER, *GD, "--loss", "hinge", "--passes", "3", "--holdout-off", "--cache-file", "c2"],
+    "weights": [CANCER, *GD, "--loss", "huber", "--huber-delta", "0.3", "--save-weights-only", "--l1", "1e-7"],
+    "ftrl": [CANCER, "--algorithm", "ftrl", "--loss", "logistic", "--ftrl-alpha", "0.1", "--link", "identity"],
+    "solve": [CANCER, "--l1", "0.01", "--loss", "logistic"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_the_command_of_a_page_makes_the_model_again(vwlite, folder, name):
+    chance = random.Random(1)
+    for file, delimiter in (("no-header.csv", ","), ("other.csv", "\x01")):
+        rows = [[chance.choice("123"), str(chance.random()), chance.choice("01"), "2", "t"] for _ in range(60)]
+        rows = [row[:3] for row in rows] if file == "no-header.csv" else [["k", "x", "y", "w", "t"], *rows]
+        Path(file).write_text("".join(delimiter.join(row) + "\n" for row in rows))
+    rows = ({"y": chance.choice([0, 1]), "n": i % 5, "x": chance.random()} for i in range(60))
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("noise.vw").write_text("".join(f"{chance.choice([1, -1])} |f a:{chance.random()}\n" for _ in range(200)))
+    data, *options = LEARNED[name]
+    vwlite("solve" if name == "solve" else "train", data, *options, "-m", "first.model", "--quiet")
+    model = read_model("first.model")
+    command = command_of(model)
+    assert command.isprintable()
+    words = {"DATA": str(data), "MODEL": "again.model"}
+    typed = " ".join(words.get(word, word) for word in split_words(command))
+    more = {"passes": " --holdout-off --cache-file c2"}.get(name, "")  # of a run, which a model does not keep
+    done = shell(f"{typed} --quiet{more}")
+    assert done.code == 0, (command, done.err)
+    assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), command
+
+
+def test_the_page_has_the_digest_of_the_training_data_that_the_model_has(vwlite, models):
+    vwlite("train", CANCER, *GD, "--loss", "logistic", "--continue", "c.model")
+    page = Page(vwlite("report", "-m", "c.model", models).out)
+    assert hashlib.blake2b(CANCER.read_bytes(), digest_size=16).hexdigest() in page.text
+    assert hashlib.sha256(Path(models).read_bytes()).hexdigest() in page.text
+    assert "--continue MODEL" in page.text
 
 
 def test_the_same_input_makes_the_same_page(vwlite, models):

@@ -1,21 +1,17 @@
 """The sections of the page, from what was measured."""
 
 import os
-import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any
 
-from vwlite.algorithms.table import SOLVED
 from vwlite.evaluation import ranking, screen
 from vwlite.evaluation.against import Against
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression
 from vwlite.evaluation.screen import percent, shown
 from vwlite.model import Model
-from vwlite.options.resolve import option_name
-from vwlite.options.settings import Settings
 from vwlite.page.charts import Axis, Series, chart
 from vwlite.page.markup import Markup, Words, columns, items, joined, paragraph, table, text
+from vwlite.page.origin import command_of
 
 MOST_CLASSES = 20  # of the tables
 MOST_GROUPS, MOST_NOTES = 30, 30
@@ -182,33 +178,6 @@ def of_weights(groups: Sequence[Any], rows: Iterable[Any], examples: int) -> Mar
     ])  # fmt: skip
 
 
-def command_of(model: Model) -> str:
-    """The command that learns such a model, from its options."""
-    settings, words = model.settings, ["vwlite"]
-    solved, auto = settings.algorithm == SOLVED.name, "loss is" in model.chosen
-    words += ["solve" if solved else "train", "DATA"]
-    words += [word for name, role in model.columns.get("roles", ()) if role == "label" for word in ("--label", name)]
-    if auto:
-        return shlex.join([*words, "-m", "MODEL"])
-    if not solved:
-        words += ["--algorithm", settings.algorithm]
-    usual = Settings.of(settings.algorithm)
-    for f in fields(Settings):
-        value = getattr(settings, f.name)
-        if f.name == "algorithm" or value == getattr(usual, f.name):
-            continue
-        if isinstance(value, bool):
-            words.append(option_name(f.name) if value else f"--no-{f.name.replace('_', '-')}")
-        elif f.name in ("interactions", "crosses"):
-            words += [word for one in value for word in (option_name(f.name), one)]
-        else:
-            several = value if isinstance(value, tuple | list) else (value,)
-            words += [option_name(f.name), ",".join(x if isinstance(x, str) else f"{x:.12g}" for x in several)]
-    if model.passes:
-        words += ["--passes", str(len(model.passes))]
-    return shlex.join([*words, "-m", "MODEL"])
-
-
 def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str]], program: str) -> Markup:
     """The command of each model, and digests. data: names of files and SHA-256."""
     parts = []
@@ -217,7 +186,12 @@ def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str
         parts.append(paragraph(f"{made}, with {model.program or 'an unknown program'}:"))
         parts.append(Markup(f'<pre tabindex="0">{text(command_of(model), longest=None)}</pre>'))
     rows = [(name, Words(f"model, BLAKE2b {model.digest}")) for name, model in models]
-    rows += [(name, Words(f"data, SHA-256 {digest}")) for name, digest in data]
+    for name, model in models:
+        learned = [model.solved["data"]] if model.solved else model.continued.get("inputs", [])
+        rows += [(f"training data of {name}", Words(f"digest in the model {digest}")) for digest in learned]
+    rows += [(name, Words(f"data of this page, SHA-256 {digest}")) for name, digest in data]
+    if not all(model.solved or model.continued for _, model in models):
+        parts.append(paragraph("Models have a digest of their training data from vwlite solve and train --continue."))
     return joined([*parts, table("Files", ("file", "digest"), rows), paragraph(f"This page: {program}.")])
 
 

@@ -17,6 +17,7 @@ from vwlite.options.report import ReportOptions
 from vwlite.output.json_text import json_text
 from vwlite.page import sections
 from vwlite.page.markup import Markup, columns, joined, page, paragraph, section, text
+from vwlite.page.origin import command_of
 from vwlite.runs.common import say
 from vwlite.runs.describe import notes_on
 from vwlite.runs.evaluate import Measured
@@ -85,7 +86,7 @@ class Part:
     def as_dict(self) -> dict[str, Any]:
         groups = self.weights.groups() if self.weights else []
         return {
-            "model": self.path, "digest": self.model.digest, "command": sections.command_of(self.model),
+            "model": self.path, "digest": self.model.digest, "command": command_of(self.model),
             "passes": self.model.passes, "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in groups], "weights": [row._asdict() for row in self.rows()],
         }  # fmt: skip
