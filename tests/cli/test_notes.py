@@ -161,12 +161,14 @@ def test_the_share_of_unknown_features_is_exact(vwlite):
     notes, results = predict(vwlite, data)
     assert results["unknown features, share"] == round(4 / 9, 6)
     assert results["examples of unknown features"] == 1
-    assert notes == []
+    unseen = "namespace {}: none of its {} features was seen in training"
+    assert notes == [unseen.format("c", 2), unseen.format("d", 1)]
     notes, results = predict(vwlite, data + "|d x y z\n")
     assert results["unknown features, share"] == round(7 / 12, 6)
     assert notes == [
-        "58 % of the features of the data are unknown to m: are names and namespaces the same as in training?"
-    ]
+        "58 % of the features of the data are unknown to m: are names and namespaces the same as in training?",
+        unseen.format("c", 2), unseen.format("d", 3),
+    ]  # fmt: skip
 
 
 def test_quiet_runs_have_no_notes_but_in_the_report(vwlite):

@@ -2,7 +2,7 @@
 
 import click
 
-from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
+from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, on_unknown, takes
 from vwlite.options.spec import OUT, RUN, option, specs_of
 from vwlite.options.types import PATH, Condition, ConditionType, Number
 from vwlite.records import record
@@ -29,6 +29,7 @@ class EvaluateOptions(ModelOptions):
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True,
         help="Exit with code 1 if this holds. For example 'auc<0.9'; measures are named as in --json. May be repeated.",
     )  # fmt: skip
+    on_unknown: str = on_unknown()
     json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
 
 

@@ -55,6 +55,15 @@ def click_option(spec: Spec) -> Option:
     )  # fmt: skip
 
 
+def on_unknown(**spec: Any) -> Any:
+    """The field of the option --on-unknown, which commands have that apply or continue a model."""
+    return option(
+        "note", "--on-unknown", group=IN, reported=True, type=Choice(["note", "error"]), **spec,
+        help="What to do about columns without a known word. Or namespaces: of which the model has no feature. note: "
+             "end with a note; error: fail with exit code 65.",
+    )  # fmt: skip
+
+
 # No __repr__ and __eq__: to make them takes a millisecond for each class of options, at every start.
 @record(frozen=True, eq=False)
 class InputOptions:
@@ -202,6 +211,7 @@ class PredictOptions(ModelOptions):
         help="Write labels instead of numbers. The positive one from this probability on, or score, if the model has "
              "no probabilities. Rows of csv and json have it as prediction.",
     )  # fmt: skip
+    on_unknown: str = on_unknown()
 
 
 def _check_cached(o: "TrainOptions") -> None:

@@ -194,8 +194,10 @@ def about_features(settings: Settings, learner: Learner, model: str, kept: Kept)
         return {}, []
     share = learner.unknown / learner.looked_up
     found = {"unknown features, share": round(share, 6), "examples of unknown features": learner.unknown_examples}
+    if not kept.features:  # an intercept alone: it knows no feature, also not of what it was trained on
+        return found, []
     if kept.dropped:
-        if share < 1 or not kept.features:
+        if share < 1:
             return found, []
         of = f", of {kept.seen:,} seen in training" if kept.seen else ""
         return found, [

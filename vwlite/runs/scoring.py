@@ -23,6 +23,7 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Kept, Notes, about_features, about_unfit, together
 from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import parse_with
+from vwlite.runs.unseen import Unseen
 
 
 class Opened:
@@ -58,6 +59,10 @@ class Scoring(Run):
     def __init__(self, o: ModelOptions, opened: Opened, frame: RunFrame, learner: Learner | None = None) -> None:
         super().__init__(o, learner or opened.learner, opened.settings, frame)
         self._path, self._parse, self._kept, self._frame = opened.path, opened.parse, opened.kept, frame
+        self._unseen = Unseen(opened.model, opened.settings, opened.kept)
+        if self._unseen.is_asked:
+            names = not opened.model.columns  # of namespaces, which are in the text
+            self._parse = replace(self._parse, spaces=True, keeps_text=self._parse.keeps_text or names)
         self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row and the error
         tally = self.learner.progressive
         tally.logistic = opened.settings.loss == "logistic"
@@ -80,6 +85,7 @@ class Scoring(Run):
             if bad:
                 live.clear()
             self.bad.take(bad)
+            self._unseen.look(parsed)
             live.update(self.learner.examples, parsed.done, parsed.total)
             yield parsed
             if self.stopped:
@@ -111,7 +117,8 @@ class Scoring(Run):
 
     def notes(self, labels: Notes) -> Notes:
         """Those of labels, and of features that the model does not know."""
-        return together(labels, about_features(self.settings, self.learner, self._path, self._kept))
+        unseen = self._unseen.notes(getattr(self.options, "on_unknown", "note"))
+        return together(labels, about_features(self.settings, self.learner, self._path, self._kept), unseen)
 
 
 def _settings(o: ModelOptions, model: Model) -> Settings:

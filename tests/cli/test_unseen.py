@@ -1,0 +1,91 @@
+"""Columns and namespaces of which a model knows no word: notes, --on-unknown, and models that are not asked."""
+
+import json
+from pathlib import Path
+
+import pytest
+from running import GD
+
+LEARN = (*GD, "--loss", "logistic", "--quiet")
+
+
+def table(contract: list[str], n: int = 60, town: str = "Rome") -> str:
+    rows = (f"{i % 2},{i % 7},{contract[i % len(contract)]},{town}\n" for i in range(n))
+    return "y,age,Contract,town\n" + "".join(rows)
+
+
+@pytest.fixture
+def trained(folder, vwlite):
+    Path("train.csv").write_text(table(["month", "year", "two years"]))
+    Path("new.csv").write_text(table(["m", "y", "2"]))
+    vwlite("train", "train.csv", "--label", "y", "--labels", "0,1", *LEARN, "-m", "m")
+
+
+NOTE = "column Contract: none of its 3 words was seen in training"
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "worst", "explain", "calibrate"])
+def test_a_column_without_a_known_word_has_a_note(vwlite, trained, command):
+    more = ("-o", "c.m") if command == "calibrate" else ()
+    for threads in ("1", "3"):
+        done = vwlite(command, "-m", "m", "new.csv", "--report", "r.json", "--threads", threads, *more)
+        if command in ("predict", "evaluate", "calibrate"):
+            assert done.err.count("note: column") == 1 and f"note: {NOTE}\n" in done.err
+        same = vwlite(command, "-m", "m", "train.csv", *more).err
+        assert "column" not in same
+    if command in ("predict", "evaluate"):
+        assert json.loads(Path("r.json").read_text())["results"]["columns without a known word"] == 1
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_on_unknown_error(vwlite, trained, command):
+    out = ("-p", "p.txt") if command == "predict" else ()
+    done = vwlite(command, "-m", "m", "new.csv", "--on-unknown", "error", *out, code=65)
+    assert NOTE in done.err and not Path("p.txt").exists()
+    vwlite(command, "-m", "m", "train.csv", "--on-unknown", "error", *out)
+
+
+def test_one_known_word_is_enough_wherever_it_is(vwlite, trained):
+    lines = table(["m", "y", "2"], 5000).splitlines()
+    for at in (1, 2500, 5000):
+        changed = [*lines[:at], "1,3,year,Rome", *lines[at:]]
+        Path("some.csv").write_text("\n".join(changed) + "\n")
+        assert "column" not in vwlite("predict", "-m", "m", "some.csv", "-p", "p").err
+
+
+def test_namespaces_of_text(vwlite, folder):
+    Path("train.vw").write_text("1 |user a |ad x\n-1 |user b |ad y\n" * 20)
+    Path("new.vw").write_text("1 |user c |ad x |site s t\n-1 |user d |ad y |site s\n" * 20)
+    vwlite("train", "train.vw", *LEARN, "-m", "m")
+    said = vwlite("predict", "-m", "m", "new.vw", "-p", "p").err
+    assert "note: namespace user: none of its 2 features was seen in training\n" in said
+    assert "note: namespace site: none of its 2 features was seen in training\n" in said
+    assert "namespace ad" not in said
+    vwlite("train", "train.vw", *LEARN, "--ignore", "u", "-m", "m")
+    said = vwlite("predict", "-m", "m", "new.vw", "-p", "p").err
+    assert "namespace user" not in said and "namespace site" in said
+
+
+@pytest.mark.parametrize("kind", ["imported", "merged"])
+def test_models_that_know_only_weights_have_another_word(vwlite, trained, kind):
+    if kind == "imported":
+        vwlite("export", "m", "--to", "tsv", "-o", "m.tsv")
+        vwlite("import", "m.tsv", "-m", "other")
+    else:
+        Path("b.csv").write_text(table(["month", "year", "two years"], 40))
+        vwlite("train", "b.csv", "--label", "y", "--labels", "0,1", *LEARN, "-m", "b")
+        vwlite("merge", "m", "b", "-m", "other")
+    said = vwlite("predict", "-m", "other", "new.csv", "-p", "p").err
+    assert "note: column Contract: none of its 3 words has a weight\n" in said
+
+
+@pytest.mark.parametrize("options", [["--l1", "100", "--algorithm", "adagrad-rda"], ["--algorithm", "auto"]])
+def test_a_model_without_features_is_not_asked(vwlite, folder, options):
+    """Also not by the note that most features are unknown."""
+    Path("noise.csv").write_text("y,x\n" + "".join(f"{i * 7919 % 10007 % 2},{i * 104729 % 1009}\n" for i in range(300)))
+    learn = ("--label", "y", "--labels", "0,1", "--loss", "logistic", "--quiet")
+    vwlite("train", "noise.csv", *learn, *options, "-m", "m")
+    if "auto" in options:
+        assert json.loads(vwlite("info", "m", "--json").out)["features"] <= 1
+    for command in ("predict", "evaluate"):
+        assert "note: " not in vwlite(command, "-m", "m", "noise.csv").err

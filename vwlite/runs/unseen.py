@@ -1,0 +1,121 @@
+"""Columns, or namespaces, of data of which a model has no feature."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any
+
+from vwlite.core.data.batch import Batch
+from vwlite.errors import DataError
+from vwlite.hashing import namespace_hash
+from vwlite.input.diagnostics import printable
+from vwlite.input.parsing import EXAMPLE, Parsed
+from vwlite.input.schema import OPTIONAL, namespace_of
+from vwlite.model import Model
+from vwlite.options.settings import Settings
+from vwlite.runs.notes import Kept, Notes
+
+MOST_SPACES = 1000  # that are looked at; of more, none is
+MOST_WORDS = 1_000_000  # of a column that are counted
+FIRST_SPANS = 4096  # of a batch that are looked at before numpy is needed
+SHOWN = 20  # columns with a note
+_NAMESPACE = re.compile(rb"\|([^ \t\r\n:|]+)")
+
+
+class Unseen:
+    """What is found in the batches of data, which have the hashes of namespaces. A model that dropped features on
+    purpose, or has none, is not asked."""
+
+    def __init__(self, model: Model, settings: Settings, kept: Kept) -> None:
+        self._roles = dict(model.columns.get("roles", ()))
+        self._names = {namespace_hash(_bytes(namespace_of(name))): name for name in self._roles}
+        self._columns = sum(role not in OPTIONAL for role in self._roles.values()) or -1
+        self._keys, self._mask = model.keys, (1 << settings.bits) - 1
+        self._of_weights = bool(model.merged) or model.weights_only or not model.loss
+        self.is_asked = bool(kept.features) and not kept.dropped
+        self._settings = settings
+        self._known: set[int] = set()  # namespaces of which the model has a feature
+        self._words: dict[int, set[int]] = {}  # the features of the others
+
+    def look(self, parsed: Parsed) -> None:
+        """Take what a batch has."""
+        if not self.is_asked:
+            return
+        batch = parsed.batch
+        self._find_known(batch)
+        here = [x for x in dict.fromkeys(batch.space) if x not in self._known]
+        if here:
+            self._take(batch, here)
+        self.is_asked = len(self._words) <= MOST_SPACES and len(self._known) != self._columns
+        if not here:
+            return
+        if not self._roles and parsed.source is not None:
+            for name in {*_NAMESPACE.findall(parsed.source.text)}:
+                self._names.setdefault(namespace_hash(name), name.decode("utf-8", "surrogateescape"))
+
+    def _find_known(self, batch: Batch) -> None:
+        """Find namespaces with a known feature in the first spans of a batch: mostly that is all of them, and without
+        numpy, whose import takes longer than many a run."""
+        space, begin, keys, known = batch.space, batch.feature_begin, self._keys, self._known
+        hash = None
+        for i in range(min(len(space), FIRST_SPANS)):
+            if space[i] in known:
+                continue
+            hash = batch.hash if hash is None else hash
+            for k in range(begin[i], begin[i + 1]):
+                key = hash[k] & self._mask
+                at = bisect_left(keys, key)
+                if at < len(keys) and keys[at] == key:
+                    known.add(space[i])
+                    self._words.pop(space[i], None)
+                    break
+
+    def _take(self, batch: Batch, here: list[int]) -> None:
+        """Count the features of these namespaces, unless one of them is known."""
+        import numpy as np
+
+        space, keys = np.asarray(batch.space), np.asarray(self._keys)
+        sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
+        example = np.repeat(np.asarray(batch.kind, np.uint8) == EXAMPLE, spans)
+        chosen = np.repeat(np.isin(space, np.array(here, space.dtype)) & example, sizes)
+        hash, of = np.asarray(batch.hash)[chosen], np.repeat(space, sizes)[chosen]
+        key = hash & np.uint32(self._mask)
+        has = keys[np.minimum(np.searchsorted(keys, key), len(keys) - 1)] == key
+        self._known.update(np.unique(of[has]).tolist())
+        for x in here:
+            if x in self._known:
+                self._words.pop(x, None)
+            elif len(words := self._words.setdefault(x, set())) < MOST_WORDS:
+                words.update(np.unique(hash[of == x]).tolist())
+
+    def notes(self, on_unknown: str = "note") -> Notes:
+        """A note for each, the first SHOWN. DataError instead, if on_unknown is `error`."""
+        # If nothing at all is known of data without columns, another note says so.
+        found = [*self._found()] if len(self._words) <= MOST_SPACES and (self._roles or self._known) else []
+        if found and on_unknown == "error":
+            others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            raise DataError(f"{found[0]}{others}; --on-unknown note accepts this")
+        rest = [f"and {len(found) - SHOWN:,} more such columns"] if len(found) > SHOWN else []
+        return {"columns without a known word": len(found)}, [*found[:SHOWN], *rest]
+
+    def _found(self) -> Iterator[str]:
+        seen, there = "was seen in training", "was not seen in training"
+        if self._of_weights:
+            seen, there = "has a weight", "has no weight"
+        s = self._settings
+        for space, words in self._words.items():
+            name = self._names.get(space, "")
+            first = namespace_of(name)[:1] if self._roles else name[:1]
+            if not words or (first and (first in s.ignore + s.ignore_linear or (s.keep and first not in s.keep))):
+                continue
+            what = f"column {printable(name)}" if self._roles else f"namespace {printable(name) or '(no name)'}"
+            if self._roles.get(name) == "numeric":
+                yield f"{what}: it {there}"
+            else:
+                kind = "words" if self._roles else "features"
+                count = f"{len(words):,}{'+' * (len(words) >= MOST_WORDS)}"
+                yield f"{what}: none of its {count} {kind} {seen}"
+
+
+def _bytes(text: Any) -> bytes:
+    return str(text).encode("utf-8", "surrogateescape")
