@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import finish, start
+from running import finish, standard_input, start
 
 from vwlite.auto.selection import kept
 from vwlite.core.auto.stream import Reservoir
@@ -655,3 +655,21 @@ def test_one_class_alone_leaves_the_others_a_probability(vwlite, folder):
     found = {name: float(p) for name, p in (word.split(":") for word in line.split())}
     expected = {name: (n * (name == "2") + 0.5) / (n + k / 2) for name in "123"}
     assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("how", ["file", "two files", "passes", "pipe"])
+def test_labels_that_a_loss_cannot_use_have_a_place(vwlite, folder, how):
+    lines = ["-1 |f a\n"] * 3 + ["0 |f b\n"] * 2 + ["1 |f c\n", "-1 |f a\n"]
+    names = ["a.vw", "b.vw"] if how == "two files" else ["a.vw"]
+    (folder / "a.vw").write_text("".join(lines[:5] if how == "two files" else lines))
+    (folder / "b.vw").write_text("".join(lines[5:]))
+    expected = {"-1": "a.vw:1", "0": "a.vw:4", "1": "b.vw:1" if how == "two files" else "a.vw:6"}
+    if how == "pipe":
+        with standard_input(folder / "a.vw"):
+            said = vwlite("train", "--loss", "logistic", "-m", "m", code=65).err
+        expected = {label: place.replace("a.vw", "<stdin>") for label, place in expected.items()}
+    else:
+        more = ["--passes", "1"] if how == "passes" else []
+        said = vwlite("train", *names, "--loss", "logistic", *more, "-m", "m", code=65).err
+    listed = ", ".join(f"{label} ({place})" for label, place in expected.items())
+    assert f"labels are {listed}, but --loss logistic needs" in said

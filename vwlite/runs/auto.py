@@ -61,6 +61,7 @@ FEWEST = 8  # examples of the rarer class that folds need
 FEW = 300  # examples of which the loss is uncertain
 LARGE = 1 << 32  # bytes of files that are read only once
 SMALL = 1 << 16  # bytes of files whose examples are kept in memory
+PLACES = 5  # different labels whose first lines an error names
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
 LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
@@ -100,6 +101,7 @@ class AutoTraining(Training):
         if self.maps_labels:
             job = job._replace(known=replace(job.known, classes=self.label_words, or_numbers=True))
         super().__init__(o, job, stack, source)
+        self._label_places: dict[float, str] = {}  # where the first different ones are, as ends of words
         self.hints: list[str] = []  # notes of its own
         self.candidates: list[GridCandidate] = []  # of files
         self.first_batches: list[Batch] = []  # of a stream, before it is learned
@@ -182,7 +184,17 @@ class AutoTraining(Training):
         """Add a batch to a summary; the number of examples that can be learned."""
         before = summary.examples
         summary.take(batch)
+        self._place_labels(batch)
         return int(summary.examples - before)
+
+    def _place_labels(self, batch: Batch) -> None:
+        """Remember where the first different labels are, for the error about those that a given loss cannot use."""
+        places = self._label_places
+        if not self.maps_labels or self.chooses_loss or len(places) >= PLACES:
+            return
+        for line, (kind, label) in enumerate(zip(batch.kind, batch.label, strict=True)):
+            if kind == EXAMPLE and label == label and label not in places and len(places) < PLACES:
+                places[label] = f" ({batch.source}:{batch.line_number(line)})"
 
     def _read_validation(self, path: str) -> None:
         """Read the examples that the model is chosen by."""
@@ -436,6 +448,7 @@ class AutoTraining(Training):
         begin = 0
         if not self._has_begun:
             before = self.summary.examples
+            self._place_labels(batch)
             begin = self.summary.take(batch, 0, KEPT_EXAMPLES, KEPT_BYTES)
             self.first_batches.append(batch.part(0, begin))
             self.counts.append(self.summary.examples - before)
@@ -548,7 +561,8 @@ class AutoTraining(Training):
         self.maps_labels = False
         choice = choose(self.summary.distinct_labels(MOST), self.label_words.first(len(self.label_words)))
         if not self.chooses_loss and choice.loss != "logistic":
-            said = ", ".join(map(label_text, self.summary.distinct_labels(MOST)))
+            labels = self.summary.distinct_labels(MOST)
+            said = ", ".join(label_text(label) + self._label_places.get(label, "") for label in labels)
             raise DataError(f"labels are {said}, but --loss logistic needs -1 and 1, or 0 and 1: add --labels NEG,POS")
         if self.options.class_weight is not None and choice.loss != "logistic":
             raise DataError(f"--class-weight needs labels that are classes: {choice.why}; name two with --labels, or "
