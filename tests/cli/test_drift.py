@@ -143,3 +143,20 @@ def test_a_run_that_continues_notes_what_differs(days):
         assert kept["mean prediction"] == pytest.approx(estimate(predicted), abs=2e-6)
         assert kept["mean label"] == pytest.approx(share([int(row["clicked"]) for row in rows_of(f"day{k}.csv")]))
     assert kept["share of new features"][0] == pytest.approx(1 / 6000, abs=1e-9)  # device=web, of 3 in 2000 rows
+
+
+def test_an_intercept_alone_compares_today_with_yesterday(vwlite, folder):
+    """Its features are those of yesterday: half of today's lines have a new word."""
+    for name, words in (("train", "ab"), ("day1", "ab"), ("day2", "ac")):
+        lines = (f"{1 - i * 7919 % 10007 % 2 * 2} |u {words[i % 2]}\n" for i in range(400))
+        (folder / f"{name}.vw").write_text("".join(lines))
+    learn = ("--algorithm", "adagrad-rda", "--l1", "1000", "--loss", "logistic", "--quiet")
+    vwlite("train", "train.vw", *learn, "-m", "m")
+    done = vwlite("drift", "-m", "m", "day1.vw", "day2.vw", "--json")
+    numbers = json.loads(done.out)
+    for name, kind in (("unknown features", "numbers"), ("u: unknown", "columns")):
+        found = numbers[kind][name]
+        assert (found["yesterday"], found["today"], found["differs"]) == (0.0, 0.5, True)
+    assert "are names and namespaces the same" not in done.err
+    same = json.loads(vwlite("drift", "-m", "m", "day1.vw", "train.vw", "--json").out)
+    assert not any(fact["differs"] for fact in same["columns"].values())

@@ -68,10 +68,12 @@ def watched(learner: "Learner") -> dict[str, Number]:
 
 
 class Columns:
-    """The features of data by column or namespace. keys: those of the model, ascending."""
+    """The features of data by column or namespace. keys: those that are known, ascending; None: all that are met, as
+    these are the data that others are compared with."""
 
-    def __init__(self, keys: npt.NDArray[Any], bits: int) -> None:
-        self._keys, self._mask = keys, np.uint32((1 << bits) - 1)
+    def __init__(self, keys: npt.NDArray[Any] | None, bits: int) -> None:
+        self.keys = np.zeros(0, np.uint32) if keys is None else keys
+        self._knows_all, self._mask = keys is None, np.uint32((1 << bits) - 1)
         self._sums: dict[int, Any] = {}  # lines, features, unknown features, sum and squares of values, buckets
         self._examples = 0
 
@@ -82,7 +84,9 @@ class Columns:
         line = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
         some = kept[line]
         value, hash = np.asarray(batch.value)[some].astype(float), np.asarray(batch.hash)[some]
-        unknown = ~np.isin(hash & self._mask, self._keys)
+        if self._knows_all:
+            self.keys = np.union1d(self.keys, hash & self._mask)
+        unknown = ~np.isin(hash & self._mask, self.keys)
         found, at = np.unique(np.repeat(np.asarray(batch.space), sizes)[some], return_inverse=True)
         n = max(found.size, 1)
         counts = [np.bincount(np.unique(line[some] * n + at) % n, minlength=n)]
@@ -90,6 +94,11 @@ class Columns:
         buckets = np.bincount(at * BUCKETS + hash % BUCKETS, minlength=n * BUCKETS).reshape(n, BUCKETS)
         for space, row in zip(found.tolist(), np.column_stack([*counts, buckets]), strict=False):
             self._sums[space] = self._sums.get(space, 0.0) + row
+
+    def unknown(self) -> Number:
+        """The share of features that are not known."""
+        _, features, unknown = (sum(row[k] for row in self._sums.values()) for k in range(3))
+        return share(unknown, features, self._examples)
 
     def beside(self, other: "Columns", names: Mapping[int, str]) -> dict[str, tuple[Number, Number]]:
         """The numbers of this and of the other data, by name. names: of columns, by their hashes."""

@@ -21,12 +21,15 @@ SHOWN = 30  # numbers of columns
 
 
 class Day:
-    """A file, as the model sees it."""
+    """A file, as the model sees it. before: the day that features are compared with, if the model has none."""
 
-    def __init__(self, o: DriftOptions, frame: RunFrame) -> None:
+    def __init__(self, o: DriftOptions, frame: RunFrame, before: "Day | None" = None) -> None:
         run = Evaluating(o, frame, keeps_text=True, spaces=True)
         model = run.opened.model
-        self.columns, self.names = Columns(np.asarray(model.keys), model.settings.bits), {0: "(no name)"}
+        has_features = run.opened.kept.features > 0
+        keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
+        self.columns: Columns = Columns(keys, model.settings.bits)
+        self.names = {0: "(no name)"}
         roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
         for parsed, _, _ in run.batches():
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
@@ -36,6 +39,8 @@ class Day:
         if frame.signal is None:
             _, self.notes = run.finish()
         self.numbers = watched(run.learner)
+        if not has_features and "unknown features" in self.numbers:
+            self.numbers["unknown features"] = self.columns.unknown()
 
 
 def drift(o: DriftOptions) -> int:
@@ -43,7 +48,8 @@ def drift(o: DriftOptions) -> int:
     if len(o.data) != 2:
         raise UsageError("name two files, YESTERDAY and TODAY, such as day1.vw day2.vw")
     with RunFrame("drift", o) as frame:
-        a, b = (Day(replace(o, data=(path,)), frame) for path in o.data)
+        a = Day(replace(o, data=o.data[:1]), frame)
+        b = Day(replace(o, data=o.data[1:]), frame, a)
         if frame.signal is not None:
             return frame.code()
         pairs = {name: (x, b.numbers[name]) for name, x in a.numbers.items() if name in b.numbers}
