@@ -6,6 +6,7 @@ The weights are those in the model's file, with which every algorithm predicts; 
 Features of a line that share an index share a weight, and are one here, with all their names.
 """
 
+import copy
 import math
 import sys
 from collections.abc import Sequence
@@ -95,10 +96,19 @@ class Explainer:
         self._unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
         self._of_base = np.broadcast_to(np.asarray(model.rule.get("contraction", 1.0), float), (model.records,))
         self._mask = np.uint32((1 << self._settings.bits) - 1)
-        self._expander = make_expander(self._settings)
-        self._whole = make_expander(replace(self._settings, bits=32, normalize="none"))
+        self._make_expanders()
         uncrossed = replace(self._settings, interactions=(), crosses=())
         opened.parse = replace(opened.parse, finder=cast(Any, partial(BlockNames, uncrossed)))
+
+    def _make_expanders(self) -> None:
+        self._expander = make_expander(self._settings)
+        self._whole = make_expander(replace(self._settings, bits=32, normalize="none"))
+
+    def twin(self) -> "Explainer":
+        """Another one, for another thread. They share the model."""
+        found = copy.copy(self)
+        found._make_expanders()
+        return found
 
     def explain(self, parsed: Parsed, wanted: Sequence[tuple[int, Sequence[View]]]) -> list[list[Explanation]]:
         """Of rows of a batch, some scores each."""

@@ -4,9 +4,11 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from vwlite import __version__
+from vwlite.core.text.parser import detect
 from vwlite.errors import NoInputError, VwliteError
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
@@ -15,9 +17,9 @@ from vwlite.serve.json_rows import Rows
 from vwlite.serve.metrics import OPEN, Metrics
 from vwlite.serve.models import Loaded, Models
 from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
-from vwlite.serve.served import BadBody, Counts
+from vwlite.serve.served import BadBody, Busy, Counts
 
-SMALL = 16 << 10  # bytes of a body that is predicted at once; others wait for the thread that predicts
+SMALL = 16 << 10  # bytes of a body that is predicted at once, or by a thread that has no larger ones
 MOST_HELD = 256 << 20  # bytes of larger bodies in memory
 MOST_EXPLAINED = 1000  # contributions of ?explain
 TEXT = "text/plain; charset=utf-8"
@@ -40,7 +42,7 @@ class Answers:
         self.options, self.models, self.metrics, self._log = o, models, metrics, log
         self.connections: set[Any] = set()
         self.later: Callable[..., Any] = lambda done, answer: done(answer)
-        self.pool = ThreadPoolExecutor(1, "predict")
+        self.pool, self.small = ThreadPoolExecutor(1, "predict"), ThreadPoolExecutor(1, "small")
         self._held, self._begun = 0, time.time()
 
     def admit(self, connection: Any) -> bool:
@@ -62,31 +64,44 @@ class Answers:
         return True
 
     def answer(self, head: Head, body: bytes, done: Callable[[Answer], None]) -> Answer | None:
-        """The answer to a request; None: `done` gets it later."""
-        if len(body) <= SMALL and "explain" not in head.query:
-            return self._safe(head, body)
-        self.pool.submit(lambda: self.later(done, self._safe(head, body)))
+        """The answer to a request; None: `done` gets it later, from another thread, as this one must not wait."""
+        is_small = len(body) <= SMALL
+        if is_small and "explain" not in head.query:
+            with suppress(Busy):
+                return self._safe(head, body, waits=False)
+        (self.small if is_small else self.pool).submit(lambda: self.later(done, self._safe(head, body)))
         return None
 
-    def _safe(self, head: Head, body: bytes) -> Answer:
-        """The answer, whatever happens."""
+    def lines(self, lines: bytes, done: Callable[[Answer], None]) -> Answer | None:
+        """As `answer`, for lines of the first model, with a line for each."""
+        with suppress(Busy):
+            return self._lines(lines, waits=False)
+        self.small.submit(lambda: self.later(done, self._lines(lines)))
+        return None
+
+    def _lines(self, lines: bytes, *, waits: bool = True) -> Answer:
+        loaded = next(iter(self.models.values()))
+        is_row = loaded.model.is_of_table and lines.lstrip()[:1] == b"{"
+        try:
+            format = "jsonl" if is_row else detect(lines) or "vw"
+            text, counts = loaded.model.text(lines, format, skip=True, waits=waits)
+        except Busy:
+            raise
+        except Exception as e:
+            return self._failed(e, "lines")
+        self.metrics.predicted(loaded.name, counts)
+        return Answer(200, text, TEXT)
+
+    def _safe(self, head: Head, body: bytes, *, waits: bool = True) -> Answer:
+        """The answer, whatever happens; Busy unless the thread waits."""
         begun = time.perf_counter()
         about: dict[str, Any] = {}
         try:
-            found = self._found(head, body, about)
-        except Refused as e:
-            found = refusal(e)
-        except BadBody as e:
-            found = refusal(Refused(422, str(e), line=e.line, column=e.column))
-        except NoInputError as e:
-            found = refusal(Refused(404, str(e)))
-        except VwliteError as e:
-            found = refusal(Refused(422, str(e)))
-        except MemoryError as e:
-            found = refusal(Refused(503, f"out of memory: {e or 'send smaller bodies'}", "Retry-After: 1\r\n"))
+            found = self._found(head, body, about, waits)
+        except Busy:
+            raise
         except Exception as e:  # one request must not end the others
-            say(f"internal error: {type(e).__name__}: {e} ({head.method} {head.path}; please report it)")
-            found = refusal(Refused(500, "internal error: see the server's standard error"))
+            found = self._failed(e, f"{head.method} {head.path}")
         if self._log.path:
             request = {"request": text_of(body), "answer": text_of(found.body)} if head.method == "POST" else {}
             self._log.add({"time": round(time.time(), 6), "method": head.method, "path": head.path, **about,
@@ -94,7 +109,20 @@ class Answers:
                            **request})  # fmt: skip
         return found
 
-    def _found(self, head: Head, body: bytes, about: dict[str, Any]) -> Answer:
+    def _failed(self, e: Exception, what: str) -> Answer:
+        """The answer to a request that is refused, or fails."""
+        if isinstance(e, Refused):
+            return refusal(e)
+        if isinstance(e, BadBody):
+            return refusal(Refused(422, str(e), line=e.line, column=e.column))
+        if isinstance(e, VwliteError):
+            return refusal(Refused(404 if isinstance(e, NoInputError) else 422, str(e)))
+        if isinstance(e, MemoryError):
+            return refusal(Refused(503, f"out of memory: {e or 'send smaller bodies'}", "Retry-After: 1\r\n"))
+        say(f"internal error: {type(e).__name__}: {e} ({what}; please report it)")
+        return refusal(Refused(500, "internal error: see the server's standard error"))
+
+    def _found(self, head: Head, body: bytes, about: dict[str, Any], waits: bool) -> Answer:
         path = head.path.rstrip("/")
         is_model = path.startswith(MODELS)
         if not (is_model or path in GET or path in POST):
@@ -111,7 +139,7 @@ class Answers:
         if head.encoding not in ("", "identity"):
             raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
         about.update(model=loaded.name, digest=loaded.model.digest, tags=[])
-        return self._predict(loaded, head, body, about)
+        return self._predict(loaded, head, body, about, waits)
 
     def _about_server(self, path: str) -> Answer:
         if path == "/metrics":
@@ -122,7 +150,7 @@ class Answers:
         return _json({"status": state, "live": True, "ready": True, "version": __version__,
                       "uptime": round(time.time() - self._begun, 3), "models": models})  # fmt: skip
 
-    def _predict(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any]) -> Answer:
+    def _predict(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any], waits: bool) -> Answer:
         query = head.query
         for name in query:
             if name not in ("model", "on_error", "explain"):
@@ -137,17 +165,18 @@ class Answers:
         explain, skip = query.get("explain", "0"), query.get("on_error") == "skip"
         if not explain.isdecimal() or len(explain) > 4 or int(explain) > MOST_EXPLAINED:
             raise Refused(400, f"explain is a number of contributions, up to {MOST_EXPLAINED}")
+        how: dict[str, Any] = {"skip": skip, "tags": bool(self._log.path), "waits": waits}
         kind = TYPES[head.type] or ("json" if body.lstrip()[:1] in (b"{", b"[") else "auto")
         if kind not in ("json", "lines"):
             if int(explain):
                 raise Refused(400, "explain needs a body of JSON: vwlite explain explains text")
             format = "" if kind == "auto" else kind
-            text, counts = loaded.model.text(body, format, skip=skip, tags=bool(self._log.path))
+            text, counts = loaded.model.text(body, format, **how)
             self._count(loaded, counts, about)
             return Answer(200, text, TEXT)
         rows = Rows(body)
         try:
-            answers, counts = loaded.model.rows(rows.lines, explain=int(explain), skip=skip, tags=bool(self._log.path))
+            answers, counts = loaded.model.rows(rows.lines, explain=int(explain), **how)
         except BadBody as e:
             raise rows.moved(e) from e
         self._count(loaded, counts, about)

@@ -6,8 +6,6 @@ import time
 from functools import lru_cache, partial
 from typing import cast
 
-from vwlite.core.text.parser import detect
-from vwlite.errors import VwliteError
 from vwlite.serve.answers import Answers
 from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_head, refusal
 from vwlite.serve.served import PIECE
@@ -250,20 +248,28 @@ class LineConnection(Connection):
         self.deadline = time.monotonic() + self._limits.timeout
         lines = bytes(memoryview(self._in)[:end])
         del self._in[:end]
-        loaded = next(iter(self._answers.models.values()))
-        is_row = loaded.model.is_of_table and lines.lstrip()[:1] == b"{"
-        try:
-            text, counts = loaded.model.text(lines, "jsonl" if is_row else detect(lines) or "vw", skip=True)
-        except (VwliteError, MemoryError) as e:
-            raise Refused(422, str(e)) from e
-        self._answers.metrics.predicted(loaded.name, counts)
-        self.transport.write(text)
+        answer = self._answers.lines(lines, self._predicted)
+        if answer is None:
+            self._busy = True
+        else:
+            self._write(None, answer)
         return True
+
+    def _predicted(self, answer: Answer) -> None:
+        """Another thread has the answer."""
+        self._busy = False
+        if not self.transport.is_closing():
+            self._write(None, answer)
+            self._next()
+
+    def _write(self, head: Head | None, answer: Answer) -> None:
+        if answer.status == 200:
+            self.transport.write(answer.body)
+        else:
+            self._closing = True
+            self.transport.abort()  # an answer that is no prediction would be taken for one
 
     def eof_received(self) -> bool:
         self._ended = True
         self._advance()
-        return self._stuck
-
-    def _refuse(self, e: Refused) -> None:
-        self.transport.abort()  # an answer that is no prediction would be taken for one
+        return self._busy or self._stuck

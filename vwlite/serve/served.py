@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,10 @@ from vwlite.runs.scoring import Opened
 
 PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
 LABEL, SHOWN, LOSS = map(FIELDS.index, ("label", "shown", "loss"))
+
+
+class Busy(Exception):
+    """Another thread has the model, and the one that asks does not wait."""
 
 
 class BadBody(DataError):
@@ -59,6 +63,30 @@ class Columns(TableReader):
 
     def ignore(self, source: str, keys: list[str]) -> None:
         self.new += keys
+
+
+class Queue:
+    """A lock that threads get in the order in which they ask, so one that takes it for each piece of a large body lets
+    others in between the pieces."""
+
+    def __init__(self) -> None:
+        self._next, self._held = threading.Lock(), threading.Lock()
+
+    @contextmanager
+    def held(self, waits: bool) -> Iterator[None]:
+        """Hold the lock. Busy if it is not free, unless the thread waits."""
+        if not self._next.acquire(blocking=waits):
+            raise Busy
+        try:
+            taken = self._held.acquire(blocking=waits)
+        finally:
+            self._next.release()
+        if not taken:
+            raise Busy
+        try:
+            yield
+        finally:
+            self._held.release()
 
 
 class Turn(Run):
@@ -125,7 +153,7 @@ class Reader:
 
 
 class Served:
-    """A model. Threads may share it: they take turns at its learner."""
+    """A model. Threads may share it: they take turns at its learner, for a piece of a body at a time."""
 
     def __init__(self, o: ServeOptions, path: str) -> None:
         p = PredictOptions(model=path, quiet=True, predictions=None, probabilities=o.probabilities, typed=o.typed)
@@ -143,22 +171,25 @@ class Served:
         self._parse = opened.parse
         self._explainer = Explainer(opened, 0)
         self._named = opened.parse  # the explainer has made it find names
-        self._lock, self._readers = threading.Lock(), threading.local()
+        self._queue, self._own = Queue(), threading.local()
 
     def _reader(self, skip: bool, named: bool = False) -> Reader:
         """That of this thread."""
         key = f"skip {skip} named {named}"
-        found: Reader | None = getattr(self._readers, key, None)
+        found: Reader | None = getattr(self._own, key, None)
         if found is None:
             found = Reader(replace(self._named if named else self._parse, skip=skip))
-            setattr(self._readers, key, found)
+            setattr(self._own, key, found)
         return found
 
-    def text(self, body: bytes, format: str = "", *, skip: bool = False, tags: bool = False) -> tuple[bytes, Counts]:
-        """The lines of `vwlite predict`. DataError for a body that cannot be predicted."""
+    def text(
+        self, body: bytes, format: str = "", *, skip: bool = False, tags: bool = False, waits: bool = True
+    ) -> tuple[bytes, Counts]:
+        """The lines of `vwlite predict`. DataError for a body that cannot be predicted; Busy if the thread does not
+        wait, and another one predicts."""
         out, counts = [], Counts()
         for parsed in self._reader(skip).parsed(body, format):
-            with self._lock:
+            with self._queue.held(waits):
                 out.append(self._predicted(self._text, parsed, skip, counts, tags)[0])
         return b"".join(out), counts
 
@@ -190,23 +221,23 @@ class Served:
         return text, shown
 
     def rows(
-        self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False
+        self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False, waits: bool = True
     ) -> tuple[list[dict[str, Any]], Counts]:
         """An object for each line of JSON lines: the columns of `--output-format json`, the prediction, the names of
-        columns and features that the model does not have, and the largest contributions to the score."""
+        columns and features that the model does not have, and the largest contributions to the score. Busy as of
+        `text`."""
         answers: list[dict[str, Any]] = []
         counts, reader = Counts(), self._reader(skip)
         reader.forget_new()
         for parsed in reader.parsed(lines, "jsonl"):
-            with self._lock:
+            with self._queue.held(waits):
                 text, shown = self._predicted(self._json, parsed, skip, counts, tags)
             answers += self._answers(self._json.learner, parsed, text, shown)
         new, texts = dict.fromkeys(reader.columns.new), lines.splitlines() if reader.columns.new else []
         for answer, line in zip(answers, texts, strict=False):
             answer["unknown"] += [] if "error" in answer else [key for key in json.loads(line) if key in new]
         if explain or counts.unknown:
-            with self._lock:
-                self._explain(answers, lines, explain, skip)
+            self._explain(answers, lines, explain, skip)
         return answers, counts
 
     def _answers(self, learner: Learner, parsed: Parsed, text: bytes, shown: Sequence[float]) -> list[dict[str, Any]]:
@@ -228,7 +259,9 @@ class Served:
 
     def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool) -> None:
         """Add what needs the names of features, which are looked for in the lines again."""
-        at, explainer = 0, self._explainer
+        if not hasattr(self._own, "explainer"):
+            self._own.explainer = self._explainer.twin()
+        at, explainer = 0, self._own.explainer
         explainer.top = top
         for parsed in self._reader(skip, True).parsed(lines, "jsonl"):
             here = answers[at : at + len(parsed.batch)]

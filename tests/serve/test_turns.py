@@ -1,0 +1,108 @@
+"""Threads of `vwlite serve`: what one request makes others wait for. Without sockets."""
+
+import json
+import threading
+from contextlib import contextmanager
+
+import pytest
+from running import PATIENT
+from servers import TEXT, predicted, wait_for
+
+from vwlite.options.serve import ServeOptions
+from vwlite.runs.explain import Explainer
+from vwlite.serve.access_log import AccessLog
+from vwlite.serve.answers import Answers
+from vwlite.serve.metrics import Metrics
+from vwlite.serve.models import Models
+from vwlite.serve.request import parse_head
+from vwlite.serve.served import Served
+
+LARGE = TEXT.encode() * 3  # another thread predicts it
+ROWS = json.dumps([{"age": 20 + i % 40, "city": "Lima"} for i in range(1000)]).encode()
+ROW = b'{"age": 30}'
+
+
+def head(query=""):
+    return parse_head(f"POST /predict{query} HTTP/1.1\r\nHost: x\r\nContent-Length: 1".encode())
+
+
+@pytest.fixture
+def answers(models):
+    """Makes what answers for a model."""
+    made = []
+
+    def begin(name):
+        o = ServeOptions(model=(str(models / name),))
+        made.append(Answers(o, found := Models(o), Metrics(list(found), 1), AccessLog(None)))
+        return made[-1]
+
+    yield begin
+    for one in made:
+        one.pool.shutdown()
+        one.small.shutdown()
+
+
+@contextmanager
+def stopped_in(monkeypatch, kind, name, *, once=False):
+    """Whoever calls this method waits up to the end of the block. once: only the first one. Yields who has come."""
+    come, go, before = [], threading.Event(), getattr(kind, name)
+
+    def method(*arguments, **named):
+        come.append(threading.current_thread())
+        if not once or len(come) == 1:
+            go.wait(PATIENT)
+        return before(*arguments, **named)
+
+    monkeypatch.setattr(kind, name, method)
+    try:
+        yield come
+    finally:
+        go.set()
+
+
+def in_time(call):
+    """What a call returns, if it does not wait for others."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(call()), daemon=True)
+    thread.start()
+    thread.join(PATIENT / 2)
+    assert found, "the call waits"
+    return found[0]
+
+
+@pytest.mark.parametrize("query, place", [("?explain=3", "explain"), ("", "unknown")])
+def test_finding_names_does_not_keep_others_from_predicting(answers, monkeypatch, query, place):
+    server, done = answers("table.model"), []
+    with stopped_in(monkeypatch, Explainer, place) as come:
+        assert server.answer(head(query), ROWS, done.append) is None
+        wait_for(lambda: come)
+        assert in_time(lambda: server.answer(head(), ROW, done.append)).status == 200
+        assert not done
+    wait_for(lambda: done)
+    assert done[0].status == 200 and {len(a["unknown"]) for a in json.loads(done[0].body)} == {1}
+
+
+def test_a_small_request_leaves_the_loop_while_the_model_is_taken(answers, models, monkeypatch):
+    """It waits in another thread, which has no large bodies before it."""
+    server, large, small = answers("text.model"), [], []
+    line, expected = LARGE.splitlines(True)[0], predicted(models / "text.model", LARGE)
+    with stopped_in(monkeypatch, Served, "_predicted", once=True) as come:
+        for _ in range(2):
+            assert server.answer(head(), LARGE, large.append) is None
+        wait_for(lambda: come)
+        assert in_time(lambda: (server.answer(head(), line, small.append),)) == (None,)
+        assert in_time(lambda: (server.lines(line, small.append),)) == (None,)
+        assert not large and not small
+    wait_for(lambda: len(large) == len(small) == 2)
+    assert {a.body for a in large} == {expected}
+    assert {a.body for a in small} == {expected.splitlines(True)[0]}
+
+
+def test_a_small_request_does_not_wait_for_the_bodies_before_it(answers, monkeypatch):
+    server, done = answers("table.model"), []
+    with stopped_in(monkeypatch, Explainer, "explain", once=True) as come:
+        assert server.answer(head("?explain=3"), ROWS, done.append) is None
+        wait_for(lambda: come)
+        assert server.answer(head("?explain=3"), ROW, done.append) is None
+        wait_for(lambda: done)
+        assert done[0].status == 200
