@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from vwlite.options.serve import ServeOptions
@@ -24,8 +25,8 @@ class Later:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], Any]] = []
 
-    def submit(self, call: Callable[[], Any]) -> None:
-        self.waiting.append(call)
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> None:
+        self.waiting.append(partial(call, *arguments))
 
     def run(self) -> None:
         while self.waiting:
@@ -70,7 +71,7 @@ class Clients:
         o = ServeOptions(model=(f"m={model}",), max_body=20_000)
         self.answers = Answers(o, models := Models(o), Metrics(list(models), 1), AccessLog(None))
         self._later = Later()
-        self.answers.pool = self._later  # type: ignore[assignment]
+        self.answers.pool = self.answers.small = self._later  # type: ignore[assignment]
 
     def answered(self, pieces: list[bytes], lines: bool = False) -> bytes:
         """What a connection answers to these pieces, after which the client has no more to say."""

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import threading
 import time
 from pathlib import Path
@@ -194,6 +195,24 @@ def test_a_signal_ends_it_after_the_requests_that_are_there(serve, models, numbe
         s.sendall(b" w1\n")
         assert s.makefile("rb").read().startswith(b"HTTP/1.1 200")
     assert finish(server.process).code == 0
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_it_ends_though_a_thread_is_at_work(serve, models, leaves):
+    """At the latest after the time of grace, or at a second signal: as here, where a client waits for its answer."""
+    body = b'{"age": 30, "city": "Lima", "note": "w1 w2"}\n' * 300_000
+    server = serve("-m", models / "table.model")
+    with socket.create_connection(("127.0.0.1", server.port)) as s:
+        s.sendall(b"POST /predict?explain=5 HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        time.sleep(0.5)
+        if leaves:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            s.close()
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        if not leaves:
+            server.process.send_signal(signal.SIGTERM)
+        assert finish(server.process).code == 0
 
 
 def test_several_models_and_names(serve, models):

@@ -5,13 +5,15 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from fuzz.clients import Transport
 from running import PATIENT
 from servers import TEXT, predicted, wait_for
 
 from vwlite.options.serve import ServeOptions
 from vwlite.runs.explain import Explainer
 from vwlite.serve.access_log import AccessLog
-from vwlite.serve.answers import Answers
+from vwlite.serve.answers import MOST_HELD, Answers, Job
+from vwlite.serve.connection import Connection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 from vwlite.serve.request import parse_head
@@ -74,7 +76,7 @@ def in_time(call):
 def test_finding_names_does_not_keep_others_from_predicting(answers, monkeypatch, query, place):
     server, done = answers("table.model"), []
     with stopped_in(monkeypatch, Explainer, place) as come:
-        assert server.answer(head(query), ROWS, done.append) is None
+        assert isinstance(server.answer(head(query), ROWS, done.append), Job)
         wait_for(lambda: come)
         assert in_time(lambda: server.answer(head(), ROW, done.append)).status == 200
         assert not done
@@ -88,10 +90,10 @@ def test_a_small_request_leaves_the_loop_while_the_model_is_taken(answers, model
     line, expected = LARGE.splitlines(True)[0], predicted(models / "text.model", LARGE)
     with stopped_in(monkeypatch, Served, "_predicted", once=True) as come:
         for _ in range(2):
-            assert server.answer(head(), LARGE, large.append) is None
+            assert isinstance(server.answer(head(), LARGE, large.append), Job)
         wait_for(lambda: come)
-        assert in_time(lambda: (server.answer(head(), line, small.append),)) == (None,)
-        assert in_time(lambda: (server.lines(line, small.append),)) == (None,)
+        assert isinstance(in_time(lambda: server.answer(head(), line, small.append)), Job)
+        assert isinstance(in_time(lambda: server.lines(line, small.append)), Job)
         assert not large and not small
     wait_for(lambda: len(large) == len(small) == 2)
     assert {a.body for a in large} == {expected}
@@ -101,8 +103,53 @@ def test_a_small_request_leaves_the_loop_while_the_model_is_taken(answers, model
 def test_a_small_request_does_not_wait_for_the_bodies_before_it(answers, monkeypatch):
     server, done = answers("table.model"), []
     with stopped_in(monkeypatch, Explainer, "explain", once=True) as come:
-        assert server.answer(head("?explain=3"), ROWS, done.append) is None
+        assert isinstance(server.answer(head("?explain=3"), ROWS, done.append), Job)
         wait_for(lambda: come)
-        assert server.answer(head("?explain=3"), ROW, done.append) is None
+        assert isinstance(server.answer(head("?explain=3"), ROW, done.append), Job)
         wait_for(lambda: done)
         assert done[0].status == 200
+
+
+def sent(server, body):
+    """A connection that has sent a body."""
+    connection = Connection(server)
+    connection.connection_made(Transport())
+    connection.data_received(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    return connection
+
+
+def test_bodies_of_clients_that_have_gone_are_dropped_or_counted(answers, monkeypatch):
+    server, calls = answers("text.model"), []
+    server.later = lambda done, answer: calls.append((done, answer))
+    free = MOST_HELD - len(LARGE) // 2  # not while a body is there
+
+    def is_free():
+        found = server.hold(free)
+        server.hold(-free * found)
+        return found
+
+    with stopped_in(monkeypatch, Served, "_predicted") as come:
+        working = sent(server, LARGE)
+        wait_for(lambda: come)
+        waiting = [sent(server, LARGE) for _ in range(5)]
+        for connection in (*waiting, working):
+            assert not is_free()
+            connection.connection_lost(None)
+        assert not is_free()  # a thread has one of them
+    wait_for(lambda: calls)
+    server.pool.submit(lambda: None).result(PATIENT)
+    assert len(come) == len(calls) == 1  # no work was begun for the others
+    done, answer = calls[0]
+    done(answer)
+    assert is_free() and not server.connections
+
+
+def test_work_for_a_client_that_has_gone_ends_after_a_piece(answers, monkeypatch):
+    server, calls = answers("text.model"), []
+    server.later = lambda done, answer: calls.append(answer)
+    with stopped_in(monkeypatch, Served, "_predicted", once=True) as come:
+        connection = sent(server, LARGE * 50)
+        wait_for(lambda: come)
+        connection.connection_lost(None)
+    wait_for(lambda: calls)
+    assert calls == [None] and len(come) == 1

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from vwlite import __version__
@@ -17,10 +18,11 @@ from vwlite.serve.json_rows import Rows
 from vwlite.serve.metrics import OPEN, Metrics
 from vwlite.serve.models import Loaded, Models
 from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
-from vwlite.serve.served import BadBody, Busy, Counts
+from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone
 
 SMALL = 16 << 10  # bytes of a body that is predicted at once, or by a thread that has no larger ones
 MOST_HELD = 256 << 20  # bytes of larger bodies in memory
+AT_ONCE = Asker(waits=False)
 MOST_EXPLAINED = 1000  # contributions of ?explain
 TEXT = "text/plain; charset=utf-8"
 # What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [.
@@ -32,6 +34,34 @@ TYPES = {
 GET = ("/health", "/ping", "/metrics", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
 MODELS = "/v2/models/"
+
+
+class Job(Asker):
+    """Work of another thread. It has the body of a request, up to its end or until it is dropped."""
+
+    def __init__(self, work: Callable[[Asker], Answer]) -> None:
+        super().__init__()
+        self._work = [work]  # taken by the thread that does it, or by the one that drops it
+
+    def drop(self) -> bool:
+        """Nobody wants the answer. Whether the work has not begun; then it never will."""
+        self.gone = True
+        return self._take() is not None
+
+    def run(self, done: Callable[[Answer | None], None]) -> None:
+        """Do the work, unless it was dropped. `done` gets None if it is dropped meanwhile."""
+        work = self._take()
+        if work is not None:
+            answer = None
+            with suppress(Gone):
+                answer = work(self)
+            done(answer)
+
+    def _take(self) -> Callable[[Asker], Answer] | None:
+        """The work, once."""
+        with suppress(IndexError):
+            return self._work.pop()
+        return None
 
 
 class Answers:
@@ -63,42 +93,47 @@ class Answers:
         self._held += size
         return True
 
-    def answer(self, head: Head, body: bytes, done: Callable[[Answer], None]) -> Answer | None:
-        """The answer to a request; None: `done` gets it later, from another thread, as this one must not wait."""
+    def answer(self, head: Head, body: bytes, done: Callable[[Answer | None], None]) -> Answer | Job:
+        """The answer to a request, or the work that `done` gets it from later, as this thread must not wait."""
         is_small = len(body) <= SMALL
         if is_small and "explain" not in head.query:
             with suppress(Busy):
-                return self._safe(head, body, waits=False)
-        (self.small if is_small else self.pool).submit(lambda: self.later(done, self._safe(head, body)))
-        return None
+                return self._safe(head, body, AT_ONCE)
+        return self._submit(self.small if is_small else self.pool, partial(self._safe, head, body), done)
 
-    def lines(self, lines: bytes, done: Callable[[Answer], None]) -> Answer | None:
+    def lines(self, lines: bytes, done: Callable[[Answer | None], None]) -> Answer | Job:
         """As `answer`, for lines of the first model, with a line for each."""
         with suppress(Busy):
-            return self._lines(lines, waits=False)
-        self.small.submit(lambda: self.later(done, self._lines(lines)))
-        return None
+            return self._lines(lines, AT_ONCE)
+        return self._submit(self.small, partial(self._lines, lines), done)
 
-    def _lines(self, lines: bytes, *, waits: bool = True) -> Answer:
+    def _submit(
+        self, pool: ThreadPoolExecutor, work: Callable[[Asker], Answer], done: Callable[[Answer | None], None]
+    ) -> Job:
+        job = Job(work)
+        pool.submit(job.run, partial(self.later, done))
+        return job
+
+    def _lines(self, lines: bytes, asker: Asker) -> Answer:
         loaded = next(iter(self.models.values()))
         is_row = loaded.model.is_of_table and lines.lstrip()[:1] == b"{"
         try:
             format = "jsonl" if is_row else detect(lines) or "vw"
-            text, counts = loaded.model.text(lines, format, skip=True, waits=waits)
-        except Busy:
+            text, counts = loaded.model.text(lines, format, skip=True, asker=asker)
+        except (Busy, Gone):
             raise
         except Exception as e:
             return self._failed(e, "lines")
         self.metrics.predicted(loaded.name, counts)
         return Answer(200, text, TEXT)
 
-    def _safe(self, head: Head, body: bytes, *, waits: bool = True) -> Answer:
-        """The answer, whatever happens; Busy unless the thread waits."""
+    def _safe(self, head: Head, body: bytes, asker: Asker) -> Answer:
+        """The answer, whatever happens. Busy, Gone: there is none, as Served.text has it."""
         begun = time.perf_counter()
         about: dict[str, Any] = {}
         try:
-            found = self._found(head, body, about, waits)
-        except Busy:
+            found = self._found(head, body, about, asker)
+        except (Busy, Gone):
             raise
         except Exception as e:  # one request must not end the others
             found = self._failed(e, f"{head.method} {head.path}")
@@ -122,7 +157,7 @@ class Answers:
         say(f"internal error: {type(e).__name__}: {e} ({what}; please report it)")
         return refusal(Refused(500, "internal error: see the server's standard error"))
 
-    def _found(self, head: Head, body: bytes, about: dict[str, Any], waits: bool) -> Answer:
+    def _found(self, head: Head, body: bytes, about: dict[str, Any], asker: Asker) -> Answer:
         path = head.path.rstrip("/")
         is_model = path.startswith(MODELS)
         if not (is_model or path in GET or path in POST):
@@ -139,7 +174,7 @@ class Answers:
         if head.encoding not in ("", "identity"):
             raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
         about.update(model=loaded.name, digest=loaded.model.digest, tags=[])
-        return self._predict(loaded, head, body, about, waits)
+        return self._predict(loaded, head, body, about, asker)
 
     def _about_server(self, path: str) -> Answer:
         if path == "/metrics":
@@ -150,7 +185,7 @@ class Answers:
         return _json({"status": state, "live": True, "ready": True, "version": __version__,
                       "uptime": round(time.time() - self._begun, 3), "models": models})  # fmt: skip
 
-    def _predict(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any], waits: bool) -> Answer:
+    def _predict(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any], asker: Asker) -> Answer:
         query = head.query
         for name in query:
             if name not in ("model", "on_error", "explain"):
@@ -165,7 +200,7 @@ class Answers:
         explain, skip = query.get("explain", "0"), query.get("on_error") == "skip"
         if not explain.isdecimal() or len(explain) > 4 or int(explain) > MOST_EXPLAINED:
             raise Refused(400, f"explain is a number of contributions, up to {MOST_EXPLAINED}")
-        how: dict[str, Any] = {"skip": skip, "tags": bool(self._log.path), "waits": waits}
+        how: dict[str, Any] = {"skip": skip, "tags": bool(self._log.path), "asker": asker}
         kind = TYPES[head.type] or ("json" if body.lstrip()[:1] in (b"{", b"[") else "auto")
         if kind not in ("json", "lines"):
             if int(explain):

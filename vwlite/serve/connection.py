@@ -6,7 +6,7 @@ import time
 from functools import lru_cache, partial
 from typing import cast
 
-from vwlite.serve.answers import Answers
+from vwlite.serve.answers import Answers, Job
 from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_head, refusal
 from vwlite.serve.served import PIECE
 
@@ -33,7 +33,8 @@ class Connection(asyncio.Protocol):
         self._body: bytearray | None = None  # of chunks, so far
         self._trailers = False
         self._held = 0  # bytes of a body that the server has promised to take
-        self._busy = self._stuck = self._ended = self._closing = False
+        self._job: Job | None = None  # of the request that is being answered, in another thread
+        self._stuck = self._ended = self._closing = False
         self._begun = 0.0  # when the request was complete
         self.deadline = time.monotonic() + self._limits.timeout
 
@@ -51,14 +52,14 @@ class Connection(asyncio.Protocol):
             self.deadline = time.monotonic() + self._limits.timeout
         self._in += data
         self._advance()
-        if (self._busy or self._stuck) and len(self._in) > MOST_HEAD:
+        if (self._job or self._stuck) and len(self._in) > MOST_HEAD:
             self.transport.pause_reading()
 
     def eof_received(self) -> bool:
         self._ended = True
-        if not (self._busy or self._stuck or self._closing) and (self._in or self._head):
+        if not (self._job or self._stuck or self._closing) and (self._in or self._head):
             self._refuse(Refused(400, "the request is not complete"))
-        return self._busy or self._stuck  # the answer is still to be written
+        return self._job is not None or self._stuck  # the answer is still to be written
 
     def pause_writing(self) -> None:
         self._stuck = True
@@ -69,15 +70,16 @@ class Connection(asyncio.Protocol):
         self._next()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._closing = True
-        self._release()
+        self._closing, self._in = True, bytearray()
+        if self._job is None or self._job.drop():
+            self._release()  # else there is a body up to the end of the work
         self._answers.leave(self)
 
     # --- what the server calls -----------------------------------------------------------------
 
     def expire(self) -> None:
         """The deadline has come."""
-        if self._busy:
+        if self._job:
             return  # the answer is late, not the client
         if self._stuck or self._closing:
             self.transport.abort()
@@ -89,7 +91,7 @@ class Connection(asyncio.Protocol):
     def drain(self) -> None:
         """Close the connection, after the answer to a request that is there."""
         self._ended = True
-        if not (self._busy or self._in or self._head or self._closing):
+        if not (self._job or self._in or self._head or self._closing):
             self.transport.close()
 
     # --- requests ------------------------------------------------------------------------------
@@ -100,7 +102,7 @@ class Connection(asyncio.Protocol):
             return
         self.deadline = time.monotonic() + self._limits.timeout
         self._advance()
-        if not (self._busy or self._stuck):
+        if not (self._job or self._stuck):
             self.transport.resume_reading()
             if self._ended and not self._closing:
                 self.transport.close()
@@ -108,7 +110,7 @@ class Connection(asyncio.Protocol):
     def _advance(self) -> None:
         """Answer the requests that are there."""
         try:
-            while not (self._busy or self._stuck or self._closing) and self._step():
+            while not (self._job or self._stuck or self._closing) and self._step():
                 pass
         except Refused as e:
             self._refuse(e)
@@ -196,14 +198,16 @@ class Connection(asyncio.Protocol):
         self._head, self._body, self._trailers = None, None, False
         self._begun = time.perf_counter()
         answer = self._answers.answer(head, body, partial(self._write, head))
-        if answer is None:
-            self._busy = True  # another thread predicts, and `done` is called
+        if isinstance(answer, Job):
+            self._job = answer
         else:
             self._write(head, answer)
 
-    def _write(self, head: Head | None, answer: Answer) -> None:
-        was_busy, self._busy = self._busy, False
+    def _write(self, head: Head | None, answer: Answer | None) -> None:
+        was_busy, self._job = self._job is not None, None
         self._release()
+        if answer is None:
+            return  # the client has gone
         self._answers.metrics.request(answer.status, time.perf_counter() - self._begun if head else 0)
         if self.transport.is_closing():
             return
@@ -249,20 +253,22 @@ class LineConnection(Connection):
         lines = bytes(memoryview(self._in)[:end])
         del self._in[:end]
         answer = self._answers.lines(lines, self._predicted)
-        if answer is None:
-            self._busy = True
+        if isinstance(answer, Job):
+            self._job = answer
         else:
             self._write(None, answer)
         return True
 
-    def _predicted(self, answer: Answer) -> None:
+    def _predicted(self, answer: Answer | None) -> None:
         """Another thread has the answer."""
-        self._busy = False
+        self._job = None
         if not self.transport.is_closing():
             self._write(None, answer)
             self._next()
 
-    def _write(self, head: Head | None, answer: Answer) -> None:
+    def _write(self, head: Head | None, answer: Answer | None) -> None:
+        if answer is None:
+            return
         if answer.status == 200:
             self.transport.write(answer.body)
         else:
@@ -272,4 +278,4 @@ class LineConnection(Connection):
     def eof_received(self) -> bool:
         self._ended = True
         self._advance()
-        return self._busy or self._stuck
+        return self._job is not None or self._stuck

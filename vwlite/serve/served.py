@@ -32,6 +32,18 @@ class Busy(Exception):
     """Another thread has the model, and the one that asks does not wait."""
 
 
+class Gone(Exception):
+    """The one who asked does not want the answer any more."""
+
+
+@dataclass
+class Asker:
+    """Who asks for predictions. waits: while another thread has the model. gone: does not want them any more."""
+
+    waits: bool = True
+    gone: bool = False
+
+
 class BadBody(DataError):
     """A line of a body that cannot be predicted."""
 
@@ -65,6 +77,9 @@ class Columns(TableReader):
         self.new += keys
 
 
+PATIENT = Asker()
+
+
 class Queue:
     """A lock that threads get in the order in which they ask, so one that takes it for each piece of a large body lets
     others in between the pieces."""
@@ -73,17 +88,19 @@ class Queue:
         self._next, self._held = threading.Lock(), threading.Lock()
 
     @contextmanager
-    def held(self, waits: bool) -> Iterator[None]:
-        """Hold the lock. Busy if it is not free, unless the thread waits."""
-        if not self._next.acquire(blocking=waits):
+    def held(self, asker: Asker) -> Iterator[None]:
+        """Hold the lock. Busy if it is not free, unless the asker waits; Gone."""
+        if not self._next.acquire(blocking=asker.waits):
             raise Busy
         try:
-            taken = self._held.acquire(blocking=waits)
+            taken = self._held.acquire(blocking=asker.waits)
         finally:
             self._next.release()
         if not taken:
             raise Busy
         try:
+            if asker.gone:
+                raise Gone
             yield
         finally:
             self._held.release()
@@ -183,13 +200,13 @@ class Served:
         return found
 
     def text(
-        self, body: bytes, format: str = "", *, skip: bool = False, tags: bool = False, waits: bool = True
+        self, body: bytes, format: str = "", *, skip: bool = False, tags: bool = False, asker: Asker = PATIENT
     ) -> tuple[bytes, Counts]:
-        """The lines of `vwlite predict`. DataError for a body that cannot be predicted; Busy if the thread does not
-        wait, and another one predicts."""
+        """The lines of `vwlite predict`. DataError for a body that cannot be predicted; Busy if the asker does not
+        wait, and another thread predicts; Gone as soon as the asker has."""
         out, counts = [], Counts()
         for parsed in self._reader(skip).parsed(body, format):
-            with self._queue.held(waits):
+            with self._queue.held(asker):
                 out.append(self._predicted(self._text, parsed, skip, counts, tags)[0])
         return b"".join(out), counts
 
@@ -221,23 +238,23 @@ class Served:
         return text, shown
 
     def rows(
-        self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False, waits: bool = True
+        self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False, asker: Asker = PATIENT
     ) -> tuple[list[dict[str, Any]], Counts]:
         """An object for each line of JSON lines: the columns of `--output-format json`, the prediction, the names of
-        columns and features that the model does not have, and the largest contributions to the score. Busy as of
+        columns and features that the model does not have, and the largest contributions to the score. Busy, Gone: see
         `text`."""
         answers: list[dict[str, Any]] = []
         counts, reader = Counts(), self._reader(skip)
         reader.forget_new()
         for parsed in reader.parsed(lines, "jsonl"):
-            with self._queue.held(waits):
+            with self._queue.held(asker):
                 text, shown = self._predicted(self._json, parsed, skip, counts, tags)
             answers += self._answers(self._json.learner, parsed, text, shown)
         new, texts = dict.fromkeys(reader.columns.new), lines.splitlines() if reader.columns.new else []
         for answer, line in zip(answers, texts, strict=False):
             answer["unknown"] += [] if "error" in answer else [key for key in json.loads(line) if key in new]
         if explain or counts.unknown:
-            self._explain(answers, lines, explain, skip)
+            self._explain(answers, lines, explain, skip, asker)
         return answers, counts
 
     def _answers(self, learner: Learner, parsed: Parsed, text: bytes, shown: Sequence[float]) -> list[dict[str, Any]]:
@@ -257,13 +274,15 @@ class Served:
             found.append({"prediction": shown_as, **{k: v for k, v in row.items() if v is not None}, "unknown": []})
         return found
 
-    def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool) -> None:
+    def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool, asker: Asker) -> None:
         """Add what needs the names of features, which are looked for in the lines again."""
         if not hasattr(self._own, "explainer"):
             self._own.explainer = self._explainer.twin()
         at, explainer = 0, self._own.explainer
         explainer.top = top
         for parsed in self._reader(skip, True).parsed(lines, "jsonl"):
+            if asker.gone:
+                raise Gone
             here = answers[at : at + len(parsed.batch)]
             at += len(here)
             rows = [row for row, answer in enumerate(here) if "error" not in answer]

@@ -6,11 +6,13 @@ import os
 import resource
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from vwlite.errors import BusyError, UnavailableError
 from vwlite.options.resolve import check_run
@@ -51,7 +53,7 @@ def serve(o: ServeOptions) -> int:
         say(f"serving {', '.join(models)} at {' and, for lines, '.join(places)}")
     if o.workers == 1:
         asyncio.run(_run(Answers(o, models, metrics, log), sockets))
-        return 0
+        _end(0)
     return _watch(o.workers, metrics, lambda: _run(Answers(o, models, metrics, log), sockets))
 
 
@@ -76,6 +78,12 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as e:
         kind = BusyError if e.errno == errno.EADDRINUSE else UnavailableError
         raise kind(f"{host}, port {port}: {os.strerror(e.errno or 0)}: use another --port, or end what uses it") from e
+
+
+def _end(code: int) -> NoReturn:
+    """End the process at once. Python's own end waits for threads, whose work nobody waits for any more."""
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any, None]]) -> int:
@@ -105,7 +113,7 @@ def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any
                     asyncio.run(work())
                     code = 0
                 finally:
-                    os._exit(code)
+                    _end(code)
             children[child] = at
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
         missing = []
@@ -141,12 +149,11 @@ async def _run(answers: Answers, sockets: dict[type, socket.socket]) -> None:
     for connection in list(answers.connections):
         connection.transport.abort()
     ticking.cancel()
-    answers.pool.shutdown(wait=False, cancel_futures=True)
 
 
 async def _tick(answers: Answers) -> None:
     """Look at deadlines and models each second."""
-    loop = asyncio.get_running_loop()
+    loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor(len(answers.models), "models")
     reading: dict[str, asyncio.Future[None]] = {}
     while True:
         await asyncio.sleep(TICK)
@@ -156,4 +163,4 @@ async def _tick(answers: Answers) -> None:
                 connection.expire()
         for name, loaded in answers.models.items():
             if loaded.changed and (name not in reading or reading[name].done()):
-                reading[name] = loop.run_in_executor(None, loaded.refresh, answers.metrics)
+                reading[name] = loop.run_in_executor(threads, loaded.refresh, answers.metrics)
