@@ -4,7 +4,8 @@ import os
 import time
 from typing import Any
 
-from vwlite.errors import NoInputError, VwliteError
+from vwlite.cli import outcome
+from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.metrics import Metrics
@@ -16,7 +17,8 @@ class Loaded:
 
     def __init__(self, o: ServeOptions, name: str, path: str) -> None:
         self._options, self.name, self.path, self.error = o, name, path, ""
-        self._seen = self._file = self._identity()
+        self._seen: tuple[int, ...] = self._identity()  # the file that was taken or refused; (): none, look again
+        self._file = self._seen
         self.model = Served(o, path)
         self.taken = time.time()
 
@@ -38,19 +40,26 @@ class Loaded:
         return max(0.0, round(time.time() - self._file[0] / 1e9, 3))
 
     def refresh(self, metrics: Metrics) -> None:
-        """Take the new file. One that is damaged, or changes meanwhile, is refused: the old model stays."""
-        seen = self._seen = self._identity()
+        """Take the new file. The old model stays if it is damaged, changes meanwhile, or cannot be read now, as there
+        are too many open files, or too little memory: then it is tried again."""
+        seen = self._identity()
         try:
             model = Served(self._options, self.path)
             if self._identity() != seen:
                 return  # it is looked at again
-        except (VwliteError, MemoryError) as e:
-            self.error = f"{e or 'out of memory'}"
-            metrics.add(metrics.of_model(self.name, "models_refused"))
-            say(f"warning: {self.error}; the model from before stays")
+        except Exception as e:
+            self._seen = seen if isinstance(e, DataError | UsageError) else ()
+            self._refuse(str(e) if isinstance(e, VwliteError) else f"{self.path}: {outcome(e)[1]}", metrics)
             return
-        self.model, self._file, self.taken, self.error = model, seen, time.time(), ""
+        self._seen = self._file = seen
+        self.model, self.taken, self.error = model, time.time(), ""
         metrics.add(metrics.of_model(self.name, "models_taken"))
+
+    def _refuse(self, why: str, metrics: Metrics) -> None:
+        if why != self.error:
+            metrics.add(metrics.of_model(self.name, "models_refused"))
+            say(f"warning: {why}; the model from before stays")
+        self.error = why
 
     def described(self) -> dict[str, Any]:
         model, settings = self.model, self.model.settings
