@@ -78,6 +78,20 @@ def test_a_damaged_model_is_refused_and_the_old_one_stays(serve, models, tmp_pat
     assert server.stop().err.count("warning") == 1
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_regular_file_is_refused_and_the_next_file_is_taken(serve, models, tmp_path, kind):
+    model = tmp_path / "m.model"
+    replace(models / "text.model", model)
+    server = serve("-m", model)
+    model.unlink()
+    {"pipe": os.mkfifo, "folder": os.mkdir, "device": lambda path: os.symlink("/dev/zero", path)}[kind](model)
+    wait_for(lambda: "not a regular file" in server.json("/health")["models"]["m"].get("error", ""))
+    model.rename(tmp_path / "away")
+    replace(models / "other.model", model)
+    wait_for(lambda: "error" not in server.json("/health")["models"]["m"])
+    assert server.post("/predict", TEXT.encode()) == predicted(models / "other.model", TEXT.encode())
+
+
 def test_it_neither_learns_nor_writes(serve, models, tmp_path):
     model = tmp_path / "m.model"
     replace(models / "text.model", model)

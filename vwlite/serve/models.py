@@ -44,6 +44,8 @@ class Loaded:
         are too many open files, or too little memory: then it is tried again."""
         seen = self._identity()
         try:
+            if os.path.exists(self.path) and not os.path.isfile(self.path):  # a pipe that nobody writes never ends
+                raise DataError(f"{self.path}: not a regular file")
             model = Served(self._options, self.path)
             if self._identity() != seen:
                 return  # it is looked at again
