@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import resource
 import socket
 import time
 
@@ -170,6 +171,19 @@ def test_garbage_never_ends_the_server(shared):
         data = b"".join(draw.choice(parts) for _ in range(draw.randrange(1, 12)))
         assert set(statuses(shared.raw(data, half=True))) <= {200, 400, 404, 405, 422, 431}
     assert shared.post("/predict?model=text", LINE)
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs prlimit")
+def test_too_many_open_files_are_said_once(serve, models):
+    server = serve("-m", models / "text.model")
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (32, 32))
+    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
+    time.sleep(2.5)  # it is tried each second
+    for s in idle:
+        s.close()
+    wait_for(lambda: server.ask("/ping")[0] == 200)
+    said = server.stop().err.splitlines()
+    assert len(said) == 1 and "Too many open files" in said[0]
 
 
 def test_too_many_connections(serve, models):

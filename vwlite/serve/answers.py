@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from vwlite import __version__
+from vwlite.cli import outcome
 from vwlite.core.text.parser import detect
-from vwlite.errors import NoInputError, VwliteError
+from vwlite.errors import NoInputError, ShortageError, VwliteError
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog, text_of
@@ -154,6 +155,9 @@ class Answers:
             return refusal(Refused(404 if isinstance(e, NoInputError) else 422, str(e)))
         if isinstance(e, MemoryError):
             return refusal(Refused(503, f"out of memory: {e or 'send smaller bodies'}", "Retry-After: 1\r\n"))
+        code, why = outcome(e)
+        if code == ShortageError.exit_code:
+            return refusal(Refused(503, why, "Retry-After: 1\r\n"))
         say(f"internal error: {type(e).__name__}: {e} ({what}; please report it)")
         return refusal(Refused(500, "internal error: see the server's standard error"))
 

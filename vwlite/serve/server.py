@@ -28,6 +28,8 @@ from vwlite.serve.models import Models
 
 BACKLOG = 1024
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
+SILENCE = 60.0  # seconds between two warnings of the same shortage
+SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # what asyncio goes on after
 GRACE = 10.0  # seconds in which requests are finished at the end
 
 
@@ -128,12 +130,29 @@ def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any
     return 0
 
 
+class Shortage:
+    """What an event loop calls for an error. One that the system is short of something, such as open files, comes for
+    each connection that waits, and again each second: it is said once in a while."""
+
+    def __init__(self) -> None:
+        self._said = -SILENCE
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        e, now = context.get("exception"), time.monotonic()
+        if not (isinstance(e, OSError) and e.errno in SHORT):
+            loop.default_exception_handler(context)
+        elif now - self._said >= SILENCE:
+            self._said = now
+            say(f"warning: {e.strerror}: new connections wait until others are closed; ulimit -n allows more files")
+
+
 async def _run(answers: Answers, sockets: dict[type, socket.socket]) -> None:
     """The server in one process, up to a signal, and to the end of the requests that are there."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in handled():
         loop.add_signal_handler(number, ended.set)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+    loop.set_exception_handler(Shortage())
     answers.later = loop.call_soon_threadsafe
     servers = [await loop.create_server(partial(kind, answers), sock=s) for kind, s in sockets.items()]
     ticking = loop.create_task(_tick(answers))
