@@ -4,8 +4,11 @@ import json
 import random
 import re
 import resource
+import select
+import signal
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from servers import TEXT, predicted, wait_for
@@ -184,6 +187,30 @@ def test_too_many_open_files_are_said_once(serve, models):
     wait_for(lambda: server.ask("/ping")[0] == 200)
     said = server.stop().err.splitlines()
     assert len(said) == 1 and "Too many open files" in said[0]
+
+
+def most_waiting():
+    try:
+        return int(Path("/proc/sys/net/core/somaxconn").read_text())
+    except OSError:
+        return 0
+
+
+@pytest.mark.skipif(most_waiting() < 1024, reason="needs a system that lets so many connections wait")
+def test_hundreds_of_connections_wait_for_a_busy_server(serve, models):
+    server = serve("-m", models / "text.model")
+    assert server.ask("/ping")[0] == 200
+    server.process.send_signal(signal.SIGSTOP)
+    waiting = [socket.socket() for _ in range(400)]
+    for s in waiting:
+        s.setblocking(False)
+        s.connect_ex(("127.0.0.1", server.port))
+    time.sleep(0.5)  # before the first one is tried again
+    connected = select.select([], waiting, [], 0)[1]
+    server.process.send_signal(signal.SIGCONT)
+    for s in waiting:
+        s.close()
+    assert len(connected) == len(waiting)
 
 
 def test_too_many_connections(serve, models):

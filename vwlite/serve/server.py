@@ -26,7 +26,8 @@ from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 
-BACKLOG = 1024
+BACKLOG = 1024  # connections that wait
+AT_ONCE = 100  # of them taken before others are served, and those that have gone are seen
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
 SILENCE = 60.0  # seconds between two warnings of the same shortage
 SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # what asyncio goes on after
@@ -154,7 +155,9 @@ async def _run(answers: Answers, sockets: dict[type, socket.socket]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     loop.set_exception_handler(Shortage())
     answers.later = loop.call_soon_threadsafe
-    servers = [await loop.create_server(partial(kind, answers), sock=s) for kind, s in sockets.items()]
+    servers = [await loop.create_server(partial(kind, answers), sock=s, backlog=AT_ONCE) for kind, s in sockets.items()]
+    for s in sockets.values():
+        s.listen(BACKLOG)  # asyncio has made it AT_ONCE
     ticking = loop.create_task(_tick(answers))
     await ended.wait()
     for server in servers:
