@@ -197,6 +197,21 @@ def test_several_processes_share_a_port_and_counters(serve, models):
         assert server.post("/predict", TEXT.encode()) == expected
 
 
+def test_the_processes_end_with_the_one_that_was_started(serve, models):
+    server = serve("-m", models / "text.model", "--workers", "2")
+    assert server.post("/predict", LINES[0])
+    server.process.kill()
+    server.process.wait()
+
+    def is_free():
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", server.port)) != 0
+
+    wait_for(is_free)
+    server.process = start("serve", "-m", models / "text.model", "--port", server.port)
+    assert b"serving" in server.process.stderr.readline()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_signal_ends_it_after_the_requests_that_are_there(serve, models, number, workers):

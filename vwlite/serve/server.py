@@ -57,7 +57,7 @@ def serve(o: ServeOptions) -> int:
     if o.workers == 1:
         asyncio.run(_run(Answers(o, models, metrics, log), sockets))
         _end(0)
-    return _watch(o.workers, metrics, lambda: _run(Answers(o, models, metrics, log), sockets))
+    return _watch(o.workers, metrics, lambda parent: _run(Answers(o, models, metrics, log), sockets, parent))
 
 
 def _shown(s: socket.socket) -> str:
@@ -89,9 +89,11 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any, None]]) -> int:
-    """Start the processes, start those again that end, and end them all after a signal."""
+def _watch(workers: int, metrics: Metrics, work: Callable[[int], Coroutine[Any, Any, None]]) -> int:
+    """Start the processes, start those again that end, and end them all after a signal. work: gets a pipe that ends
+    with this process, however that is."""
     children: dict[int, int] = {}
+    parent, alive = os.pipe()
     stopping: list[int] = []
 
     def stop(number: int, _: object) -> None:
@@ -111,9 +113,10 @@ def _watch(workers: int, metrics: Metrics, work: Callable[[], Coroutine[Any, Any
             if child == 0:
                 code = 70
                 try:
+                    os.close(alive)
                     metrics.at = at
                     metrics.reset()
-                    asyncio.run(work())
+                    asyncio.run(work(parent))
                     code = 0
                 finally:
                     _end(code)
@@ -147,11 +150,19 @@ class Shortage:
             say(f"warning: {e.strerror}: new connections wait until others are closed; ulimit -n allows more files")
 
 
-async def _run(answers: Answers, sockets: dict[type, socket.socket]) -> None:
-    """The server in one process, up to a signal, and to the end of the requests that are there."""
+async def _run(answers: Answers, sockets: dict[type, socket.socket], parent: int | None = None) -> None:
+    """The server in one process, up to a signal, and to the end of the requests that are there. parent: a pipe
+    whose end is a signal, too."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
+
+    def orphaned(pipe: int) -> None:
+        loop.remove_reader(pipe)
+        ended.set()
+
     for number in handled():
         loop.add_signal_handler(number, ended.set)
+    if parent is not None:
+        loop.add_reader(parent, orphaned, parent)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     loop.set_exception_handler(Shortage())
     answers.later = loop.call_soon_threadsafe
