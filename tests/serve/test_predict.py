@@ -90,6 +90,26 @@ def test_rows_with_errors_are_named_at_their_place(shared):
     assert found[0]["prediction"] is not None and found[1]["prediction"] is None and "'" in found[1]["error"]
 
 
+BAD = [b'{"age": 3', b'{"age": [1', b'{"age":', b'{"note": "x', b"}}", b"[1]", b"null", b"text", b"{}x", b"[", b""]
+
+
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "application/jsonl"])
+@pytest.mark.parametrize("bad", BAD)
+def test_each_json_line_gets_the_answer_of_predict(shared, models, kind, bad):
+    lines = b'{"age": 30}\n' + bad + b'\n{"age": 40, "x": 1}\r\n{"age": 50}'
+    expected = predicted(models / "table.model", lines, "--on-error", "skip").splitlines()
+    answers = shared.post("/predict?model=table&on_error=skip", lines, kind=kind).splitlines()
+    found = [json.loads(answer) for answer in answers]
+    assert [a["prediction"] for a in found] == [float(x) if x else None for x in expected]
+    assert ["error" in a for a in found] == [False, True, False, False]
+    assert [a["unknown"] for a in found] == [[], [], ["x"], []]
+    if bad:
+        error = json.loads(shared.post("/predict?model=table", lines, 422, kind=kind))
+        assert error["line"] == 2
+    else:
+        assert shared.post("/predict?model=table", lines, kind=kind).splitlines() == answers
+
+
 def test_classes_have_names_and_probabilities(shared, models):
     data = CLASSES.encode()
     found = shared.post("/predict?model=classes", data)

@@ -26,11 +26,12 @@ MOST_HELD = 256 << 20  # bytes of larger bodies in memory
 AT_ONCE = Asker(waits=False)
 MOST_EXPLAINED = 1000  # contributions of ?explain
 TEXT = "text/plain; charset=utf-8"
-# What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [.
+# What a body of this type is: a format of `vwlite predict`, json, or "", which is json if it begins with { or [. In
+# json an object may have several lines, and brackets tell where it ends; in jsonl each line gets its answer.
 TYPES = {
     "": "", "application/octet-stream": "", "application/x-www-form-urlencoded": "", "text/plain": "auto",
     "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
-    "application/x-ndjson": "lines", "application/jsonl": "lines",
+    "application/x-ndjson": "jsonl", "application/jsonl": "jsonl",
 }  # fmt: skip
 GET = ("/health", "/ping", "/metrics", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
@@ -206,20 +207,20 @@ class Answers:
             raise Refused(400, f"explain is a number of contributions, up to {MOST_EXPLAINED}")
         how: dict[str, Any] = {"skip": skip, "tags": bool(self._log.path), "asker": asker}
         kind = TYPES[head.type] or ("json" if body.lstrip()[:1] in (b"{", b"[") else "auto")
-        if kind not in ("json", "lines"):
+        if kind not in ("json", "jsonl"):
             if int(explain):
                 raise Refused(400, "explain needs a body of JSON: vwlite explain explains text")
             format = "" if kind == "auto" else kind
             text, counts = loaded.model.text(body, format, **how)
             self._count(loaded, counts, about)
             return Answer(200, text, TEXT)
-        rows = Rows(body)
+        rows = Rows(body) if kind == "json" else None
         try:
-            answers, counts = loaded.model.rows(rows.lines, explain=int(explain), **how)
+            answers, counts = loaded.model.rows(rows.lines if rows else body, explain=int(explain), **how)
         except BadBody as e:
-            raise rows.moved(e) from e
+            raise (rows.moved(e) if rows else e) from e
         self._count(loaded, counts, about)
-        if kind == "lines" or rows.kind == "lines":
+        if rows is None or rows.kind == "lines":
             lines = "".join(json.dumps(answer) + "\n" for answer in answers)
             return Answer(200, lines.encode(), "application/x-ndjson")
         return _json(answers[0] if rows.kind == "object" else answers)

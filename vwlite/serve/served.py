@@ -13,7 +13,7 @@ from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.formats import FORMATS, imported
-from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceBlocks, Task
+from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task
 from vwlite.input.pipeline import Parsing, format_of
 from vwlite.input.reader import Block, UnreadableInput
 from vwlite.input.tables import Layout, TableReader, json_layout
@@ -250,7 +250,7 @@ class Served:
             with self._queue.held(asker):
                 text, shown = self._predicted(self._json, parsed, skip, counts, tags)
             answers += self._answers(self._json.learner, parsed, text, shown)
-        new, texts = dict.fromkeys(reader.columns.new), lines.splitlines() if reader.columns.new else []
+        new, texts = dict.fromkeys(reader.columns.new), lines.split(b"\n") if reader.columns.new else []
         for answer, line in zip(answers, texts, strict=False):
             answer["unknown"] += [] if "error" in answer else [key for key in json.loads(line) if key in new]
         if explain or counts.unknown:
@@ -263,7 +263,7 @@ class Served:
         for kind, line in zip(parsed.batch.kind.tobytes(), text.splitlines(), strict=True):
             p = next(records) if kind == EXAMPLE else float("nan")
             if p != p:
-                why = next(bad).message if kind != EXAMPLE else not_finite(p)
+                why = not_finite(p) if kind == EXAMPLE else next(bad).message if kind == REJECTED else "a blank line"
                 found.append({"prediction": None, "error": why, "unknown": []})
                 continue
             row = json.loads(line)
