@@ -69,6 +69,17 @@ def test_the_text_of_a_number_is_what_is_hashed(serve, tmp_path):
     assert [a["unknown"] for a in answers] == [[], [], ["v^v=2"]]
 
 
+@pytest.mark.parametrize("name, kind, body", [
+    ("table", "application/json", b'[{"age": 30},\n {"age": 40, "city": "Rome"}]'),
+    ("table", "", b'{"age": 30}\n{"age": 40, "city": "Rome"}'),
+    ("table", "application/x-ndjson", b'{"age": 30}\n{"age": 40, "city": "Rome"}\n'),
+    ("table", "text/csv", b"age,city,note\n30,Rome,w1\n"),
+])  # fmt: skip
+def test_a_byte_order_mark_means_nothing(shared, name, kind, body):
+    path = f"/predict?model={name}"
+    assert shared.post(path, b"\xef\xbb\xbf" + body, kind=kind) == shared.post(path, body, kind=kind)
+
+
 def test_unknown_columns_words_and_contributions(shared):
     row = {"age": 33, "city": "Paris", "nope": [1, 2], "note": "w1 w1"}
     answer = shared.json("/predict?model=table&explain=2", json.dumps(row).encode())

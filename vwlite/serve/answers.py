@@ -12,6 +12,7 @@ from vwlite import __version__
 from vwlite.cli import outcome
 from vwlite.core.text.parser import detect
 from vwlite.errors import NoInputError, ShortageError, VwliteError
+from vwlite.input.tables import BOM
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog, text_of
@@ -206,6 +207,8 @@ class Answers:
         if not explain.isdecimal() or len(explain) > 4 or int(explain) > MOST_EXPLAINED:
             raise Refused(400, f"explain is a number of contributions, up to {MOST_EXPLAINED}")
         how: dict[str, Any] = {"skip": skip, "tags": bool(self._log.path), "asker": asker}
+        if TYPES[head.type] in ("", "json"):
+            body = body.removeprefix(BOM)
         kind = TYPES[head.type] or ("json" if body.lstrip()[:1] in (b"{", b"[") else "auto")
         if kind not in ("json", "jsonl"):
             if int(explain):

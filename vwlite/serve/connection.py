@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import cast
 
 from vwlite.serve.answers import Answers, Job
-from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_head, refusal
+from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_fields, parse_head, refusal
 from vwlite.serve.served import PIECE
 
 LINGER = 2.0  # seconds in which what comes after a last answer is dropped, so that the client can read it
@@ -161,6 +161,7 @@ class Connection(asyncio.Protocol):
                 raise Refused(431, "the line before a chunk, or what comes after the last one, does not end")
             return False
         if self._trailers:
+            parse_fields(bytes(self._in[:end]).split(b"\r\n") if trailed else [])  # they mean nothing here
             del self._in[: end + (4 if trailed else 2)]
             self._answer(self._head, bytes(self._body))
             return True

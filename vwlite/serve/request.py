@@ -21,6 +21,8 @@ REASONS = {
 }  # fmt: skip
 _LINE = re.compile(rb"([A-Za-z][!#$%&'*+.^_`|~0-9A-Za-z-]*) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
 _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+_HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:._-]*\])(?::\d{0,5})?")
+_ORIGIN = re.compile(r"\Ahttps?://[^/?#]*", re.IGNORECASE)
 _ONCE = (b"content-length", b"transfer-encoding", b"host", b"content-type", b"content-encoding", b"expect")
 
 
@@ -58,15 +60,8 @@ def refusal(e: Refused) -> Answer:
     return Answer(e.status, json.dumps({"error": str(e), **e.more}).encode() + b"\n", JSON, e.headers)
 
 
-@lru_cache(256)
-def parse_head(text: bytes) -> Head:
-    """The head of a request, without the empty line at its end."""
-    first, *lines = text.split(b"\r\n")
-    line = _LINE.fullmatch(first)
-    if not line:
-        raise Refused(400, "the request does not begin with a line such as POST /predict HTTP/1.1")
-    if line[3] != b"1":
-        raise Refused(505, "this server speaks HTTP/1.1 and HTTP/1.0")
+def parse_fields(lines: list[bytes]) -> dict[bytes, bytes]:
+    """Headers, or trailers, by name. Refused for what is none."""
     if len(lines) > MOST_HEADERS:
         raise Refused(431, f"a request has {MOST_HEADERS} headers at most")
     found: dict[bytes, bytes] = {}
@@ -78,9 +73,24 @@ def parse_head(text: bytes) -> Head:
         if name in found and name in _ONCE:
             raise Refused(400, f"two headers {name.decode()}")
         found[name] = found[name] + b"," + value if name in found else value
+    return found
+
+
+@lru_cache(256)
+def parse_head(text: bytes) -> Head:
+    """The head of a request, without the empty line at its end."""
+    first, *lines = text.split(b"\r\n")
+    line = _LINE.fullmatch(first)
+    if not line:
+        raise Refused(400, "the request does not begin with a line such as POST /predict HTTP/1.1")
+    if line[3] != b"1":
+        raise Refused(505, "this server speaks HTTP/1.1 and HTTP/1.0")
+    found = parse_fields(lines)
     old = line[4] == b"0"
     if not old and b"host" not in found:
         raise Refused(400, "a request of HTTP/1.1 has a header Host")
+    if not _HOST.fullmatch(found.get(b"host", b"")):
+        raise Refused(400, "Host is not a name or an address, with or without a port")
     connection = {word.strip() for word in found.get(b"connection", b"").lower().split(b",")}
     length: int | None = 0
     if b"transfer-encoding" in found:
@@ -95,7 +105,7 @@ def parse_head(text: bytes) -> Head:
         length = int(found[b"content-length"])
     if found.get(b"expect", b"100-continue").lower() != b"100-continue":
         raise Refused(417, "of Expect only 100-continue is supported")
-    path, _, query = line[2].decode().partition("?")
+    path, _, query = _ORIGIN.sub("", line[2].decode()).partition("?")  # clients of a proxy send all of the URL
     kind, _, parameters = found.get(b"content-type", b"").decode("latin-1").lower().partition(";")
     charset = re.search(r"charset=\"?([^\s;\"]+)", parameters)
     return Head(
