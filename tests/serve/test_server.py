@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -12,10 +13,11 @@ import time
 from pathlib import Path
 
 import pytest
-from running import finish, start
+from running import finish, in_child, start
 from servers import TEXT, predicted, wait_for
 
 from vwlite.errors import UnavailableError
+from vwlite.serve.access_log import AccessLog
 from vwlite.serve.server import listening
 
 LINES = TEXT.encode().splitlines(True)
@@ -153,6 +155,43 @@ def test_a_full_disk_for_the_log_is_said_once(serve, models):
     server = serve("-m", models / "text.model", "--log", "/dev/full")
     assert all(server.post("/predict", LINES[0]) for _ in range(3))
     assert server.stop().err.count("No space left") == 1
+
+
+def test_a_line_of_the_log_that_was_cut_stays_alone(tmp_path, monkeypatch):
+    """As on a full disk, which has room again later."""
+    path = tmp_path / "log"
+    monkeypatch.setattr("vwlite.serve.access_log.say", lambda text: None)  # the limit is for standard error, too
+
+    def work():
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        log = AccessLog(str(path))
+        log.add({"a": 1})
+        for room in (path.stat().st_size + 5, path.stat().st_size):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, most))
+            log.add({"a": "cut"})
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        log.add({"a": 2})
+        AccessLog(str(path)).add({"a": 3})
+        return 0
+
+    assert in_child(work) == 0
+    first, cut, *others = path.read_bytes().split(b"\n")
+    assert first == b'{"a": 1}' and cut == b'{"a":' and others == [b'{"a": 2}', b'{"a": 3}', b""]
+
+
+def test_a_log_that_is_a_pipe_may_have_no_reader(serve, models, tmp_path):
+    os.mkfifo(tmp_path / "log")
+    server = serve("-m", models / "text.model", "--log", tmp_path / "log")
+    assert all(server.post("/predict", LINES[0]) for _ in range(3))
+    large = TEXT.encode() * 20  # more than a pipe holds
+    with open(os.open(tmp_path / "log", os.O_RDWR), "rb") as reader:  # also to write, so that it does not end
+        for body in (LINES[0], large, LINES[1]):
+            asking = threading.Thread(target=server.post, args=("/predict", body))
+            asking.start()
+            assert json.loads(reader.readline())["request"].encode() == body
+            asking.join()
+    assert server.post("/predict", LINES[0])
+    assert server.stop().err.count("warning") == 2  # before the reader, and after it
 
 
 def test_metrics_count_what_was_predicted(serve, models):

@@ -1,10 +1,16 @@
 """The log of requests: what was asked and answered, one object of JSON on a line."""
 
+import errno
 import json
+import os
+import select
+import stat
 from typing import Any
 
 from vwlite.errors import CannotCreateError
 from vwlite.output.stdio import say
+
+LATE = 1.0  # seconds after which a reader of a pipe does not read
 
 
 class AccessLog:
@@ -13,9 +19,11 @@ class AccessLog:
 
     def __init__(self, path: str | None) -> None:
         self.path, self._failed = path, False
+        self._cut = False  # the end of a line is missing
         if path is not None:
             try:
-                open(path, "ab").close()
+                if not _is_pipe(path):  # which may get its reader later
+                    open(path, "ab").close()
             except OSError as e:
                 raise CannotCreateError(f"{path}: cannot be written: {e.strerror}") from e
 
@@ -23,13 +31,55 @@ class AccessLog:
         if self.path is None:
             return
         try:
-            with open(self.path, "ab", buffering=0) as file:
-                file.write(json.dumps(row).encode() + b"\n")  # at once, so that lines are whole
+            self._append(self.path, json.dumps(row).encode() + b"\n")
             self._failed = False
         except OSError as e:
             if not self._failed:
-                say(f"warning: {self.path}: {e.strerror}; requests are not logged until it can be written again")
+                why = "no process reads this pipe" if e.errno == errno.ENXIO else e.strerror
+                say(f"warning: {self.path}: {why}; requests are not logged until it can be written again")
             self._failed = True
+
+    def _append(self, path: str, line: bytes) -> None:
+        """Write a line at once, so that those of several processes are whole. One that was cut gets its end first."""
+        fd = _opened(path)
+        try:
+            rest = memoryview(b"\n" * self._is_cut(fd) + line)
+            while rest:
+                self._cut = len(rest) < len(line)
+                try:
+                    rest = rest[os.write(fd, rest) :]
+                except BlockingIOError:
+                    waiting = select.poll()
+                    waiting.register(fd, select.POLLOUT)
+                    if not waiting.poll(0 if self._failed else LATE * 1000):
+                        raise
+            self._cut = False
+        finally:
+            os.close(fd)
+
+    def _is_cut(self, fd: int) -> bool:
+        """Whether the last line does not end: the disk was full, or this or another process was killed."""
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            return self._cut
+        try:
+            return info.st_size > 0 and os.pread(fd, 1, info.st_size - 1) != b"\n"
+        except OSError:  # this process must not read it
+            return self._cut
+
+
+def _is_pipe(path: str) -> bool:
+    return os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+def _opened(path: str) -> int:
+    how = os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK  # OSError for a pipe without a reader
+    if not _is_pipe(path):
+        try:
+            return os.open(path, os.O_RDWR | how, 0o666)
+        except PermissionError:
+            pass  # it is enough to write it
+    return os.open(path, os.O_WRONLY | how, 0o666)
 
 
 def text_of(data: bytes) -> str:
