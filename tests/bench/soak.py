@@ -7,11 +7,13 @@ a server that has ended, or memory that keeps growing.
 """
 
 import argparse
+import json
 import os
 import random
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -30,10 +32,14 @@ def memory(pid: int) -> float:
     return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
 
 
-def post(port: int, body: bytes) -> tuple[int, bytes]:
+def request(body: bytes, query: str = "model=m", kind: str = "text/plain") -> bytes:
+    head = f"POST /predict?{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n"
+    return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def post(port: int, body: bytes, *about: str) -> tuple[int, bytes]:
     with socket.create_connection(("127.0.0.1", port), 30) as s:
-        head = b"POST /predict HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
-        s.sendall(head % len(body) + body)
+        s.sendall(request(body, *about))
         found = s.makefile("rb").read()
     head, _, rest = found.partition(b"\r\n\r\n")
     return int(head.split()[1]), rest
@@ -56,7 +62,17 @@ def main() -> int:
         predict = [VWLITE, "predict", "-m", folder / f"{i}.model", folder / "all.vw", "--quiet"]
         expected.append(subprocess.run(predict, check=True, capture_output=True).stdout.splitlines(True))
     shutil.copy(folder / "0.model", folder / "m")
-    command = [VWLITE, "serve", "-m", folder / "m", "--port", "0", "--timeout", "3"]
+    draw = random.Random(2)
+    pairs = [(draw.randrange(20, 60) / 20, f"c{draw.randrange(9)}") for _ in range(3000)]
+    table = [json.dumps({"age": age, "city": city, "note": "a b"}).encode() + b"\n" for age, city in pairs]
+    rows_of_table = "".join(f"{i % 7 + i % 40 / 40},{i % 40 / 40 + 1},c{i % 7}\n" for i in range(500))
+    (folder / "t.csv").write_text("y,age,city\n" + rows_of_table)
+    (folder / "t.jsonl").write_bytes(b"".join(table))
+    learn = ["--label", "y", "--algorithm", "gd", "--quiet", "-m", folder / "t"]
+    subprocess.run([VWLITE, "train", folder / "t.csv", *learn], check=True)
+    predict = [VWLITE, "predict", "-m", folder / "t", folder / "t.jsonl", "--quiet"]
+    numbers = [float(x) for x in subprocess.run(predict, check=True, capture_output=True).stdout.split()]
+    command = [VWLITE, "serve", "-m", folder / "m", "-m", folder / "t", "--port", "0", "--timeout", "3"]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     port = int(re.findall(r":(\d+)", server.stderr.readline())[0])
@@ -91,12 +107,56 @@ def main() -> int:
             for _ in range(1024):
                 s.sendall(bytes(1 << 20))
 
+    def explain(draw: random.Random) -> None:
+        n = draw.choice((1, 10, 1000, 3000))
+        at = draw.randrange(len(table) + 1 - n)
+        kind, body = draw.choice((("application/json", b"[%b]" % b",".join(table[at : at + n])),
+                                  ("application/x-ndjson", b"".join(table[at : at + n]))))  # fmt: skip
+        status, text = post(port, body, "model=t&explain=3", kind)
+        answers = json.loads(text) if kind == "application/json" else [*map(json.loads, text.splitlines())]
+        if status != 200 or [a["prediction"] for a in answers] != numbers[at : at + n]:
+            wrong.append((status, text[:200]))
+        elif not all(a["contributions"] and "note" in a["unknown"] for a in answers):
+            wrong.append(("not explained", text[:200]))
+
+    def small(draw: random.Random) -> None:
+        """Beside the others: what waits for 5 seconds is an error."""
+        at, begun = draw.randrange(len(table)), time.monotonic()
+        status, text = post(port, table[at], "model=t", "application/json")
+        if status != 200 or json.loads(text).get("prediction") != numbers[at] or time.monotonic() - begun > 5:
+            wrong.append((status, text[:200], time.monotonic() - begun))
+        time.sleep(0.1)
+
+    def leave(draw: random.Random) -> None:
+        """Large bodies of clients that do not wait for the answer."""
+        for _ in range(20):
+            body = b"".join(table) * draw.choice((1, 20, 80))
+            with socket.create_connection(("127.0.0.1", port), 30) as s:
+                s.sendall(request(body, draw.choice(("model=t", "model=t&explain=9")), "application/x-ndjson"))
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        time.sleep(1)
+
+    def skip(draw: random.Random) -> None:
+        """One answer for each line, whatever it is."""
+        at = draw.randrange(len(table) - 50)
+        damaged = [draw.random() < 0.3 for _ in range(50)]
+        bad = (b"\n", b"}}\n", b"[1]\n", b'{"age": [1\n', b'{"age": 1, "city": "\n', b"x\n")
+        body = b"".join(draw.choice(bad) if d else table[at + i] for i, d in enumerate(damaged))
+        status, text = post(port, body, "model=t&on_error=skip", "application/x-ndjson")
+        found = [json.loads(line).get("prediction") for line in text.splitlines()]
+        if status != 200 or found != [None if d else numbers[at + i] for i, d in enumerate(damaged)]:
+            wrong.append((status, text[:200]))
+
     def swap(draw: random.Random) -> None:
         source = folder / f"{draw.randrange(2)}.model"
         content = source.read_bytes()
         (folder / "new").write_bytes(content if draw.random() < 0.8 else content[: draw.randrange(len(content))])
         os.replace(folder / "new", folder / "m")
         time.sleep(1.2)
+        if draw.random() < 0.1:
+            os.mkfifo(folder / "new")
+            os.replace(folder / "new", folder / "m")
+            time.sleep(1.2)
 
     def repeat(what: object, seed: int) -> None:
         draw = random.Random(seed)
@@ -104,12 +164,13 @@ def main() -> int:
             try:
                 what(draw)  # type: ignore[operator]
             except OSError as e:
-                if what is ask:
+                if what in answered:
                     wrong.append(("no answer", repr(e)))
             with lock:
                 done[what.__name__] += 1  # type: ignore[attr-defined]
 
-    kinds = [ask, ask, ask, drop, slow, slow, garbage, huge, swap]
+    answered = [ask, ask, ask, explain, small, skip]
+    kinds = [*answered, drop, slow, slow, garbage, huge, leave, swap]
     threads = [threading.Thread(target=repeat, args=(kind, i)) for i, kind in enumerate(kinds)]
     errors = threading.Thread(target=lambda: done.update(said=sum(1 for _ in server.stderr)), daemon=True)
     for thread in (*threads, errors):
