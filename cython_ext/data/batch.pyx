@@ -499,6 +499,13 @@ cdef class Batch:
         for line in range(self.a.lines):
             self.a.importance[line] = importance[line]
 
+    def reject(self, size_t row):
+        """Make a bad line of an example without features. IndexError for another line, or in a view."""
+        if self.owner is not None or row >= self.a.lines or self.a.feature_begin[self.a.span_begin[row]] != self.a.feature_begin[
+                self.a.span_begin[row + 1]]:
+            raise IndexError(row)
+        self.a.kind[row] = REJECTED
+
     cdef check_like(self, Batch other):
         """Before `copy_lines` of the other batch: ValueError if its lines cannot be added, MemoryError."""
         if self.owner is not None:

@@ -211,9 +211,10 @@ def clicks(request, vwlite, tmp_path):
     return tmp_path / "clicks"
 
 
+@pytest.mark.filterwarnings("ignore:row 5")
 def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_lines(vwlite, clicks, tmp_path):
     expected = vwlite("predict", tmp_path / "rows.jsonl", "-m", clicks, "--quiet").out.split()
-    loaded = load_model(clicks)
+    loaded = load_model(clicks, on_unknown="note")
     assert len(set(expected)) > 3
     assert ["1" if p == 1 else f"{p:.6f}" for p in loaded.predict(ROWS)] == expected
     lines = (tmp_path / "rows.jsonl").read_text().splitlines()
@@ -223,7 +224,8 @@ def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_
     assert list(loaded.predict_lines(["", lines[0], ""]))[::2] == [None, None]
     assert loaded.predict_proba(ROWS)[:, 1].tolist() == loaded.predict(ROWS).tolist()
     scores = loaded.decision_function(ROWS)
-    assert load_model(clicks, link="identity").predict(ROWS).tolist() == np.clip(scores, -50, 50).tolist()
+    unlinked = load_model(clicks, link="identity", on_unknown="note")
+    assert unlinked.predict(ROWS).tolist() == np.clip(scores, -50, 50).tolist()
     assert loaded.predict([]).tolist() == []
     many = [ROWS[i % 6] for i in range(2500)]
     assert loaded.predict(many).tolist() == [loaded.predict(ROWS).tolist()[i % 6] for i in range(2500)]
@@ -240,10 +242,10 @@ def test_numbers_of_numpy_in_dictionaries(clicks):
 @pytest.mark.parametrize(
     ("rows", "kind", "message"),
     [
-        ([{}, {"price": float("nan")}], ValueError, r"^row 1: a number is not finite: if it is missing"),
-        ([{}, {"price": np.float32("inf")}], ValueError, r"^row 1: a number is not finite"),
-        ([{}] * 2000 + [{"price": "three"}], ValueError, r"^row 2000: column price: '.three.' is not a number$"),
-        ([{}, 3], TypeError, r"^row 1: expected a dictionary, not int$"),
+        ([{"price": 1}, {"price": float("nan")}], ValueError, r"^row 1: a number is not finite: if it is missing"),
+        ([{"price": 1}, {"price": np.float32("inf")}], ValueError, r"^row 1: a number is not finite"),
+        ([{"ad": ""}] * 2000 + [{"price": "three"}], ValueError, r"^row 2000: column price: '.three.' is not a num"),
+        ([{"price": 1}, 3], TypeError, r"^row 1: expected a dictionary, not int$"),
         ([{1: 2}], TypeError, r"^row 0: the key 1 is not a string$"),
         ([{"price": {1, 2}}], TypeError, r"^row 0: a value of type set is not"),
         ([{"ad": {"a": {"b": 1}}}], ValueError, r"^row 0: "),
@@ -320,3 +322,22 @@ def test_a_line_that_is_not_a_text_is_refused(vwlite, tmp_path, line):
         list(loaded.predict_lines([line]))
     with pytest.raises(TypeError, match=f"line 4 is of type {type(line).__name__}: a line is a str or bytes"):
         list(loaded.predict_lines(["|a b", b"|a c", "", line], ahead=1))
+
+
+def test_a_dictionary_without_a_column_of_the_model(vwlite, tmp_path):
+    (tmp_path / "d.csv").write_text("y,age,city\n" + "1,3,Rome\n0,4,Oslo\n" * 20)
+    vwlite("train", tmp_path / "d.csv", "--label", "y", *GD, "-m", tmp_path / "m", "--quiet")
+    loaded = load_model(tmp_path / "m")
+    known = [{"age": 3}, {"age": None}, {"age": 0}, {"city": "Lima", "x": 1}] * 400
+    assert len(loaded.predict(known)) == len(known)
+    for row in ({}, {"agee": 3}, {"y": 1}):
+        with pytest.raises(ValueError, match=r"^row 1600: .*column.*on_unknown='note'"):
+            loaded.predict([*known, row])
+    with pytest.raises(ValueError, match=r"agee \(did you mean age\?\)"):
+        loaded.decision_function([{"agee": 3}])
+    noted = load_model(tmp_path / "m", on_unknown="note")
+    with pytest.warns(UserWarning, match="row 1: ") as said:
+        found = noted.predict([{"age": 3}, {}, {"agee": 3}])
+    assert len(said) == 1 and found[1] == found[2] != found[0]
+    with pytest.raises(ValueError, match="on_unknown='x': choose from error, note"):
+        load_model(tmp_path / "m", on_unknown="x")

@@ -87,10 +87,73 @@ def test_unknown_columns_words_and_contributions(shared):
     assert len(answer["unknown"]) == 2 and len(answer["contributions"]) == 2
     total = sum(c["contribution"] for c in answer["contributions"]) + answer["others"]["contribution"]
     assert answer["base"] + answer["intercept"] + total == pytest.approx(answer["score"])
-    both = shared.json("/predict?model=table", json.dumps([{"age": 3}, row, {"x": 1}]).encode())
+    both = shared.json("/predict?model=table", json.dumps([{"age": 3}, row, {"x": 1, "city": None}]).encode())
     assert [a["unknown"][:1] for a in both] == [[], ["nope"], ["x"]]
     for _ in range(3):  # names that earlier requests had
         assert shared.json("/predict?model=table", b'{"nope": 1, "age": 3}')["unknown"] == ["nope"]
+
+
+STRANGERS = [b"{}", b'{"agee": 33}', b'{"AGE": 1, "x": [1]}', b'{"click": 1}', b'{"n": %s}' % (b"9" * 5000)]
+
+
+@pytest.mark.parametrize("row", STRANGERS)
+def test_a_row_without_a_column_of_the_model_is_refused(shared, row):
+    path, lines = "/predict?model=table", b'{"age": 3}\n' + row + b'\n{"age": 4}\n'
+    assert "column" in json.loads(shared.post(path, row, 422))["error"]
+    for kind in ("application/x-ndjson", "application/json", "text/plain"):
+        assert json.loads(shared.post(path, lines, 422, kind=kind))["line"] == 2
+    skipped = shared.post(path + "&on_error=skip", lines, kind="application/x-ndjson").splitlines()
+    assert ["error" in json.loads(a) for a in skipped] == [False, True, False]
+    skipped = shared.post(path + "&on_error=skip", lines, kind="text/plain").split(b"\n")
+    assert [bool(a) for a in skipped] == [True, False, True, False]
+
+
+def test_a_misspelt_key_gets_a_guess(shared):
+    assert b"did you mean age?" in shared.post("/predict?model=table", b'{"agee": 33}', 422)
+
+
+@pytest.mark.parametrize("row", [b'{"age": null}', b'{"age": 0}', b'{"city": "Lima"}', b'{"note": "", "x": 2}'])
+def test_a_row_with_a_column_of_the_model_is_answered(shared, row):
+    assert shared.json("/predict?model=table", row)["prediction"] is not None
+
+
+def test_strangers_are_only_noted_if_that_is_asked_for(serve, models):
+    server = serve("-m", models / "table.model", "--on-unknown", "note")
+    found = [server.json("/predict", row) for row in STRANGERS]
+    assert len({a["prediction"] for a in found}) == 1
+    assert [a["unknown"] for a in found] == [[], ["agee"], ["AGE", "x"], [], ["n"]]
+
+
+def test_an_intercept_alone_knows_every_row(serve, tmp_path):
+    (tmp_path / "d.csv").write_text("y,v\n" + "1,0\n0,0\n" * 20)  # zeros are no features
+    options = ("--label", "y", "--algorithm", "gd", "-m", tmp_path / "m")
+    assert finish(start("train", tmp_path / "d.csv", *options)).code == 0
+    server = serve("-m", tmp_path / "m")
+    assert server.json("/predict", b"{}")["prediction"] == server.json("/predict", b'{"v": 0}')["prediction"]
+
+
+MLFLOW = [
+    {"dataframe_split": {"columns": ["age", "city"], "data": [[30, "Rome"], [40.5, "Oslo"]], "index": [0, 1]}},
+    {"dataframe_records": [{"age": 30, "city": "Rome"}, {"age": 40.5, "city": "Oslo"}]},
+    {"instances": [{"age": 30, "city": "Rome"}, {"age": 40.5, "city": "Oslo"}], "signature_name": "x"},
+    {"params": {"a": 1}, "inputs": {"age": [30, 40.5], "city": ["Rome", "Oslo"]}},
+]
+
+
+@pytest.mark.parametrize("body", MLFLOW, ids=lambda body: next(iter(body)))
+def test_the_bodies_of_mlflow_get_the_answers_of_their_rows(shared, body):
+    expected = shared.json("/predict?model=table", json.dumps(MLFLOW[1]["dataframe_records"]).encode())
+    found = shared.json("/invocations?model=table", json.dumps(body, indent=1).encode(), kind="application/json")
+    assert found == {"predictions": expected}
+
+
+@pytest.mark.parametrize("body", [
+    {"dataframe_split": {"columns": ["age"], "data": [[1, 2]]}}, {"dataframe_split": [1]}, {"inputs": {"age": 1}},
+    {"inputs": {"age": [1], "city": []}}, {"instances": [[1, 2]]}, {"dataframe_records": {"age": 1}},
+    {"dataframe_records": [{"agee": 1}]}, {"instances": [{"age": "x"}]}, {"instances": [], "inputs": []},
+])  # fmt: skip
+def test_what_mlflow_does_not_send_is_refused(shared, body):
+    assert shared.post("/invocations?model=table", json.dumps(body).encode(), 422, kind="application/json")
 
 
 def test_rows_with_errors_are_named_at_their_place(shared):

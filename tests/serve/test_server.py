@@ -210,6 +210,18 @@ def test_metrics_count_what_was_predicted(serve, models):
     assert found["vwlite_request_seconds_count"] == found['vwlite_request_seconds_bucket{le="+Inf"}'] == "3"
 
 
+@pytest.mark.parametrize("kind, body", [
+    ("application/json", b'[{"age": 30, "x": 1, "y": "a"}, {"age": 3}]'),
+    ("text/plain", b'{"age": 1, "x": 2, "y": 1}\n'), ("text/csv", b"x,age,city,note,y\n1,30,Rome,w0 w0,2\n"),
+])  # fmt: skip
+def test_columns_that_the_model_does_not_have_are_counted(serve, models, kind, body):
+    server = serve("-m", f"t={models / 'table.model'}")
+    for times in (1, 2, 3):
+        server.post("/predict", body, kind=kind)
+        found = dict(re.findall(r'vwlite_(\w+)\{model="t"\} (\S+)', server.ask("/metrics")[2].decode()))
+        assert found["unknown_features_total"] == str(2 * times)
+
+
 def test_metrics_have_the_loss_of_lines_with_labels(serve, models):
     server = serve("-m", f"t={models / 'text.model'}")
     server.post("/predict", b"".join(LINES) + b"|a w1\n")

@@ -19,14 +19,17 @@ from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared
 from vwlite.estimators.learned import FittedState, Scores, linked, score, scores_of
 from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
+from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.schema import Schema
+from vwlite.input.strangers import KnownColumns
 from vwlite.input.tables import TableReader, json_layout
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.read import read_model
 from vwlite.model.snapshot import restore
 from vwlite.options.resolve import check_link
 from vwlite.options.settings import Settings
+from vwlite.runs.notes import Kept
 
 LINES = 1000  # default: lines that are read before the first prediction
 BLANK = 1  # the code that the core gives to a line without an example
@@ -34,13 +37,19 @@ Floats = NDArray[np.float64]
 AnyParser = TypeVar("AnyParser", bound=Parser)
 
 
-def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "LoadedModel":
+def load_model(
+    path: "str | os.PathLike[str]", *, link: str | None = None, on_unknown: str = "error"
+) -> "LoadedModel":
     """Read a model of `vwlite train`, `vwlite solve`, Vowpal Wabbit, or of an estimator's `save`.
 
-    link: the link function of predictions in place of that of the model, such as "logistic". FileNotFoundError if the
+    link: the link function of predictions in place of that of the model, such as "logistic". on_unknown: what to do
+    about a dictionary that has none of the model's columns, whose prediction is the intercept: "error", or "note" for
+    a warning. FileNotFoundError if the
     file cannot be opened; ValueError if it is not a model, is truncated or from a newer program, or if the link does
     not fit its loss.
     """
+    if on_unknown not in ON_UNKNOWN:
+        raise ValueError(f"unknown on_unknown={on_unknown!r}: choose from {', '.join(ON_UNKNOWN)}")
     with as_python():
         model = read_model(os.fspath(path))
         if link is not None:
@@ -48,7 +57,7 @@ def load_model(path: "str | os.PathLike[str]", *, link: str | None = None) -> "L
                 raise UsageError(f"--link {link} is for one score, but {path} has one for each class: leave it out")
             model.options = model.options | {"link": _checked(model.settings, link)}
         restore(model, model.settings, os.fspath(path), learn=False)  # reject a model that cannot predict
-        return LoadedModel(FittedState(model))
+        return LoadedModel(FittedState(model), on_unknown)
 
 
 def _checked(settings: Settings, link: str) -> str:
@@ -68,8 +77,9 @@ class LoadedModel:
     classes: the names of its classes; None if its predictions are numbers.
     """
 
-    def __init__(self, learned: FittedState) -> None:
-        self._learned = learned
+    def __init__(self, learned: FittedState, on_unknown: str = "error") -> None:
+        self._learned, self._on_unknown = learned, on_unknown
+        self._known = KnownColumns.of(learned.model().columns, Kept.of(learned.model()).features)
 
     @property
     def classes(self) -> list[str] | None:
@@ -231,7 +241,8 @@ class LoadedModel:
             if are_dictionaries(X):
                 with self._learned.lock:
                     scorer = self._learned.scorer()
-                return score(self._learned, DictionaryRows(X, self._json_parser(scorer.class_names)), probabilities)
+                parser, notes = self._json_parser(scorer.class_names), self._on_unknown == "note"
+                return score(self._learned, DictionaryRows(X, parser, self._known, notes=notes), probabilities)
             if isinstance(X, Mapping):
                 raise TypeError("X is one row: pass a list of rows")
             if not is_frame(X):

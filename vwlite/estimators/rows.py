@@ -4,6 +4,7 @@ scipy is not imported: attributes identify its types. For models of tables, rows
 """
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.matrix import Matrix
 from vwlite.core.text.tables import TableParser
 from vwlite.input.diagnostics import bad_lines
+from vwlite.input.strangers import KnownColumns, bare_rows
 from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
@@ -48,10 +50,13 @@ def are_dictionaries(x: Any) -> bool:
 
 
 class DictionaryRows:
-    """Rows that are dictionaries, as batches. parser: of JSON lines, with the columns set."""
+    """Rows that are dictionaries, as batches. parser: of JSON lines, with the columns set. known: those of the model,
+    of which each row must have one. notes: a row that has none is a warning, not an error."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]], parser: TableParser) -> None:
-        self._rows, self._parser = rows, parser
+    def __init__(
+        self, rows: Sequence[Mapping[str, Any]], parser: TableParser, known: KnownColumns | None, *, notes: bool
+    ) -> None:
+        self._rows, self._parser, self._known, self._notes = rows, parser, known, notes
         self.rows = len(rows)
 
     def fill(self, batch: Batch, row: int) -> int:
@@ -64,7 +69,18 @@ class DictionaryRows:
             message = bad.message.partition("; --")[0]  # without the advice about an option of training
             raise ValueError(f"row {bad.line}: {message}")
         self._parser.take_unknown()  # keys that the model does not have are ignored
+        for bare in bare_rows(batch) if self._known else ():
+            self._check(row + bare)
         return after
+
+
+    def _check(self, row: int) -> None:
+        why = self._known.wrong(self._rows[row]) if self._known else ""
+        if why and not self._notes:
+            raise ValueError(f"row {row}: {why}; on_unknown='note' predicts it by the intercept")
+        if why:
+            self._known = None  # said once
+            warnings.warn(f"row {row}: {why}", stacklevel=2)
 
 
 def _json_line(row: Any, number: int) -> bytes:

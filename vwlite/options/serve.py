@@ -7,10 +7,11 @@ from dataclasses import replace
 import click
 
 from vwlite.errors import UsageError
+from vwlite.input import ON_UNKNOWN
 from vwlite.options.run_options import LOSS_OF_OTHERS, InputOptions, PredictOptions, takes
 from vwlite.options.settings import SPECS
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
-from vwlite.options.types import PATH, Bytes, Number, Whole
+from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.records import record
 
 _LIMITS = "Limits"
@@ -33,6 +34,10 @@ class ServeOptions(InputOptions):
     port: int = option(
         8080, "--port", group=RUN, type=Whole(0, 65535), metavar="N", help="Port of HTTP. 0: any that is free."
     )
+    on_unknown: str = option(
+        "error", "--on-unknown", group=IN, type=Choice(ON_UNKNOWN),
+        help="Refuse a JSON row that has none of the model's columns. Or note: answer it with the intercept.",
+    )  # fmt: skip
     lines: int | None = option(
         None, "--lines", group=RUN, type=Whole(0, 65535), metavar="[=N]", bare="26542",
         help="Also answer Vowpal Wabbit's line protocol, on port N. Without N it is 26542.",

@@ -18,6 +18,7 @@ from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog, text_of
 from vwlite.serve.json_rows import Rows
 from vwlite.serve.metrics import OPEN, Metrics
+from vwlite.serve.mlflow import lines_of
 from vwlite.serve.models import Loaded, Models
 from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
 from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone
@@ -217,6 +218,11 @@ class Answers:
             text, counts = loaded.model.text(body, format, **how)
             self._count(loaded, counts, about)
             return Answer(200, text, TEXT)
+        of_mlflow = None
+        if kind == "json" and head.path.rstrip("/") == "/invocations":
+            of_mlflow = lines_of(body, loaded.model.columns)
+        if of_mlflow is not None:
+            return self._for_mlflow(loaded, of_mlflow, int(explain), how, about)
         rows = Rows(body) if kind == "json" else None
         try:
             answers, counts = loaded.model.rows(rows.lines if rows else body, explain=int(explain), **how)
@@ -227,6 +233,17 @@ class Answers:
             lines = "".join(json.dumps(answer) + "\n" for answer in answers)
             return Answer(200, lines.encode(), "application/x-ndjson")
         return _json(answers[0] if rows.kind == "object" else answers)
+
+    def _for_mlflow(
+        self, loaded: Loaded, lines: bytes, explain: int, how: dict[str, Any], about: dict[str, Any]
+    ) -> Answer:
+        """The answer to rows as MLflow's clients send them."""
+        try:
+            answers, counts = loaded.model.rows(lines, explain=explain, **how)
+        except BadBody as e:
+            raise Refused(422, f"row {e.line - 1}: {e}", row=e.line - 1) from e
+        self._count(loaded, counts, about)
+        return _json({"predictions": answers})
 
     def _count(self, loaded: Loaded, counts: Counts, about: dict[str, Any]) -> None:
         self.metrics.predicted(loaded.name, counts)

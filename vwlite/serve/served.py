@@ -16,6 +16,8 @@ from vwlite.input.formats import FORMATS, imported
 from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task
 from vwlite.input.pipeline import Parsing, format_of
 from vwlite.input.reader import Block, UnreadableInput
+from vwlite.input.schema import Schema
+from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
 from vwlite.options.run_options import PredictOptions
 from vwlite.options.serve import ServeOptions
@@ -120,10 +122,13 @@ class Turn(Run):
 class Reader:
     """Parses bodies in one way. For one thread, as its batch is."""
 
-    def __init__(self, options: ParseOptions) -> None:
+    def __init__(self, options: ParseOptions, known: KnownColumns | None) -> None:
+        """known: columns that a row must have one of."""
         table = options.table
+        self._known, self._json = known, False
+        self._width = 0  # columns of delimited text that the model does not have
         self.columns = Columns(schema=table.schema if table else None, model=options.model)
-        self._options = replace(options, table=self.columns if table else None)
+        self._options = replace(options, table=self.columns if table else None, keeps_text=table is not None)
         self._parsing, self._batch = Parsing(self._options), Batch()
         self._layout: Layout | None = None
 
@@ -135,6 +140,7 @@ class Reader:
     def parsed(self, body: bytes, format: str) -> Iterator[Parsed]:
         """The batches of a body. DataError if it has no format; BadBody for a bad line, unless those are skipped."""
         end = first = 0
+        self.forget_new()
         blocks: SourceBlocks | None = None
         while end < len(body):
             begin, end = end, len(body)
@@ -145,7 +151,8 @@ class Reader:
             first += piece.count(b"\n") if end < len(body) else 0
             if blocks is None:
                 kind = format or (self._format_of(block) if piece.strip() else "vw")
-                if kind == "jsonl":  # one for all bodies, as it takes as long to make as a row to predict
+                self._json = kind == "jsonl"
+                if self._json:  # one for all bodies, as it takes as long to make as a row to predict
                     self._layout = self._layout or json_layout("body", self._options.columns())
                     blocks = SourceBlocks(kind, self._layout)
                 else:
@@ -164,9 +171,38 @@ class Reader:
 
     def _checked(self, task: Task | UnreadableInput) -> Parsed:
         found = self._parsing.parse(task, self._batch)
+        layout = task.context if isinstance(task, Task) else None
+        self._width = layout.width - sum(at >= 0 for at in layout.positions) if isinstance(layout, Layout) else 0
+        if self._json and self._known:
+            self._refuse_strangers(found, self._known)
         if found.bad and not self._options.skip:
             raise BadBody(found.bad[0])
         return found
+
+    def _refuse_strangers(self, found: Parsed, known: KnownColumns) -> None:
+        """Rows without any known column are bad lines."""
+        batch, rows = found.batch, bare_rows(found.batch)
+        for row, line in zip(rows, found.source.lines_of(batch, rows) if found.source else [], strict=True):
+            if why := known.wrong(keys_of(line)):
+                batch.reject(row)
+                found.bad.append(BadLine("body", batch.line_number(row), 1, why))
+        found.bad.sort(key=lambda bad: bad.line)
+
+    def unknown_of(self, found: Parsed) -> list[list[str]]:
+        """The columns of each example of a batch that the model does not have; [] if there are none."""
+        if not (self._json and self.columns.new and found.source):
+            return []
+        rows = [row for row, kind in enumerate(found.batch.kind.tobytes()) if kind == EXAMPLE]
+        new = dict.fromkeys(self.columns.new)
+        return [[key for key in keys_of(line) if key in new] for line in found.source.lines_of(found.batch, rows)]
+
+    def count_unknown(self, found: Parsed, counts: Counts) -> list[list[str]]:
+        """Count the columns that the model does not have as features; those of each example."""
+        each = self.unknown_of(found)
+        n = sum(map(len, each)) or self._width * found.batch.kind.tobytes().count(EXAMPLE)
+        counts.features += n
+        counts.unknown += n
+        return each
 
 
 class Served:
@@ -182,10 +218,12 @@ class Served:
         as_text = written(p, self.settings)
         self._text = Turn(p, Recorder(opened.learner, link=self.settings.link, **as_text), self.settings, ExitStack())
         self._json = Turn(p, Recorder(opened.learner, **as_json), self.settings, ExitStack())
+        self.columns = [*Schema.restored(opened.model.columns).roles] if opened.model.columns else []
         self.is_of_table = bool(opened.model.columns)
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
         self._expander = opened.learner.expander
         self._parse = opened.parse
+        self._known = KnownColumns.of(opened.model.columns, opened.kept.features) if o.on_unknown == "error" else None
         self._explainer = Explainer(opened, 0)
         self._named = opened.parse  # the explainer has made it find names
         self._queue, self._own = Queue(), threading.local()
@@ -195,7 +233,7 @@ class Served:
         key = f"skip {skip} named {named}"
         found: Reader | None = getattr(self._own, key, None)
         if found is None:
-            found = Reader(replace(self._named if named else self._parse, skip=skip))
+            found = Reader(replace(self._named if named else self._parse, skip=skip), self._known)
             setattr(self._own, key, found)
         return found
 
@@ -204,10 +242,11 @@ class Served:
     ) -> tuple[bytes, Counts]:
         """The lines of `vwlite predict`. DataError for a body that cannot be predicted; Busy if the asker does not
         wait, and another thread predicts; Gone as soon as the asker has."""
-        out, counts = [], Counts()
-        for parsed in self._reader(skip).parsed(body, format):
+        out, counts, reader = [], Counts(), self._reader(skip)
+        for parsed in reader.parsed(body, format):
             with self._queue.held(asker):
                 out.append(self._predicted(self._text, parsed, skip, counts, tags)[0])
+            reader.count_unknown(parsed, counts)
         return b"".join(out), counts
 
     def _predicted(
@@ -244,16 +283,17 @@ class Served:
         columns and features that the model does not have, and the largest contributions to the score. Busy, Gone: see
         `text`."""
         answers: list[dict[str, Any]] = []
-        counts, reader = Counts(), self._reader(skip)
-        reader.forget_new()
+        counts, reader, named = Counts(), self._reader(skip), bool(explain)
         for parsed in reader.parsed(lines, "jsonl"):
             with self._queue.held(asker):
                 text, shown = self._predicted(self._json, parsed, skip, counts, tags)
-            answers += self._answers(self._json.learner, parsed, text, shown)
-        new, texts = dict.fromkeys(reader.columns.new), lines.split(b"\n") if reader.columns.new else []
-        for answer, line in zip(answers, texts, strict=False):
-            answer["unknown"] += [] if "error" in answer else [key for key in json.loads(line) if key in new]
-        if explain or counts.unknown:
+            here = self._answers(self._json.learner, parsed, text, shown)
+            named = named or counts.unknown > 0
+            examples = (a for a, kind in zip(here, parsed.batch.kind.tobytes(), strict=True) if kind == EXAMPLE)
+            for answer, keys in zip(examples, reader.count_unknown(parsed, counts), strict=False):
+                answer["unknown"] += [] if "error" in answer else keys
+            answers += here
+        if named:
             self._explain(answers, lines, explain, skip, asker)
         return answers, counts
 
