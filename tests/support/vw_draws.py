@@ -1,5 +1,6 @@
 """Command lines and texts for `vwlite vw` and Vowpal Wabbit, drawn by hypothesis."""
 
+import json
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -224,3 +225,67 @@ def layer_cases(draw: st.DrawFn) -> Case:
         lines += ["\n"] if kind == "lines" else []
     text = "".join(lines).encode()
     return Case(arguments, text, text, False)
+
+
+KEYS = ["x", "y", "ab", "a", "a b", "5", "q:r", "\u00e9", "", "n\0m"]
+SPACE_KEYS = ["a", "ab", "b", "c d", "5", " "]
+STRINGS = ["v", "7", "two words", "at 10:30", "yes|no", "tab\there", "\u00e9", "", " ", "http://a.example", "n\0m"]
+JSON_NUMBERS = ["1", "2.5", "-1", "0", "0.0", "-0", "1e2", "3000000000", "7000000000000", "1e-60"]
+JSON_FAULTS = ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "9" * 400, "01", "+1", "'a'", '"\\ud800"', "[[1]]",
+               '["word"]', "[true]", "[1, NaN]"]  # fmt: skip
+SPECIAL = [
+    ('"_label"', ["1", "-1", "0.5", '"1"', '"1 2"', '"1 2 0.25"', '"x"', '"1 nan"', '"1 2 3 4"', '""', "null"]),
+    ('"_label"', ['{"Label":1}', '{"Label":1,"Weight":2}', '{"label":-1,"INITIAL":0.5}', '{"Initial":0.25}',
+                  '{"Weight":2}', "{}", '{"Label":null,"Weight":0.5}', '{"Cost":1,"Action":2,"Probability":0.5}',
+                  '{"Label":0.5,"Weight":0}']),
+    ('"_label_Label"', ["1", "0.5", "null"]), ('"_label_Weight"', ["2", "0.5", "0"]),
+    ('"_label_Initial"', ["0.5", "-1"]), ('"_tag"', ['"t"', '"a b"', "null", '""']),
+    ('"_text"', [f'"{text}"' for text in ("see http://a.example at 10:30", "yes|no", " two  words ", "", "5 x")]),
+    ('"_ignored"', ["1", '"a"', "NaN", '{"x":[1,{}]}', "[true]"]), ('"_a"', ["[1]"]), ('"_p"', ["[0.5]", "[]"]),
+]  # fmt: skip
+SPECIAL_FAULTS = [
+    ('"_label"', ["true", "[1]", "NaN", '{"Foo":1}', '{"Label":{"Label":1}}', '{"Label":true}', '{"Label":"one"}']),
+    ('"_label_Foo"', ["1"]), ('"_labels"', ["1"]), ('"_labelIndex"', ["0"]), ('"_tag"', ["5"]), ('"_text"', ["5"]),
+    ('"_multi"', ["[]"]), ('"_slot_id"', ["1"]), ('"_a"', ['["x"]']),
+]  # fmt: skip
+
+
+@st.composite
+def json_object(draw: st.DrawFn, faulty: bool, depth: int = 0) -> str:
+    """An object as text; faulty: with values that are refused."""
+    pairs = []
+    for _ in range(draw(st.integers(0 if depth else 1, 4))):
+        kind = draw(st.sampled_from(["number", "number", "string", "constant", "object", "array", "special"]))
+        key = json.dumps(draw(st.sampled_from(SPACE_KEYS if kind in ("object", "array") else KEYS)))
+        if kind == "special":
+            specials = SPECIAL + (SPECIAL_FAULTS if faulty else [])
+            key, values = draw(st.sampled_from(specials))
+            value = draw(st.sampled_from(values))
+        elif kind == "number":
+            value = draw(st.sampled_from(JSON_NUMBERS + (JSON_FAULTS if faulty else [])))
+        elif kind == "string":
+            value = json.dumps(draw(st.sampled_from(STRINGS)), ensure_ascii=draw(st.booleans()))
+        elif kind == "constant":
+            value = draw(st.sampled_from(["true", "false", "null"]))
+        elif depth == 3:
+            value = "1"
+        elif kind == "object":
+            value = draw(json_object(faulty, depth + 1))
+        else:
+            cell = st.one_of(st.sampled_from([*JSON_NUMBERS, "null"]), json_object(faulty, depth + 1))
+            value = "[" + ",".join(draw(st.lists(cell, max_size=4))) + "]"
+        pairs.append(f"{key}:{value}")
+    return "{" + draw(st.sampled_from([",", ", "])).join(pairs) + "}"
+
+
+HASHING = ("--hash all", "--hash_seed 7", "--hash all --hash_seed 3")
+
+
+@st.composite
+def json_cases(draw: st.DrawFn) -> Case:
+    """Lines of JSON, to be audited."""
+    faulty = draw(st.integers(0, 3)) == 0
+    lines = draw(st.lists(json_object(faulty), min_size=1, max_size=2 if faulty else 6))
+    text = "".join(f"{line}\n" for line in lines).encode("utf-8")
+    arguments = ["--json", "-a", *_some(draw, 3, "--chain_hash"), *_some(draw, 4, *HASHING)]
+    return Case(arguments + _some(draw, 4, "-q ab", "--noconstant"), text, text, False)

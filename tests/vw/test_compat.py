@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
 from real_vw import RealVw, interpreter
-from vw_draws import Case, cases, class_cases, layer_cases
+from vw_draws import Case, cases, class_cases, json_cases, layer_cases
 
 from vwlite.vw.run import main
 
@@ -229,3 +230,45 @@ def test_drawn_layers_agree(real: RealVw, tmp_path: Path, capsys: pytest.Capture
         seed(FIRST // AT_ONCE + number)(check)()
     with capsys.disabled():
         print(f"\n{compared} drawn runs of other layers compared, with tables, audits and log lines")
+
+
+def failed(place: Path) -> bool:
+    """Whether a run ended with a line that it could not read; the real one may have predicted none of those before."""
+    return "[error] vw example #" in (place / "out").read_text(errors="surrogateescape")
+
+
+@pytest.mark.parametrize("drawn", [json_cases()], ids=["json"])
+def test_drawn_objects_and_tables_agree(
+    real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str], drawn: st.SearchStrategy[Case]
+) -> None:
+    """Which lines are refused; else predictions, audits, and what the summary and the log say."""
+    compared = refused = 0
+
+    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
+    @given(drawn)
+    def check(case: Case) -> None:
+        nonlocal compared, refused
+        places = [tmp_path / who for who in ("ours", "real")]
+        for place in places:
+            place.mkdir(exist_ok=True)
+            for file in place.iterdir():
+                file.unlink()
+            (place / "train").write_bytes(case.train)
+        arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments]
+        ours(places[0], arguments), real(places[1], arguments)
+        assert failed(places[0]) == failed(places[1])
+        compared += 1
+        if failed(places[0]):
+            refused += 1
+            return
+        for place in places:
+            (place / "audits").write_text(sorted_audits(place / "out"), errors="surrogateescape")
+        for name in ("p", "err", "audits"):
+            why = same_text(places[0] / name, places[1] / name)
+            assert why is None, f"{name}: {why}"
+
+    for number in range(-(-RUNS // AT_ONCE)):
+        seed(FIRST // AT_ONCE + number)(check)()
+    assert 0 < refused < compared
+    with capsys.disabled():
+        print(f"\n{compared} drawn runs compared, of which {refused} end with a line that is refused")

@@ -18,9 +18,9 @@ def data_path(a: Arguments) -> str | None:
 
 
 def make_source(
-    plan: Plan, streams: Streams, lines: list[str], *, simple: bool, stop: Callable[[], bool]
+    plan: Plan, streams: Streams, lines: list[str], *, labels: str, stop: Callable[[], bool]
 ) -> ExampleSource:
-    """The examples of the run. lines: messages about dictionaries. simple: labels are numbers."""
+    """The examples of the run. lines: messages about dictionaries. labels: their kind."""
     a = plan.arguments
     path = data_path(a)
     cache = a["cache_file"][0] if "cache_file" in a else None
@@ -29,11 +29,11 @@ def make_source(
             raise Critical("need a data file to make a cache of", "parser.cc", 300)
         cache = f"{path}.cache"
     features = make_features(a, streams, lines)
-    make = _line_reader(a, features)
+    make = _line_reader(plan, features, labels)
     if "invert_hash" in a and cache is not None:
         raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
     return ExampleSource(
-        paths=[path or "-"], features=features, streams=streams, simple=simple,
+        paths=[path or "-"], features=features, streams=streams, simple=labels == "SIMPLE",
         wants_names=a.flag("audit") or "invert_hash" in a or "audit_regressor" in a, strict=a.flag("strict_parse"),
         sort=a.flag("sort_features"), make=make, cache=cache, kill_cache=a.flag("kill_cache"), bits=plan.bits,
         shape=plan.shape, examples=a["examples"] if a.get("examples", -1) >= 0 else None,
@@ -41,20 +41,23 @@ def make_source(
     )  # fmt: skip
 
 
-def _line_reader(a: Arguments, features: FeatureHashing) -> Callable[[bytes], ParsedExample | None] | None:
+def _line_reader(
+    plan: Plan, features: FeatureHashing, labels: str
+) -> Callable[[bytes], ParsedExample | None] | None:
     """The reader of lines of CSV or JSON, with Vowpal Wabbit's messages for invalid ones."""
+    a = plan.arguments
     # Imported when used, for a faster start.
     if a.flag("json"):
         from vwlite.vw.text.json import JsonError, JsonParser
 
-        json = JsonParser(features, a.flag("chain_hash"))
+        json = JsonParser(features, a.flag("chain_hash"), labels, plan.names)
 
         def read_json(line: bytes) -> ParsedExample | None:
             try:
                 return json.line(line)
             except JsonError as e:
                 at = "" if e.at is None else f" at {e.at}"
-                raise Critical(f"JSON parser error{at}: {e}", "parser.cc", 100) from None
+                raise Critical(f"JSON parser error{at}: {e}", "parse_example_json.cc", 1910) from None
 
         return read_json
     if a.flag("csv"):
@@ -62,8 +65,8 @@ def _line_reader(a: Arguments, features: FeatureHashing) -> Callable[[bytes], Pa
 
         try:
             csv = CsvParser(
-                features, separator=a.get("csv_separator", ","), has_head=not a.flag("csv_no_file_header"),
-                head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
+                features, separator=a.get("csv_separator", ","),
+                has_head=not a.flag("csv_no_file_header"), head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
             )  # fmt: skip
         except CsvError as e:
             raise Critical(str(e), "parse_example_csv.cc", e.place) from None

@@ -33,9 +33,7 @@ class LearningLoop:
         self.lines = self.earlier = 0
         self.feed: Callable[[Batch, Names | None], None] = self.one_by_one
         self.labels = LABELS["LINES" if self.of_lines and self.kind == "CS" else self.kind](self)
-        self.source = make_source(
-            s.plan, s.streams, s.header_lines, simple=self.kind == "SIMPLE", stop=lambda: self.stopped
-        )
+        self.source = make_source(s.plan, s.streams, s.header_lines, labels=self.kind, stop=lambda: self.stopped)
         self._prepare_bottom()
         self.predictions = Predictions(a["predictions"]) if "predictions" in a else None
         self.raw = s.raw = Predictions(a["raw_predictions"]) if "raw_predictions" in a else None

@@ -295,7 +295,7 @@ class ExampleSource:
         label, weight, initial, tag = NAN, 1.0, 0.0, example.tag
         if not example.blank:
             if self.simple:
-                label, weight, initial = self.simple_reader.read(example.words)
+                label, weight, initial = example.simple or self.simple_reader.read(example.words)
             else:
                 tag = b" ".join(example.words) + b"\0" + tag
         spans = [(letter, space.hashes, space.values) for letter, space in example.spaces.items()]

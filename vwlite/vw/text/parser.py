@@ -72,10 +72,14 @@ class Namespace:
 
 @dataclass
 class ParsedExample:
-    """A line that was read: the words of its label, its tag, its namespaces by letter in order."""
+    """A line that was read: the words of its label, its tag, its namespaces by letter in order.
+
+    simple: label (NaN: none), importance and initial prediction, if they are numbers already.
+    """
 
     blank: bool = False
     words: list[bytes] = field(default_factory=list)
+    simple: list[float] | None = None
     tag: bytes = b""
     spaces: dict[int, Namespace] = field(default_factory=dict)
 
