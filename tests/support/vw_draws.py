@@ -289,3 +289,38 @@ def json_cases(draw: st.DrawFn) -> Case:
     text = "".join(f"{line}\n" for line in lines).encode("utf-8")
     arguments = ["--json", "-a", *_some(draw, 3, "--chain_hash"), *_some(draw, 4, *HASHING)]
     return Case(arguments + _some(draw, 4, "-q ab", "--noconstant"), text, text, False)
+
+
+CELLS = ["1", "2.5", "-1", "0", "nan", "", '""', '"7"', '"nan"', "word", '"a, b"', '"say ""hi"""', " 5 ", "+2",
+         "0x10", 'in"side', "1e2", "\u00e9", "x\u00bb", "a:b|c", "'q"]  # fmt: skip
+CELL_FAULTS = ['"open', '"shut"x', '""x""']
+HEADS_OF_CSV = ["x", "y", "a|x", "a|y", "ab|z", "b|x", '"q"', "", "a|", "|z", " x ", "5", '"u,v"', "label"]
+
+
+@st.composite
+def csv_cases(draw: st.DrawFn) -> Case:
+    """A table in CSV, to be audited."""
+    faulty = draw(st.integers(0, 3)) == 0
+    heads = draw(st.lists(st.sampled_from(HEADS_OF_CSV), min_size=1, max_size=5, unique=True))
+    heads += draw(st.sampled_from([["_label"], ["_label"], ["_label", "_tag"], []]))
+    heads = draw(st.permutations(heads))
+    separator = draw(st.sampled_from([",", ",", ",", ";", "\t"]))
+    cell = st.sampled_from([cell for cell in CELLS + (CELL_FAULTS if faulty else []) if "\t" not in cell])
+    lines = [separator.join(heads)]
+    for _ in range(draw(st.integers(1, 2 if faulty else 5))):
+        row = []
+        for head in heads:
+            if head == "_label":
+                row.append(draw(st.sampled_from(["1", "-1", "0.5", '"1"', "1 2", '"1 2 0.5"', "", "x"])))
+            elif head == "_tag":
+                row.append(draw(st.sampled_from(["t", "'t", '"a b"', "", "'"])))
+            else:
+                row.append(draw(cell))
+        if faulty and draw(st.integers(0, 3)) == 0:
+            row += ["1"]
+        lines.append("" if faulty and draw(st.integers(0, 5)) == 0 else separator.join(row))
+    text = "".join(f"{line}\n" for line in lines).encode("utf-8")
+    arguments = ["--csv", "-a", *([] if separator == "," else ["--csv_separator", separator.replace("\t", "\\t")])]
+    arguments += _some(draw, 4, *HASHING)
+    arguments += _some(draw, 4, "--csv_ns_value a:0.5", "--csv_ns_value :2,b:0")
+    return Case(arguments, text, text, False)

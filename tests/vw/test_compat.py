@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from real_vw import RealVw, interpreter
-from vw_draws import Case, cases, class_cases, json_cases, layer_cases
+from vw_draws import Case, cases, class_cases, csv_cases, json_cases, layer_cases
 
 from vwlite.vw.run import main
 
@@ -237,7 +237,7 @@ def failed(place: Path) -> bool:
     return "[error] vw example #" in (place / "out").read_text(errors="surrogateescape")
 
 
-@pytest.mark.parametrize("drawn", [json_cases()], ids=["json"])
+@pytest.mark.parametrize("drawn", [json_cases(), csv_cases()], ids=["json", "csv"])
 def test_drawn_objects_and_tables_agree(
     real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str], drawn: st.SearchStrategy[Case]
 ) -> None:

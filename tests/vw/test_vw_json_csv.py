@@ -1,10 +1,11 @@
-"""JSON in `vwlite vw`: each line is the line of VW text that Vowpal Wabbit makes of it."""
+"""JSON and CSV in `vwlite vw`: each line is the line of VW text that Vowpal Wabbit makes of it."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from vwlite.vw.text.csv import CsvError, CsvParser
 from vwlite.vw.text.json import JsonError, JsonParser
 from vwlite.vw.text.parser import FeatureHashing, ParsedExample, TextParser
 
@@ -12,6 +13,13 @@ from vwlite.vw.text.parser import FeatureHashing, ParsedExample, TextParser
 def of_json(line: str | bytes, chain_hash: bool = False, labels: str = "SIMPLE", **options: Any) -> ParsedExample:
     line = line.encode() if isinstance(line, str) else line
     return JsonParser(FeatureHashing(**options), chain_hash, labels, []).line(line)
+
+
+def of_csv(text: str, scales: str = "", **options: Any) -> list[ParsedExample]:
+    parser = CsvParser(
+        FeatureHashing(**options), lambda words: None, separator=",", has_head=True, head=None, scales=scales
+    )
+    return [found for line in text.encode().split(b"\n") if (found := parser.line(line)) is not None]
 
 
 def features(example: ParsedExample) -> list[tuple[int, int, float]]:
@@ -99,3 +107,32 @@ def test_the_outermost_namespace_is_hashed_as_a_blank() -> None:
 def test_features_of_one_first_letter_are_in_the_order_of_the_line() -> None:
     example = of_json('{"a":{"x":1,"ab":{"y":2},"z":3}}')
     assert example.spaces[ord("a")].values == [1, 2, 3]
+
+
+def test_a_cell_in_quotes_is_a_word() -> None:
+    """Also a number, and `nan`, which is no number without quotes either."""
+    number, word = (of_csv(f"_label,n|age\n1,{cell}\n1,{cell}")[1] for cell in ("30", '"30"'))
+    assert features(number) == of_text("|n age:30")
+    [(_, hash, value)] = features(word)
+    f = FeatureHashing()
+    assert (hash, value) == (f.hash(b"30", f.hash(b"age", f.hash(b"n", 0))), 1)
+    assert word.spaces[ord("n")].names == [b"n^age^30"]
+    for cell in ("nan", '"nan"'):
+        [found] = of_csv(f"_label,n|age\n1,{cell}")
+        assert found.spaces[ord("n")].names == [b"n^age^nan"] and found.spaces[ord("n")].values == [1]
+
+
+def test_numbers_without_a_name_have_places_and_a_seed_is_that_of_text() -> None:
+    assert features(of_csv("n|,n|,_label\n2,3,1")[0]) == of_text("|n :2 :3")
+    assert features(of_csv("x,_label\n2,1", hash_seed=7)[0]) == of_text("| x:2", hash_seed=7)
+
+
+def test_a_line_of_empty_cells_is_blank() -> None:
+    first, second = of_csv('a,b,_label\n,,1\n"",,1')
+    assert first.blank and not second.blank and len(features(second)) == 1
+
+
+@pytest.mark.parametrize("text", ["a,b\n1", "a,b\n1,2\n", '_label,a\n1,"x', '_label,a\n1,"x"y', "a|b|c,_label\n1,1"])
+def test_malformed_tables_are_refused(text: str) -> None:
+    with pytest.raises(CsvError):
+        of_csv(text)

@@ -29,7 +29,7 @@ def make_source(
             raise Critical("need a data file to make a cache of", "parser.cc", 300)
         cache = f"{path}.cache"
     features = make_features(a, streams, lines)
-    make = _line_reader(plan, features, labels)
+    make = _line_reader(plan, features, labels, streams)
     if "invert_hash" in a and cache is not None:
         raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
     return ExampleSource(
@@ -42,7 +42,7 @@ def make_source(
 
 
 def _line_reader(
-    plan: Plan, features: FeatureHashing, labels: str
+    plan: Plan, features: FeatureHashing, labels: str, streams: Streams
 ) -> Callable[[bytes], ParsedExample | None] | None:
     """The reader of lines of CSV or JSON, with Vowpal Wabbit's messages for invalid ones."""
     a = plan.arguments
@@ -65,7 +65,7 @@ def _line_reader(
 
         try:
             csv = CsvParser(
-                features, separator=a.get("csv_separator", ","),
+                features, streams.warn, separator=a.get("csv_separator", ","),
                 has_head=not a.flag("csv_no_file_header"), head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
             )  # fmt: skip
         except CsvError as e:
