@@ -213,7 +213,8 @@ def layer_cases(draw: st.DrawFn) -> Case:
         labels = ["1", "-1", "1 2", ""] if reduction == "--binary" else labels
         arguments = ["-a", *reduction.split()]
         arguments += _some(draw, 2, *several)
-        arguments += _some(draw, 4, "-q ab", "--noconstant")
+        arguments += _some(draw, 3, "-q ab", "--noconstant", "--ignore_linear a", "-q ab --ignore_linear b",
+                           "--dictionary a:words", "--dictionary words -b 10")  # fmt: skip
     feature = st.builds("{}{}".format, st.sampled_from("xyzw"), st.sampled_from(["", ":0.5", ":2", ":-1"]))
     lines = []
     for _ in range(draw(st.integers(3, 15))):

@@ -211,6 +211,7 @@ def test_drawn_layers_agree(real: RealVw, tmp_path: Path, capsys: pytest.Capture
             for file in place.iterdir():
                 file.unlink()
             (place / "train").write_bytes(case.train)
+            (place / "words").write_text("x p:2 q\ny x:-0.5\n")
         arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments]
         codes = ours(places[0], arguments), real(places[1], arguments)
         assert codes == (0, 0)

@@ -136,3 +136,29 @@ def test_a_line_of_empty_cells_is_blank() -> None:
 def test_malformed_tables_are_refused(text: str) -> None:
     with pytest.raises(CsvError):
         of_csv(text)
+
+
+@pytest.mark.parametrize("more", [[], ["-q", "ab"], ["--oaa", "2"]])
+def test_an_audit_shows_what_is_not_added_up(vwlite: Any, tmp_path: Path, more: list[str]) -> None:
+    """As if the weights of --ignore_linear's namespaces were zero."""
+    (tmp_path / "d").write_text("1 |a x y |b p:2 q\n2 |a x |b q\n")
+    audits = {}
+    for ignored in ([], ["--ignore_linear", "a"]):
+        out = vwlite("vw", "-d", tmp_path / "d", "-a", "--quiet", *more, *ignored).out.splitlines()
+        lines = [line for line in out if line.startswith("\t")]
+        audits[bool(ignored)] = [sorted(word.rpartition(":")[0] for word in line.split("\t")) for line in lines]
+    assert audits[True] == audits[False]
+    shown = [word for line in out for word in line.split("\t") if word.startswith("a^x:")]
+    assert len(shown) >= 2 and all(word.split(":")[3].split("@")[0] == "0" for word in shown)
+
+
+def test_an_audit_shows_indices_of_dictionaries(vwlite: Any, tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("x p:2 q\n")
+    (tmp_path / "d").write_text("1 | x\n1 |a x\n")
+    for option, name in (("words", " "), ("a:words", "a")):
+        option = option.replace("words", str(tmp_path / "words"))
+        out = vwlite("vw", "-d", tmp_path / "d", "-a", "--quiet", "-b", "10", "--dictionary", option).out
+        found = [word.split(":") for word in out.replace("\n", "\t").split("\t") if word.startswith("dictionary^")]
+        assert len(found) == 2
+        for head, index, *_ in found:
+            assert head == f"dictionary^{name}_x={index}" and int(index) < 1024

@@ -8,6 +8,7 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.vw.layers.base import Current, counts_of
 from vwlite.vw.messages import Critical, prediction, short
 from vwlite.vw.models.binary import SlotLayout
+from vwlite.vw.text.examples import spans_of
 
 
 def expanded_names(
@@ -89,16 +90,16 @@ class Namer:
     def audit(self, e: Current) -> None:
         """Print the features of the example, largest contributions first."""
         stepper, rule = self.stepper, self.stepper.rule
-        keys = stepper.keys_of(e.model)
         _, values = stepper.features()
-        slots = stepper.slots_of(keys)
+        features = self._with_not_linear(e, list(zip(stepper.keys_of(e.model), values, self.names(e), strict=False)))
+        slots = stepper.slots_of([key for key, _, _ in features])
         weights = field_of(rule, slots, self.layout.stored("w"))
         gravity = getattr(rule, "gravity", 0.0) + self.run.setup.owed
         contraction = getattr(rule, "contraction", 1.0)
         shows_g = "G" in self.run.setup.plan.fields and not self.run.testing
         sums = field_of(rule, slots, "G") if shows_g else weights
         rows = []
-        for i, (key, x, name) in enumerate(zip(keys, values, self.names(e), strict=False)):
+        for i, (key, x, name) in enumerate(features):
             w = weights[i]
             if gravity:
                 w = max(abs(w) - gravity, 0) * (1 if w > 0 else -1)
@@ -113,6 +114,23 @@ class Namer:
             tag = e.tag.decode("utf-8", "surrogateescape")
             out.write(prediction(e.prediction) + (f" {tag}" if tag else "") + "\n")
             out.write("".join("\t" + text for _, text in rows) + "\n")
+
+    def _with_not_linear(self, e: Current, features: list[tuple[int, float, bytes]]) -> list[tuple[int, float, bytes]]:
+        """Keys, values and names with those of --ignore_linear, which Vowpal Wabbit shows, but does not add up."""
+        plan = self.run.setup.plan
+        if not plan.not_linear or e.made_names is not None:
+            return features
+        shown, at = [], 0
+        for letter, count in counts_of(e, plan.shape.dropped).items():
+            if letter not in plan.not_linear:
+                shown += features[at : at + count]
+                at += count
+                continue
+            spans = [range(begin, end) for found, begin, end in spans_of(e.batch, e.line) if found == letter]
+            names = (e.names or {}).get(letter) or [b""] * count
+            for i, name in zip((i for span in spans for i in span), names, strict=True):
+                shown.append((self.stepper.key(e.batch.hash[i], e.model), e.batch.value[i], name))
+        return shown + features[at:]
 
 
 class RegressorAudit:

@@ -28,7 +28,7 @@ def make_source(
         if path is None:
             raise Critical("need a data file to make a cache of", "parser.cc", 300)
         cache = f"{path}.cache"
-    features = make_features(a, streams, lines)
+    features = make_features(a, plan.bits, streams, lines)
     make = _line_reader(plan, features, labels, streams)
     if "invert_hash" in a and cache is not None:
         raise Critical("invert_hash is incompatible with a cache file.  Use it in single pass mode only.")
@@ -109,10 +109,10 @@ def open_source(source: ExampleSource, data: str, passes: int, streams: Streams)
 # --- features ------------------------------------------------------------------------------------
 
 
-def make_features(a: Arguments, streams: Streams, lines: list[str]) -> FeatureHashing:
+def make_features(a: Arguments, bits: int, streams: Streams, lines: list[str]) -> FeatureHashing:
     """What the parser makes of names. lines: what is said of dictionaries."""
     known: dict[bytes, Any] = {}  # dictionaries by content
-    found = FeatureHashing(hash_all=a.get("hash") == "all", hash_seed=a.get("hash_seed", 0))
+    found = FeatureHashing(a.get("hash") == "all", a.get("hash_seed", 0), (1 << bits) - 1)
     if "affix" in a:
         found.affixes = parse_affixes(unescaped(a["affix"]))
     for value in a.get("spelling", []):
@@ -147,7 +147,8 @@ def _redefine(redefined: dict[int, int], text: str) -> None:
 def _dictionary(
     path: str, a: Arguments, streams: Streams, features: FeatureHashing, lines: list[str], known: dict[bytes, Any]
 ) -> Any:
-    places = [path, *(os.path.join(folder, path) for folder in a.get("dictionary_path", []))]
+    here = path if os.path.isabs(path) else f"./{path}"
+    places = [here, *(os.path.join(folder, path) for folder in a.get("dictionary_path", []))]
     place = next((place for place in places if os.path.exists(place)), None)
     if place is None:
         raise Critical(f"error: cannot find dictionary '{path}' in path; try adding --dictionary_path", "parse_args.cc")

@@ -95,10 +95,11 @@ class ParsedExample:
 
 @dataclass
 class FeatureHashing:
-    """What the parser makes of names, by the letter of the namespace."""
+    """What the parser makes of names, by the letter of the namespace. mask: what an audit shows of a dictionary."""
 
     hash_all: bool = False
     hash_seed: int = 0
+    mask: int = MASK
     affixes: dict[int, list[int]] = field(default_factory=dict)  # codes (length << 1 | is prefix), in order
     spelling: set[int] = field(default_factory=set)
     dictionaries: dict[int, list[dict[bytes, Namespace]]] = field(default_factory=dict)
@@ -282,9 +283,8 @@ class _Line:
                 space = self.example.space(DICTIONARY)
                 space.hashes += entry.hashes
                 space.values += entry.values
-                space.names += [
-                    b"dictionary^" + (shown + b"_" if shown else b"") + name + b"=%d" % h for h in entry.hashes
-                ]
+                head = b"dictionary^" + bytes([self.letter]) + b"_" + name
+                space.names += [head + b"=%d" % (h & f.mask) for h in entry.hashes]
 
 
 def _spelled(c: int) -> int:
