@@ -21,7 +21,7 @@ from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number, add_text,
     add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time, write,
 )
-from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
+from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_exact, write_unsigned
 from vwlite.core.text.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
 from vwlite.core.text.tokens cimport close_line
 
@@ -244,6 +244,8 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
         while word.size and is_blank(word.begin[word.size - 1]):
             word.size -= 1
         return word
+    if HALVES <= type <= DOUBLES:
+        return Word(digits, write_exact(digits, number_at(type, a, i), type != DOUBLES))
     whole = whole_at(type, a, i)
     if type == BOOLS:
         return Word(b"true", 4) if whole else Word(b"false", 5)
@@ -252,6 +254,11 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
         digits[0], size = c'-', 0 - size
         return Word(digits, 1 + write_unsigned(digits + 1, size))
     return Word(digits, write_unsigned(digits, size))
+
+
+cdef inline bint is_missing_nan(const Missing* missing, Type type, const ArrowArray* a, int64_t i) noexcept nogil:
+    """Whether a value is NaN where that is missing."""
+    return HALVES <= type <= DOUBLES and missing.nan and isnan(number_at(type, a, i))
 
 
 cdef int time_at(const Missing* missing, ArrowCell cell, Moment* time) noexcept nogil:
@@ -312,7 +319,7 @@ cdef class Frame:
     """
 
     cdef readonly list names          # of its columns
-    cdef readonly list numeric        # of each, whether it has numbers
+    cdef readonly list numeric        # of each, whether it has numbers; those of a dictionary are categories
     cdef readonly dict metadata       # of the schema: bytes by bytes
     cdef list refused                 # of each, why no feature comes of it; None: one does
     cdef readonly Py_ssize_t rows
@@ -416,9 +423,10 @@ cdef class Frame:
             if column.dictionary != NULL:
                 self.kinds[i].dictionary = type
             self.names.append(name)
-            self.numeric.append(INT8 <= type <= DOUBLES)
+            self.numeric.append(INT8 <= type <= DOUBLES and column.dictionary == NULL)
             usable = type and not DAYS <= type <= NANOSECONDS and last.dictionary == NULL
-            self.refused.append(None if usable else refusal(name, last.format.decode()))
+            made_by = metadata_of(last.metadata).get(b"ARROW:extension:name")
+            self.refused.append(None if usable else refusal(name, last.format.decode(), made_by))
 
     def prepare(self, Cells cells not None, places, *, label=None, importance=None, rejected=None, int64_t tag=-1,
                 bint spaces=False):
@@ -449,7 +457,7 @@ cdef class Frame:
                 self.check_words(places[i])
             name = self.names[places[i]]
             if role == BY_VALUE:
-                role = NUMERIC if INT8 <= type <= DOUBLES else CATEGORICAL
+                role = NUMERIC if self.numeric[places[i]] else CATEGORICAL
             self.roles[i] = role
             if role == NUMERIC and type >= STRINGS:
                 raise ValueError(f"column {name!r} has words, so it cannot be numeric")
@@ -457,9 +465,6 @@ cdef class Frame:
                 raise ValueError(f"column {name!r} is true or false, so it cannot be a time")
             if role == TEXT and NULLS < type < STRINGS:
                 raise ValueError(f"column {name!r} has no words, so it cannot be text")
-            if role == CATEGORICAL and HALVES <= type <= DOUBLES:
-                raise ValueError(f"column {name!r} has numbers with a fraction, so it cannot be categorical: make it "
-                                 "whole numbers, or words")
         self.release_labels()
         for array in (label, importance):
             if array is not None and (array.ndim != 1 or len(array) != self.rows or array.dtype.char != "d"):
@@ -792,7 +797,7 @@ cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, cons
     else:
         a = a.dictionary
         word = Word(NULL, 0)
-        if is_valid(a, value + a.offset):
+        if is_valid(a, value + a.offset) and not is_missing_nan(&cells.sink.missing, kind.dictionary, a, value + a.offset):
             word = word_at(kind.dictionary, a, value + a.offset, digits)
     present[0] = word.size > 0
     if word.size:
@@ -845,7 +850,7 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
     elif role == TIME:
         if time_at(&sink.missing, value, &time) > 0:
             failed = add_time(sink, column, batch, &time)
-    else:
+    elif not is_missing_nan(&sink.missing, value.type, value.array, value.at):
         word = word_at(value.type, value.array, value.at, digits)
         if word.size:
             failed = add_word(sink, column, batch, word.begin, word.size)
@@ -866,8 +871,11 @@ cdef Type type_of(str format):
     return TYPES.get(format[:3] if format.startswith("ts") else format, NO_TYPE)
 
 
-cdef str refusal(str name, str format):
-    """Why no feature comes of a column."""
+cdef str refusal(str name, str format, bytes made_by):
+    """Why no feature comes of a column. made_by: the extension type that pandas says."""
+    if made_by == b"pandas.interval":
+        return (f"column {name!r} has intervals, as pandas.cut makes them: make them words with "
+                f"X[{name!r}].astype(str).astype('category'), or pass labels=False to pandas.cut, or leave it out with drop")
     if type_of(format):
         return (f"column {name!r} is {OTHERS[format[:3] if format.startswith('td') else 'ts']}: read it with time, as hour, "
                 "weekday and month, or leave it out with drop")

@@ -3,6 +3,8 @@
 from libc.math cimport copysign, fabs, floor, rint
 from libc.stdint cimport uint64_t
 from libc.stdio cimport snprintf
+from libc.stdlib cimport strtod
+from libc.string cimport memmove, memset, strlen
 
 cdef extern from "<math.h>" nogil:
     double fma(double, double, double)
@@ -84,3 +86,48 @@ cdef inline int write_number(char* out, double v) noexcept nogil:
         out[size + i] = 48 + <char>(decimals % 10)
         decimals //= 10
     return size + 7
+
+
+cdef inline int write_exact(char* out, double v, bint narrow) noexcept nogil:
+    """v with as few digits as tell it from other doubles (narrow: floats), whole numbers without a point, from 1e10 and
+    below 1e-6 with an exponent: as pyarrow writes numbers into CSV; the length."""
+    cdef int digits = 6 if narrow else 15, exponent, size, i, first = 0
+    cdef char* e
+    if fabs(v) < (1.2e-38 if narrow else 2.3e-308):   # a subnormal number has fewer
+        digits = 1
+    if v - v != 0:
+        return snprintf(out, LONGEST_NUMBER, "nan" if v != v else "inf" if v > 0 else "-inf")
+    while True:
+        snprintf(out, LONGEST_NUMBER, "%.*e", digits - 1, v)
+        if digits == (9 if narrow else 17) or (
+                <float>strtod(out, NULL) == <float>v if narrow else strtod(out, NULL) == v):
+            break
+        digits += 1
+    size = <int>strlen(out)
+    i = size
+    while out[i - 1] != c'e':
+        i -= 1
+    exponent = <int>strtod(out + i, NULL)
+    e = out + i - 1                     # behind the digits
+    while (e - 1)[0] == c'0' and e - out > 3:
+        e -= 1
+    if (e - 1)[0] == c'.' or ((e - 1)[0] == c'0' and (e - 2)[0] == c'.'):
+        e -= 1 + ((e - 1)[0] == c'0')
+    first = out[0] == c'-'
+    if not -7 < exponent < 10:
+        return <int>(e - out) + snprintf(e, 8, "e%+d", exponent)
+    digits = 1
+    if e - out > first + 1:             # the point goes elsewhere
+        digits = <int>(e - out) - first - 1
+        memmove(out + first + 1, out + first + 2, digits - 1)
+    if exponent < 0:
+        memmove(out + first + 1 - exponent, out + first, digits)
+        memset(out + first, c'0', 1 - exponent)
+        out[first + 1] = c'.'
+        return first + 1 - exponent + digits
+    if digits <= exponent + 1:
+        memset(out + first + digits, c'0', exponent + 1 - digits)
+        return first + exponent + 1
+    memmove(out + first + exponent + 2, out + first + exponent + 1, digits - exponent - 1)
+    out[first + exponent + 1] = c'.'
+    return first + digits + 1

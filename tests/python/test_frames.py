@@ -3,7 +3,7 @@
 import ctypes
 import math
 import pickle
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from vwlite.core.data.arrow import Frame  # noqa: E402
 from vwlite.core.data.batch import Batch  # noqa: E402
 from vwlite.core.text.parser import Parser  # noqa: E402
 from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
+from vwlite.input.arrow import text_of  # noqa: E402
 from vwlite.input.schema import RoleOptions  # noqa: E402
 from vwlite.model import read_model  # noqa: E402
 from vwlite.options.settings import Settings  # noqa: E402
@@ -368,7 +369,6 @@ def test_what_is_refused(frame, message):
     [
         ({"numeric": ["country"]}, "column 'country' has words, so it cannot be numeric"),
         ({"text": ["age"]}, "column 'age' has no words, so it cannot be text"),
-        ({"categorical": ["age"]}, "column 'age' has numbers with a fraction, so it cannot be categorical"),
         ({"drop": ["town"]}, "drop town: no such column; the columns are age, country"),
         ({"drop": ["age"], "text": ["age"]}, "column 'age' is both text and drop"),
         ({"ngram": 0}, "ngram is 0, but must be an integer from 1 to 16"),
@@ -668,3 +668,94 @@ def test_without_options_fit_of_a_frame_is_train_of_its_file(vwlite, tmp_path, h
     assert (tmp_path / "fitted").read_bytes() == (tmp_path / "trained").read_bytes()
     assert fitted.feature_names_in_.tolist() == ["x", "word"]
     assert (fitted.predict(frame) == fitted.predict(frame[["x", "word"]])).all()
+
+
+# --- columns of categories, and of several types ---------------------------------------------------------
+
+
+def words_of(frame, **roles):
+    """The words of column x that `fit` makes categories of, and the values of X at which it does so."""
+    made = SparseClassifier(algorithm="gd", names=True, **roles).fit(frame, np.arange(len(frame)) % 2)
+    return {name.removeprefix("x^x=") for name, _ in made.weights_ if name != "Constant"}
+
+
+@pytest.mark.parametrize("values", [[3, 1, 2, 1] * 2, [0.5, 2.0, -1.5, 2.0] * 2, [True, False] * 4])
+def test_a_dictionary_is_a_category_whatever_its_values_are(values):
+    """The dtype category of pandas, a dictionary of Arrow: as the same words are."""
+    words = [text_of(value, False).decode() if type(value) is not bool else str(value).lower() for value in values]
+    y = np.arange(len(values)) % 3
+    plain = SparseClassifier(algorithm="gd", names=True).fit(pd.DataFrame({"x": words}), y).weights_
+    coded = pa.table({"x": pa.array(values).dictionary_encode()})
+    for frame in (pd.DataFrame({"x": pd.Categorical(values)}), coded):
+        assert SparseClassifier(algorithm="gd", names=True).fit(frame, y).weights_ == plain
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_a_file_of_dictionaries_has_categories(tmp_path, vwlite, name):
+    """Parquet has the dtype in the metadata of pandas alone."""
+    frame = pd.DataFrame({"y": [i % 2 for i in range(40)], "shop": pd.Categorical([i % 4 for i in range(40)])})
+    frame.to_parquet(tmp_path / name) if "parquet" in name else frame.to_feather(tmp_path / name)
+    vwlite("train", tmp_path / name, "--label", "y", "--algorithm", "gd", "--quiet", "-m", tmp_path / "m")
+    assert read_model(tmp_path / "m").columns["roles"] == [["y", "label"], ["shop", "categorical"]]
+    text = vwlite("convert", tmp_path / name, "--label", "y").out
+    assert text.splitlines()[:4] == [f"{i % 2} |shop shop={i % 4}" for i in range(4)]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_numbers_are_categories_as_they_are_in_text(narrow):
+    drawn = np.random.default_rng(1).normal(size=400) * 10.0 ** np.arange(-200, 200)
+    values = [0.0, -0.0, 1.0, -3.0, 0.1, 1 / 3, 1e10, 123456789.0, 12345678.5, 1e22, 1e-6, 9.5e-7, 1e300, 5e-324,
+              *drawn]  # fmt: skip
+    values = np.array(values, dtype=np.float32 if narrow else np.float64)
+    values = values[np.isfinite(values)]
+    frame = pa.table({"x": pa.array(values)})
+    assert words_of(frame, categorical=["x"]) == {text_of(float(value), narrow).decode() for value in values}
+
+
+def test_whole_numbers_with_a_missing_one_are_categories():
+    """pandas makes them float64: 1.0 means 1, and NaN nothing."""
+    assert words_of(pd.DataFrame({"x": [1, 2, None, 3]}), categorical=["x"]) == {"1", "2", "3"}
+    assert words_of(pa.table({"x": pa.array([1, np.nan])}), categorical=["x"]) == {"1"}
+
+
+def test_a_column_with_the_name_of_y_is_a_feature_unless_it_is_y():
+    frame = pd.DataFrame({"age": ["young", "old", "older"] * 4, "x": range(12)})
+    named, other = (frame.age == "old").rename("age"), (frame.age == "old").rename("is_old")
+    made = [SparseClassifier(algorithm="gd").fit(frame, y) for y in (named, other, named.to_numpy())]
+    assert [m.feature_names_in_.tolist() for m in made] == [["age", "x"]] * 3
+    assert len({tuple(m.decision_function(frame)) for m in made}) == 1
+    for y in (frame.age, frame.x, frame.x % 2 == 0):
+        found = SparseClassifier(algorithm="gd").fit(frame, y).feature_names_in_.tolist()
+        assert found == [name for name in frame if name != y.name or not (frame[name] == y).all()]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pd.cut(range(4), 2), "column 'x' has intervals, as pandas.cut makes them"),
+        (pd.IntervalIndex.from_breaks(range(5)), "column 'x' has intervals"),
+        ([1, "a", None, 2.5], "column 'x' has values of several types, float and int and str: make them all one"),
+        (pd.Categorical([1, "a", 1, "a"]), "column 'x' has values of several types, int and str"),
+        ([object()] * 4, "column 'x' has values of the type object, of which no feature comes"),
+        ([1j] * 4, "column 'x' has values of the type complex, of which no feature comes"),
+    ],
+)
+def test_columns_that_make_no_feature_are_refused_in_a_sentence(column, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        SparseClassifier(algorithm="gd").fit(pd.DataFrame({"x": column}), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (pd.date_range("2026-01-01", periods=4), "y has dates, but a regression needs numbers"),
+        (pd.Series(pd.date_range("2026-01-01", periods=4, tz="UTC")), "y has dates"),
+        (np.array(["2026-01-01"] * 4, dtype="M8[D]"), "y has dates"), ([date(2026, 1, 1)] * 4, "y has dates"),
+        (pd.Series(pd.to_timedelta(range(4), unit="D")), "y has durations, but a regression needs numbers"),
+        (["low", "high"] * 2, "y has the word 'low', but a regression needs numbers: for classes, use"),
+    ],
+)  # fmt: skip
+def test_a_regression_of_dates_and_words_is_refused_in_a_sentence(y, message):
+    for X in (pd.DataFrame({"x": range(4)}), np.arange(4.0).reshape(-1, 1)):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            SparseRegressor(algorithm="gd").fit(X, y)

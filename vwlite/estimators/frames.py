@@ -3,6 +3,7 @@
 None of these is imported. `vwlite/input/schema.py` decides the roles of columns, as for tables in files.
 """
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from vwlite.core.data.arrow import Frame, number_hashes
 from vwlite.core.text.cells import Cells
 from vwlite.input.diagnostics import A_TIME
-from vwlite.input.schema import RoleOptions, Schema, SchemaError, decide, index_columns, namespace_of
+from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, decide, index_columns, namespace_of
 from vwlite.options.settings import Settings
 
 
@@ -24,20 +25,60 @@ def frame_of(x: Any) -> Frame:
     """A frame as the core reads it. ValueError if x has no columns."""
     if type(x).__module__ == "pyarrow.lib" and hasattr(x, "validate"):  # checks the lengths of its buffers
         x.validate()
-    return Frame(x.__arrow_c_stream__())
+    try:
+        stream = x.__arrow_c_stream__()
+    except Exception as e:
+        why = _not_of_one_kind(x, e)
+        if why is None:
+            raise
+        raise ValueError(why) from None
+    return Frame(stream)
 
 
-def schema_of(frame: Frame, options: RoleOptions, label: Any = None) -> Schema:
+def _not_of_one_kind(x: Any, e: Exception) -> str | None:
+    """What to do about the column of a pandas frame that pyarrow cannot convert; None: another error."""
+    found = re.search(r"Conversion failed for column (.*) with type (.*?)'?\)?$", str(e), re.DOTALL)
+    if type(e).__module__ != "pyarrow.lib" or found is None or type(x).__module__.partition(".")[0] != "pandas":
+        return None
+    name, kind = found[1], found[2]
+    place = next((i for i, column in enumerate(x.columns) if str(column) == name), None)
+    kinds = set() if place is None else {type(value).__name__ for value in x.iloc[:, place].dropna()}
+    if len(kinds) > 1:
+        kind = " and ".join(sorted(kinds))
+        return (f"column {name!r} has values of several types, {kind}: make them all one, such as words with "
+                f"X[{name!r}].astype(str), or remove the column from X")  # fmt: skip
+    return (f"column {name!r} has values of the type {next(iter(kinds), kind)}, of which no feature comes: make them "
+            "numbers or words, or remove the column from X")  # fmt: skip
+
+
+def is_column(frame: Frame, name: str, y: Any) -> bool:
+    """Whether y has the values of a column, so that this is the label, and no feature. Columns of types whose values
+    are not read count as y, if they have its name."""
+    place = frame.names.index(name)
+    indices = np.empty(frame.rows, dtype=np.int64)
+    values = frame.distinct(place, indices)
+    if values is None or len(y) != frame.rows:
+        return True
+    words = [value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value for value in values]
+    column = np.empty(len(words) + 1, dtype=object)  # the last one is that of null, whose index is -1
+    column[:-1] = words
+    return bool(np.all(column[indices] == np.asarray(y, dtype=object)))
+
+
+def schema_of(frame: Frame, options: RoleOptions, y: Any = None) -> Schema:
     """The roles of the columns of a frame: from the options, else from their types. The index is omitted unless an
     option names it. ValueError if an option names a missing column.
 
-    label: the name of y, which is kept; a column of this name is no feature, unless an option says so.
+    y: the labels, whose name is kept; a column of this name with its values is no feature, unless an option says so.
     """
     index = index_columns(frame.names, frame.metadata)
+    label = getattr(y, "name", None)
+    if isinstance(label, str) and label in frame.names and not is_column(frame, label, y):
+        label = None
     if isinstance(label, str) and label in frame.names and options.roles().get(label, "drop") == "drop":
         options = replace(options, label=label, drop=[name for name in options.drop if name != label])
     try:
-        schema = decide(frame.names, frame.numeric, options, index)
+        schema = decide(frame.names, frame.numeric, options, index, category_columns(frame.metadata))
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
     roles = {n: role for n, role in schema.roles.items() if role != "drop" or n not in index}

@@ -4,6 +4,7 @@ Their parameters are the options of `vwlite train`, made from the rows in `vwlit
 them into `vwlite/__init__.pyi` for type checkers.
 """
 
+import datetime
 import inspect
 import math
 import os
@@ -154,7 +155,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         """`_validated` for a frame."""
         frame = frame_of(X)
         if reset:
-            self._schema = schema_of(frame, self._roles(), getattr(y, "name", None))
+            self._schema = schema_of(frame, self._roles(), y)
         assert self._schema is not None
         names = columns_of(frame, self._schema)
         if reset:
@@ -636,6 +637,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         first = restart or not hasattr(self, "_learned")
+        _refuse_dates(y)
         X, y = self._validated(X, y, first, y_numeric=True)
         o = self._options({})
         label, importance = self._labels(y, o), self._importance(X, sample_weight)
@@ -705,6 +707,22 @@ def _refuse_texts(X: Any) -> None:
         if isinstance(first, str | bytes):
             raise ValueError("X is a sequence of strings: put them into a column of a frame, such as "
                              "pandas.DataFrame({'words': X}), and name it with text='words'")  # fmt: skip
+
+
+def _refuse_dates(y: Any) -> None:
+    """ValueError for dates and durations, which NumPy would convert to nanoseconds, or words."""
+    kind = getattr(getattr(y, "dtype", None), "kind", "O")
+    first = None if kind in "biufmM" else next((value for value in y if value is not None), None)
+    if kind in "mM" or isinstance(first, datetime.date | datetime.timedelta):
+        what = "durations" if kind == "m" or isinstance(first, datetime.timedelta) else "dates"
+        how = "y.dt.days" if what == "durations" else "(y - y.min()).dt.days"
+        raise ValueError(f"y has {what}, but a regression needs numbers: such as {how} of a Series of pandas")
+    if isinstance(first, str):
+        try:
+            float(first)
+        except ValueError:
+            raise ValueError(f"y has the word {first!r}, but a regression needs numbers: for classes, use "
+                             "SparseClassifier") from None  # fmt: skip
 
 
 def _refuse_mixed(y: Any) -> None:

@@ -27,7 +27,7 @@ from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, ex
 from vwlite.input.formats import by_magic
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block, display_name
-from vwlite.input.schema import SchemaError, decide, index_columns
+from vwlite.input.schema import SchemaError, category_columns, decide, index_columns
 from vwlite.input.tables import Layout, TableReader, lay_out
 
 ROWS = 4096  # of a batch, if rows have many features each
@@ -142,7 +142,9 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     where, index = f"{source}:1:1", index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:
-            schema = decide(frame.names, frame.numeric, table.options, index)
+            schema = decide(
+                frame.names, frame.numeric, table.options, index, category_columns(frame.metadata)
+            )
         except SchemaError as e:
             raise DataError(f"{where}: {e}") from None
         table.decide(schema, where)
@@ -345,7 +347,14 @@ class ArrowParsing:
             raise DataError(f"{layout.source}:1:1: {shown(str(e).encode())}") from e
         parser = TableParser("csv", stop_at_fault=not self._options.skip)
         schema = layout.schema
-        cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing_typed, as_text=True)
+        kinds = found.schema.types
+        coded = {name for name, at in zip(schema.roles, layout.positions, strict=True)
+                 if at >= 0 and pa.types.is_dictionary(kinds[at])}  # fmt: skip
+        roles = {name: "categorical" if role == "auto" and name in coded else role
+                 for name, role in schema.roles.items()}  # fmt: skip
+        cells = Cells(
+            replace(schema, roles=roles).cells, ngram=schema.ngram, missing=schema.missing_typed, as_text=True,
+        )
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)

@@ -183,18 +183,21 @@ def _no_column(name: str, names: Sequence[str]) -> str:
 
 
 def decide(
-    names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = ()
-) -> Schema:
+    names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = (),
+    categories: Collection[str] = (),
+) -> Schema:  # fmt: skip
     """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
     is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped unless an
-    option names them. SchemaError for a role of a missing column, and for duplicate names."""
+    option names them. categories: columns that are categorical although they have numbers. SchemaError for a role of a
+    missing column, and for duplicate names."""
     check_distinct(names)
     typed = options.roles()
     for name, role in typed.items():
         if name not in names:
             raise SchemaError(f"--{role} {name}: {_no_column(name, names)}")
     roles = {
-        name: typed.get(name, "drop" if name in index else "numeric" if is_number else "categorical")
+        name: typed.get(name, "drop" if name in index
+                        else "numeric" if is_number and name not in categories else "categorical")
         for name, is_number in zip(names, numbers, strict=True)
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
@@ -217,6 +220,15 @@ def index_columns(names: Iterable[str], metadata: Mapping[bytes, bytes]) -> set[
     except (ValueError, KeyError, TypeError):
         pass
     return found.intersection(names)
+
+
+def category_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
+    """The columns that are of pandas' dtype category, by its metadata: Parquet stores the numbers of such alone."""
+    try:
+        columns = json.loads(metadata.get(b"pandas", b"{}"))["columns"]
+        return {column["field_name"] for column in columns if column["pandas_type"] == "categorical"}
+    except (ValueError, KeyError, TypeError):
+        return set()
 
 
 def open_schema(options: RoleOptions) -> Schema:
