@@ -112,6 +112,7 @@ cdef struct CellSink:
     Missing missing
     bint strings            # names of digits only are numbers, not hashed
     int ngram
+    int words               # how texts become words: WORDS of vwlite/input/schema.py
     char* scratch
     size_t scratch_size
     bint as_text

@@ -1,15 +1,78 @@
 """The columns of a table, as the readers of tables want them; and the words of texts. See cells.pxd."""
 
+from unicodedata import normalize
+
+from libc.stdint cimport uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset, strlen
 
 from vwlite.core.base.simd cimport PADDING
 from vwlite.core.text.decimal cimport write_unsigned
+from vwlite.core.text.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
 from vwlite.core.text.numbers cimport Double, read_double
 from vwlite.core.text.times cimport moment_of_number, read_iso
 
 cdef enum:
     LONGEST_SECONDS = 40        # bytes of a number that is a time
+    MARK_PAGES = 96             # pages of 256 characters with marks, and an empty one
+    FIRST_MARK = 0x300          # NFC changes no character below, and none is a mark; in UTF-8 it begins with ...
+    BEGINS_MARK = 0xCC
+
+cdef uint8_t[0x1100] page_of
+cdef uint16_t[MARK_PAGES][256] pages
+
+
+cdef read_marks():
+    """Fill in the table of characters from that of ranges."""
+    cdef size_t i
+    cdef uint32_t c
+    cdef int used = 0
+    for i in range(MARK_COUNT):
+        for c in range(MARKS[i].first, MARKS[i].first + MARKS[i].more + 1):
+            if page_of[c >> 8] == 0:
+                used += 1
+                if used == MARK_PAGES:
+                    raise ImportError("the table of marks has more pages than there is room for")
+                page_of[c >> 8] = <uint8_t>used
+            pages[page_of[c >> 8]][c & 255] = MARKS[i].kind
+
+
+read_marks()
+
+
+cdef inline uint16_t mark_kind(uint32_t c) noexcept nogil:
+    """0, or IS_MARK, MAY_CHANGE and the canonical combining class of a character."""
+    return pages[page_of[c >> 8]][c & 255]
+
+
+cdef bint is_normal(const char* p, size_t n) noexcept nogil:
+    """Whether NFC surely leaves a text as it is: the quick check of UAX 15. Invalid UTF-8 is left as it is."""
+    cdef const char* end = p + n
+    cdef uint32_t c = 0
+    cdef uint16_t kind, last = 0
+    cdef size_t i, size
+    cdef bint plain = True
+    for i in range(n):
+        plain &= <uint8_t>p[i] < BEGINS_MARK
+    if plain:
+        return True
+    while p < end:
+        size = character(<const uint8_t*>p, end - p, &c)
+        kind = mark_kind(c) if size > 1 else 0
+        if kind & MAY_CHANGE or 0 < (kind & CLASS_BITS) < last:
+            return False
+        last = kind & CLASS_BITS
+        p += size if size else 1
+    return True
+
+
+cdef int add_normal_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept with gil:
+    """The words of a text in NFC."""
+    try:
+        text = normalize("NFC", p[:n].decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        return add_words(sink, space, batch, text, len(text))
+    except MemoryError:
+        return -1
 
 
 cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
@@ -31,6 +94,13 @@ cdef size_t write_character(char* to, uint32_t c) noexcept nogil:
 cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
     """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then the
     n-grams that end with it, the shorter ones first. Invalid UTF-8 separates words."""
+    if sink.words == 1 or likely(is_normal(p, n)):
+        return add_words(sink, space, batch, p, n)
+    return add_normal_text(sink, space, batch, p, n)
+
+
+cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+    """`add_text` of a text as it is."""
     cdef const char* end = p + n
     cdef uint32_t c = 0
     cdef size_t size, at = 0, begin = 0, words = 0, first
@@ -53,6 +123,8 @@ cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, si
                     size = 1
                 elif is_alnum(c):
                     letter, c = True, to_lower(c)
+                elif c >= FIRST_MARK and at > begin and sink.words > 1:
+                    letter = mark_kind(c) & IS_MARK != 0     # it belongs to the letter before
             p += size
             if letter:
                 at += write_character(sink.scratch + at, c)
@@ -144,14 +216,14 @@ cdef class Cells:
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
-                  bint as_text=False):
+                  bint as_text=False, int words=2):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
         if not 1 <= ngram <= MOST_WORDS:
             raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
         self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
-        self.sink.seed = hash_seed
+        self.sink.seed, self.sink.words = hash_seed, words
         self.count = len(columns)
         self.names = [text.encode("utf-8", "surrogateescape") + b"=" for text, _ in columns]
         self.columns = <Column*>calloc(self.count + 1, sizeof(Column))
@@ -205,7 +277,7 @@ cdef class Cells:
         columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
-                     hash_seed=self.sink.seed, as_text=True)
+                     hash_seed=self.sink.seed, as_text=True, words=self.sink.words)
 
     def __dealloc__(self):
         free(self.columns)

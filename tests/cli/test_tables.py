@@ -42,7 +42,7 @@ def same_weights(one: str, other: str) -> None:
     """The models of two files are the same, but for what they know of columns."""
     a, b = read_model(one), read_model(other)
     assert arrays(a) == arrays(b)
-    a.columns = b.columns = {}
+    a.columns, b.columns, a.format, b.format = {}, {}, 1, 1
     assert a.header() == b.header()
 
 

@@ -1,13 +1,18 @@
 """Tables: what the core makes of delimited text and JSON lines, against Python's own readers and VW text."""
 
 import csv
+import importlib.util
 import io
 import json
+import unicodedata
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from random import Random
 
 import pytest
-from slow_tables import csv_as_vw, json_as_vw, words_of
+from hypothesis import given
+from hypothesis import strategies as st
+from slow_tables import csv_as_vw, features_of_text, json_as_vw, words_of
 from slow_tables import time_of as slow_time_of
 
 from vwlite.core.data.batch import Batch
@@ -197,6 +202,54 @@ def test_words_of_a_text_are_letters_and_digits_of_unicode():
     writer = table_parser(schema, ["t"], as_text=True)
     writer.parse(of(text + "\n"), Batch())
     assert writer.take_text().decode() == "|t " + " ".join(words_of(text)) + "\n"
+
+
+SCRIPTS = st.text(st.one_of(
+    st.characters(codec="utf-8", categories=["L", "M", "N", "Zs", "P"]), st.characters(codec="utf-8", categories=["M"]),
+    st.sampled_from("aAe\u0301\u0300\u0323\u0345\u1112\u1161\u11ab\u0928\u093c\u0958\ufb1d\uf900\u00c5\u212b 9_"),
+), max_size=12)  # fmt: skip
+
+
+@given(SCRIPTS, st.integers(1, 3))
+def test_marks_belong_to_the_letter_before_in_all_scripts(text, ngram):
+    schema = Schema({"t": "text"}, ngram)
+    cell = "".join(c for c in text if c >= " " and c not in '"\u2028\u2029\u0085')
+    writer = table_parser(schema, ["t"], as_text=True)
+    writer.parse(of(f'"{cell}"\n'), Batch())
+    features = " ".join(features_of_text(cell, ngram))
+    assert writer.take_text().decode().strip() == ("|t " + features if features else "|").strip()
+
+
+@pytest.mark.parametrize("text", [
+    "फिल्म बहुत खराब है", "தமிழ் மொழி", "ภาษาไทย ดีมาก", "السَّلامُ عليكم", "שָׁלוֹם עולם",
+    "한국어 말", "Việt Nam ộ", "naïve café",
+])  # fmt: skip
+def test_a_text_has_the_same_words_in_all_normal_forms(text):
+    """Each is a word between blanks, whole: those of a dictionary, however the file encodes them."""
+    found = set()
+    for form in ("NFC", "NFD"):
+        writer = table_parser(Schema({"t": "text"}), ["t"], as_text=True)
+        writer.parse(of(unicodedata.normalize(form, text) + "\n"), Batch())
+        found.add(writer.take_text().decode())
+    assert found == {"|t " + unicodedata.normalize("NFC", text).lower() + "\n"}
+
+
+def test_texts_of_models_of_0_2_0_are_cut_at_marks():
+    writer = TableParser("csv")
+    writer.set_table(Cells([("t", ROLES.index("text"))], as_text=True, words=1), [0], 1, ",")
+    writer.parse(of("तमिल cafe\u0301s\n"), Batch())
+    assert writer.take_text().decode() == "|t तम ल cafe s\n"
+
+
+def test_the_table_of_marks_is_that_of_unicode():
+    """Of Python's version of it: what is assigned later cannot be known."""
+    path = Path(__file__).parents[2] / "cython_ext" / "generate" / "marks.py"
+    spec = importlib.util.spec_from_file_location("marks", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = (path.parents[1] / "text" / "marks.pxd").read_text()
+    if unicodedata.unidata_version in made:
+        assert module.source() == made
 
 
 def test_times_are_those_of_python():

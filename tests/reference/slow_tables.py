@@ -8,6 +8,7 @@ import json
 import math
 import re
 import struct
+import unicodedata
 from typing import Any
 
 _BLANKS = " \t\r\n"
@@ -72,9 +73,11 @@ def fitting(text: str, banned: str) -> str:
 
 def words_of(text: str) -> list[str]:
     found, word = [], ""
-    for c in text + " ":
+    for c in unicodedata.normalize("NFC", text) + " ":
         if c.isalnum():
             word += c.lower()[0]
+        elif word and unicodedata.category(c).startswith("M"):
+            word += c
         elif word:
             found.append(word)
             word = ""

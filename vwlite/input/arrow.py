@@ -226,7 +226,8 @@ class ArrowParsing:
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
-            cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=self._options.hash_all)
+            cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=self._options.hash_all,
+                          words=schema.words)  # fmt: skip
             self._cells = (schema, cells)
         return self._cells[1]
 
@@ -354,7 +355,8 @@ class ArrowParsing:
                  for name, role in schema.roles.items()}  # fmt: skip
         cells = Cells(
             replace(schema, roles=roles).cells, ngram=schema.ngram, missing=schema.missing_typed, as_text=True,
-        )
+            words=schema.words,
+        )  # fmt: skip
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)

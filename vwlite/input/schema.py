@@ -13,7 +13,8 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
 --missing says) in a column of numbers or times, the label and the importance; elsewhere it is a word as others are.
 What VW text cannot hold becomes `_`: bytes up to the space, and `|`, and in names `:` too. Words of a text are runs of
-letters and digits, as Unicode has them.
+letters and digits, as Unicode has them, each with the marks behind it (vowel signs, points, accents), of the text in
+normal form C. Models of 0.2.0 and before know no marks: they separated words (WORDS).
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
 numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame.
@@ -32,6 +33,7 @@ ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag",
 ONCE = ("label", "importance", "tag")  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # roles that prediction does not need
 CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
+WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
 SAMPLE = 1000  # rows from which roles are decided
 
 
@@ -51,7 +53,8 @@ class Schema:
     ngram: features of a text have up to this many consecutive words. open: other columns are `auto`, as in
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
     line. header: whether files have one; else their columns are these, in this order. missing: words that mean a
-    missing value where a number is expected; those that are numbers count in numeric columns only, by value.
+    missing value where a number is expected; those that are numbers count in numeric columns only, by value. words: how
+    texts become words, of WORDS.
     """
 
     roles: Mapping[str, str]  # by name
@@ -60,21 +63,28 @@ class Schema:
     delimiter: str = ""
     header: bool = True
     missing: tuple[str, ...] = MISSING
+    words: int = WORDS[-1]
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
         roles = [[name, role] for name, role in self.roles.items()]
-        return vars(self) | {"roles": roles, "missing": list(self.missing)}
+        found = vars(self) | {"roles": roles, "missing": list(self.missing)}
+        if self.words == WORDS[0] or "text" not in self.roles.values():
+            del found["words"]  # as models of 0.2.0 have it
+        return found
 
     @staticmethod
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
-        kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list}
+        kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list,
+                 "words": int}  # fmt: skip
         if type(stored) is not dict:
             raise ValueError("its columns are invalid")
-        stored = {"missing": []} | stored  # models of earlier versions do not have it
+        stored = {"missing": [], "words": WORDS[0]} | stored  # models of earlier versions do not have them
         if {name: type(value) for name, value in stored.items()} != kinds:
             raise ValueError("its columns are invalid")
+        if stored["words"] not in WORDS:
+            raise ValueError(f"its texts become words in the way {stored['words']}, which is unknown")
         if not all(type(word) is str and word.strip() for word in stored["missing"]):
             raise ValueError("its words for missing values are invalid")
         roles: dict[str, str] = {}

@@ -201,9 +201,10 @@ def _compare_columns(one: ShardModel, other: ShardModel) -> None:
             x, y = (f"is {roles[name]}" if name in roles else "is missing" for roles in (mine, its))
             raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: give all "
                             "shards the same column roles, as in `vwlite help tables`")  # fmt: skip
-    for name in a:
-        if (name != "roles" or not a["header"]) and a[name] != b[name]:
-            what = "order of columns" if name == "roles" else f"--{name}" if name != "open" else "kind of table"
+    kinds = {"roles": "order of columns", "open": "kind of table", "words": "way of cutting texts into words"}
+    for name in {**a, **b}:
+        if (name != "roles" or not a["header"]) and a.get(name) != b.get(name):
+            what = kinds.get(name, f"--{name}")
             raise DataError(f"{one.path}: trained with another {what} than {other.path}: only models of the same "
                             "columns can be merged")  # fmt: skip
 

@@ -12,7 +12,7 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
                 key it is. The format is 2 then, so that programs which know no names say which one does.
 
 The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
-that of calibrated models is 4.
+that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns) is 5.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -38,6 +38,7 @@ from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,
     FIELDS,
+    WITH_MARKS,
     WITH_NAMES,
     WITH_OPTIONS,
     WITHOUT_NAMES,
@@ -53,7 +54,7 @@ from vwlite.records import record
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
-FORMAT = 4  # raised when older programs cannot read what is written
+FORMAT = 5  # raised when older programs cannot read what is written
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
@@ -139,7 +140,8 @@ class Model:
     def _oldest_format(self) -> int:
         """The first one that has what is in this model."""
         named = WITH_NAMES if len(self.names) else WITHOUT_NAMES
-        return CALIBRATED if self.calibration else max(oldest_format(self.options), named)
+        marks = WITH_MARKS if "words" in self.columns else WITHOUT_NAMES
+        return max(marks, CALIBRATED if self.calibration else max(oldest_format(self.options), named))
 
     def header(self) -> dict[str, Any]:
         return {
