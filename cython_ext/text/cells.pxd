@@ -112,6 +112,8 @@ cdef struct CellSink:
     Missing missing
     bint strings            # names of digits only are numbers, not hashed
     int ngram
+    char decimal            # the point of numbers that are written as people do; 0: numbers are those of VW text
+    char thousands          # what is between groups of their digits; 0: nothing
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     char* scratch
     size_t scratch_size
@@ -268,6 +270,10 @@ cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, co
     return add_word(sink, c, batch, p, n)
 
 
+cdef enum:
+    LONGEST_PLAIN = 64          # bytes of a number that is written as people do
+
+cdef size_t plain_number(char decimal, char thousands, const char* p, size_t n, char* to) noexcept nogil
 cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil
 cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil

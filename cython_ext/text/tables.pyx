@@ -22,9 +22,9 @@ from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_start, rewind
 from vwlite.core.text.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, NUMERIC, TEXT, TIME, Role, CellSink, add_number,
-    add_padded_word, add_text, add_time, character, close_space, fits_byte, is_missing, is_missing_number, name_hash,
-    open_space, put, read_time, set_column, write, write_character,
+    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role, CellSink,
+    add_number, add_padded_word, add_text, add_time, character, close_space, fits_byte, is_missing, is_missing_number,
+    name_hash, open_space, plain_number, put, read_time, set_column, write, write_character,
 )
 from vwlite.core.text.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
@@ -92,6 +92,8 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
     cdef Float number
     cdef Moment time
     cdef int failed
+    cdef char[LONGEST_PLAIN + PADDING] plain
+    cdef size_t size
     while p < end and is_blank(p[0]):
         p += 1
     if p == end:
@@ -113,6 +115,13 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
                 return -1
             failed = add_time(sink, c, batch, &time)
     else:
+        if unlikely(sink.decimal != 0) and c.role == NUMERIC and not is_missing(&sink.missing, p, end - p):
+            size = plain_number(sink.decimal, sink.thousands, p, end - p, plain)
+            if size == 0:
+                error_at(error, CELL, p, end)
+                return -1
+            memset(plain + size, 0, PADDING)
+            p, end = plain, plain + size
         number = read_float(p, end)
         if likely(number.end == end):
             if unlikely(not isfinite(number.value)):
@@ -478,6 +487,7 @@ cdef class TableParser(Parser):
         cdef const char* begin = p
         cdef const char* text = p
         cdef const char* end
+        cdef char[LONGEST_PLAIN + PADDING] plain
         cdef Float number
         cdef Moment time
         cdef bint escaped = False, is_number = False, failed
@@ -525,6 +535,12 @@ cdef class TableParser(Parser):
                 return NULL
             return p
         if c.role == NUMERIC or (is_number and c.role == BY_VALUE):
+            if sink.decimal != 0 and not is_number:
+                size = plain_number(sink.decimal, sink.thousands, text, end - text, plain)
+                if size == 0:
+                    return error_at(error, CELL, begin, p)
+                memset(plain + size, 0, PADDING)
+                text, end = plain, plain + size
             number = read_float(text, end)
             if number.end != end or not isfinite(number.value):
                 return error_at(error, CELL if number.end != end else CELL_LARGE, begin, p)

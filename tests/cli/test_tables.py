@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import lzma
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -18,6 +19,7 @@ from running import GD, finish, start
 from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
+from vwlite.core.text.cells import number_of
 from vwlite.input import pipeline, table_text
 from vwlite.input.reader import read_blocks
 from vwlite.input.schema import MISSING
@@ -595,6 +597,83 @@ def test_times_of_json_lines_are_values(vwlite, at):
         Path("a.jsonl").write_text(f'{{"y": 1, "at": {value}}}\n')
         err = vwlite("train", *GD, "a.jsonl", "--label", "y", "--time", "at", code=65).err
         assert err.splitlines()[-1] == "a.jsonl:1:16: an array or object where one value is expected"
+
+
+WRITTEN = [
+    ("$1,026", 1026.0), ("-$1,026.50", -1026.5), ("$-5", -5.0), ("9.2%", 9.2), ("9.2 %", 9.2), ("112,000", 112000.0),
+    ("1,00,000", 100000.0), ("\u20ac 1,234.5", 1234.5), ("1,234.5\u00a0\u20ac", 1234.5), ("7", 7.0), ("+.5", 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("decimal", "thousands"), [(".", ","), (",", "."), (",", " "), (".", "'")])
+def test_numbers_as_people_write_them(decimal, thousands):
+    swap = str.maketrans({".": decimal, ",": thousands})
+    for text, value in WRITTEN:
+        found = number_of(text.translate(swap).encode(), decimal, thousands)
+        assert found is not None and float(found) == value, text
+    for text in ("1,02", "1,0260", "12345,678", "1,234,56", ",5", "1.2.3", "1.5,000", "$", "%", "$5%", "a5", "5a",
+                 "1 2", "- 5", "--5", ".", "9" * 80, "1,234,5", "5 $ x"):  # fmt: skip
+        assert number_of(text.translate(swap).encode(), decimal, thousands) is None, text
+    assert number_of(b"1.234" if decimal == "," else b"1,234", decimal, "") is None
+
+
+@pytest.mark.parametrize(("decimal", "thousands"), [(".", ","), (",", "."), (",", " ")])
+def test_a_table_of_numbers_that_people_wrote_is_that_of_plain_numbers(vwlite, at, decimal, thousands):
+    """Learned, predicted (also from JSON, where they are strings), converted; a model keeps the options."""
+    swap, rng = str.maketrans({".": decimal, ",": thousands}), Random(7)
+    rows = [(i % 2, rng.randrange(1, 9999) / 4 * (1 + i % 2), rng.randrange(1000) / 10) for i in range(80)]
+    people = [(y, f"${price:,.2f}".translate(swap), f"{rate}%".translate(swap)) for y, price, rate in rows]
+    for name, values in (("plain.csv", rows), ("written.csv", people)):
+        with open(name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("y", "price", "rate"), *values])
+    how = ["--label", "y", "--algorithm", "gd", "--quiet"]
+    typed = ["--thousands", thousands, *(["--decimal", decimal] if decimal == "," else [])]
+    vwlite("train", "plain.csv", *how, "-m", "plain")
+    vwlite("train", "written.csv", *how, *typed, "-m", "written")
+    one, other = read_model("plain"), read_model("written")
+    assert bytes(one.weights) == bytes(other.weights) and bytes(one.keys) == bytes(other.keys)
+    assert (one.format, other.format) == (1, 5)
+    assert other.columns == one.columns | dict(zip(["thousands", "decimal"], typed[1::2], strict=False))
+    predictions = vwlite("predict", "-m", "plain", "plain.csv").out
+    assert vwlite("predict", "-m", "written", "written.csv").out == predictions
+    Path("w.jsonl").write_text("".join(json.dumps({"price": price, "rate": rate}) + "\n" for _, price, rate in people))
+    assert vwlite("predict", "-m", "written", "w.jsonl").out == predictions
+    vwlite("train", "-i", "written", "written.csv", "-m", "more", "--quiet")
+    assert read_model("more").columns == other.columns
+    said = vwlite("train", "-i", "plain", "written.csv", *typed, "-m", "x", code=2).err
+    assert "contradicts the model, which has none: leave it out" in said
+    text = vwlite("convert", "written.csv", *how[:2], *typed).out
+    numbers = [float(word.split(":")[1]) for word in text.split() if ":" in word]
+    assert numbers == [x for _, price, rate in rows for x in (price, rate)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "option"),
+    [
+        ("$1,{}", "--thousands ,"), ("{}.2%", "--decimal ."), ("{},000", "--thousands ,"), ("0,{}5", "--decimal ,"),
+        ("1.{},5", "--decimal , --thousands ."), ("1 {},5", "--decimal , --thousands ' '"),
+    ],
+)  # fmt: skip
+def test_numbers_that_people_wrote_are_noted_with_the_option_that_reads_them(vwlite, at, cell, option):
+    """They are never advised to be dropped, and the command that describe gives learns from them."""
+    rows = [f"{i % 2};{cell.format(i + 100)};{i % 7}\n" for i in range(200)]
+    Path("t.csv").write_text("y;x;z\n" + "".join(rows))
+    said = vwlite("train", "t.csv", "--label", "y", "--algorithm", "gd", "-m", "m").err
+    note = next(line for line in said.splitlines() if "column x:" in line)
+    assert "are numbers with signs or separators" in note and f"each is a category: {option} reads them" in note
+    command = vwlite("describe", "t.csv", "--label", "y").out.splitlines()[-1]
+    assert "--drop" not in command
+    vwlite(*shlex.split(command)[1:], "--algorithm", "gd", "--quiet")
+    assert ["x", "numeric"] in read_model("t.model").columns["roles"]
+
+
+def test_a_separator_that_is_the_decimal_point_is_refused(vwlite, at):
+    (at / "t.csv").write_text("y,a\n1,2\n")
+    said = vwlite("train", "t.csv", "--label", "y", "--thousands", ".", code=2).err
+    assert "--thousands . is the decimal point too: add --decimal ," in said
+    said = vwlite("train", "t.csv", "--label", "y", "--numeric", "a", "--decimal", ",", "-m", "m").err
+    (at / "u.csv").write_text('y,a\n1,1.234\n')
+    assert "u.csv:2:3: column a: '1.234' is not a number" in vwlite("predict", "-m", "m", "u.csv", code=65).err
 
 
 def test_columns_of_ids_dates_and_texts_are_noted(vwlite, at):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from vwlite.core.text.cells import time_of
+from vwlite.core.text.cells import number_of, time_of
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
 
@@ -15,6 +15,7 @@ MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # in an order that only its writer knows
 _NO_VALUE = re.compile(rb"[?.*#/-]+|(?i:none|null|nil|missing|unknown|empty|n\.?/?a\.?)")  # whatever --missing says
+_WRITTEN = ((".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))  # numbers: decimal point, between thousands
 _DIGITS = re.compile(rb"(19|20)\d{6}")
 
 
@@ -25,14 +26,18 @@ class Finding(NamedTuple):
     sentence: str
     option: str = ""
     words: tuple[str, ...] = ()  # of --missing
+    numbers: tuple[str, str] | tuple[()] = ()  # --decimal and --thousands, which read the cells
 
 
 class Sample:
-    """The cells of the columns of a table, without blanks at their ends. missing: words that mean a missing value."""
+    """The cells of the columns of a table, without blanks at their ends. missing: words that mean a missing value.
+    decimal, thousands: as of Schema."""
 
     def __init__(
-        self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, missing: Sequence[str]
-    ) -> None:
+        self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, missing: Sequence[str],
+        decimal: str = "", thousands: str = "",
+    ) -> None:  # fmt: skip
+        self._written = (decimal or ".", thousands) if decimal or thousands else None
         self._names, self._columns, self._rows, self._words = names, columns, rows, missing
         self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
         self._numbers = {float(word) for word in self._missing if IS_NUMBER.fullmatch(word)}
@@ -40,7 +45,13 @@ class Sample:
     def numeric(self) -> list[bool]:
         """For each column, whether its cells are numbers, as far as they are not missing, and there is one."""
         found = (column.keys() - self._missing for column in self._columns)
-        return [bool(cells) and all(map(IS_NUMBER.fullmatch, cells)) for cells in found]
+        return [bool(cells) and all(map(self._is_number, cells)) for cells in found]
+
+    def _is_number(self, cell: bytes) -> bool:
+        """Whether a numeric column reads a cell."""
+        if self._written is not None:
+            return number_of(cell, *self._written) is not None
+        return IS_NUMBER.fullmatch(cell) is not None
 
     def missing(self, schema: Schema) -> str:
         """How much is missing, as part of the line about the columns."""
@@ -67,7 +78,7 @@ class Sample:
         for name, column in zip(self._names, self._columns, strict=True):
             role = schema.roles[name]
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
-            others = {cell: n for cell, n in cells.items() if not IS_NUMBER.fullmatch(cell)}
+            others = {cell: n for cell, n in cells.items() if not self._is_number(cell)}
             if role == "label" and others and self._missing - {b""} & column.keys():
                 found = self._shown(self._missing - {b""} & column.keys())
                 yield Finding(name, f"{found} means a missing label, not a class: --missing WORDS changes that")
@@ -81,7 +92,10 @@ class Sample:
                 continue
             dates = sum(n for cell, n in others.items() if time_of(cell) or _DATE.match(cell))
             mostly = total - bad >= NEARLY * total or (total > bad and all(map(_NO_VALUE.fullmatch, others)))
-            if bad and len(others) <= MOST_OTHERS and mostly:
+            written = self._as_written(cells) if bad and self._written is None else None
+            if written is not None:
+                yield written._replace(column=name)
+            elif bad and len(others) <= MOST_OTHERS and mostly:
                 more = tuple(sorted(cell.decode("utf-8", "replace") for cell in others))
                 words = typed_names([*self._words, *more])
                 yield Finding(name, f"{total - bad} of {total} cells are numbers, but not {self._shown(others)}, so it "
@@ -98,6 +112,27 @@ class Sample:
                 words = f"; --text {option} makes a feature of each word" if texts else ""
                 yield Finding(name, f"{len(cells)} of {total} cells differ, and each is a category: --drop {option} "
                                     f"leaves them out{words}", "--text" if texts else "--drop")  # fmt: skip
+
+    @staticmethod
+    def _as_written(cells: "Mapping[bytes, int]") -> Finding | None:
+        """What to do about numbers with signs and separators, if nearly all cells are such."""
+        import shlex  # not at the top: few tables have a note
+
+        total, found = sum(cells.values()), []
+        for decimal, thousands in _WRITTEN:
+            read = [cell for cell in cells if number_of(cell, decimal, thousands) is not None]
+            found.append((sum(cells[cell] for cell in read), read))
+        most, read = max(found, key=lambda pair: pair[0])
+        written = sorted(cell for cell in read if not IS_NUMBER.fullmatch(cell))
+        if most < NEARLY * total or not written:
+            return None
+        decimal, thousands = next(pair for pair, (n, _) in zip(_WRITTEN, found, strict=True) if n == most)
+        thousands = thousands if any(thousands.encode() in cell for cell in read) else ""
+        typed = [f"--decimal {decimal}"] if decimal == "," or not thousands else []
+        typed += [f"--thousands {shlex.quote(thousands)}"] if thousands else []
+        what = f"{most} of {total} cells are numbers with signs or separators, such as '{shown(written[0])}'"
+        how = f"each is a category: {' '.join(typed)} reads them"
+        return Finding("", f"{what}, and {how}", numbers=(decimal, thousands))
 
     @staticmethod
     def _shown(cells: "Mapping[bytes, int] | set[bytes]") -> str:

@@ -54,7 +54,8 @@ class Schema:
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
     line. header: whether files have one; else their columns are these, in this order. missing: words that mean a
     missing value where a number is expected; those that are numbers count in numeric columns only, by value. words: how
-    texts become words, of WORDS.
+    texts become words, of WORDS. decimal, thousands: the point of numbers in text, and what is between groups of their
+    digits, as people write them: then signs of money and % are left out. Both "": numbers are those of VW text.
     """
 
     roles: Mapping[str, str]  # by name
@@ -64,6 +65,8 @@ class Schema:
     header: bool = True
     missing: tuple[str, ...] = MISSING
     words: int = WORDS[-1]
+    decimal: str = ""
+    thousands: str = ""
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
@@ -71,18 +74,25 @@ class Schema:
         found = vars(self) | {"roles": roles, "missing": list(self.missing)}
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
+        for name in ("decimal", "thousands"):
+            if not found[name]:
+                del found[name]
         return found
 
     @staticmethod
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
         kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list,
-                 "words": int}  # fmt: skip
+                 "words": int, "decimal": str, "thousands": str}  # fmt: skip
         if type(stored) is not dict:
             raise ValueError("its columns are invalid")
-        stored = {"missing": [], "words": WORDS[0]} | stored  # models of earlier versions do not have them
+        # Models of earlier versions, or without such columns, do not have these.
+        stored = {"missing": [], "words": WORDS[0], "decimal": "", "thousands": ""} | stored
         if {name: type(value) for name, value in stored.items()} != kinds:
             raise ValueError("its columns are invalid")
+        point, between = stored["decimal"], stored["thousands"]
+        if point not in ("", ".", ",") or len(between) > 1 or not between.isascii() or between == (point or "."):
+            raise ValueError(f"its numbers have the point {point!r} and {between!r} between digits")
         if stored["words"] not in WORDS:
             raise ValueError(f"its texts become words in the way {stored['words']}, which is unknown")
         if not all(type(word) is str and word.strip() for word in stored["missing"]):
@@ -165,6 +175,8 @@ class RoleOptions:
     names: Sequence[str] = ()  # of the columns of files without a header
     no_header: bool = False  # files without a header, whose columns are c1, c2, ...
     missing: tuple[str, ...] | None = None  # None: nothing was said
+    decimal: str = ""
+    thousands: str = ""
 
     @property
     def missing_words(self) -> tuple[str, ...]:
@@ -212,7 +224,8 @@ def decide(
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     header = not (options.names or options.no_header)
-    return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words)
+    return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
+                  decimal=options.decimal, thousands=options.thousands)  # fmt: skip
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -245,7 +258,8 @@ def open_schema(options: RoleOptions) -> Schema:
     """The schema of JSON lines: the roles that were typed; every other value by its own type."""
     roles = options.roles()
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    return Schema(roles, options.ngram, open=True, missing=options.missing_words)
+    return Schema(roles, options.ngram, open=True, missing=options.missing_words, decimal=options.decimal,
+                  thousands=options.thousands)  # fmt: skip
 
 
 def check_same(schema: Schema, options: RoleOptions) -> None:
@@ -260,6 +274,11 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
     if options.no_header and schema.header and not schema.open:
         raise SchemaError("--no-header contradicts the model, whose columns have names from a header: --columns "
                           "NAMES gives them to a file without one")  # fmt: skip
+    for name in ("decimal", "thousands"):
+        typed, known = getattr(options, name), getattr(schema, name)
+        if typed not in ("", known):
+            there = f"has {known!r}" if known else "has none"
+            raise SchemaError(f"--{name} {typed!r} contradicts the model, which {there}: leave it out")
     if options.missing not in (None, schema.missing):
         typed, known = (",".join(words or ()) for words in (options.missing, schema.missing))
         raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")

@@ -211,7 +211,8 @@ class Records(SourceBlocks):
         if self._layout is None and self._header is not None and (final or len(self._rows) >= SAMPLE):
             rows = [[cell.strip(_BLANKS) for cell in row] for row in self._rows]
             columns = [Counter(column) for column in zip(*rows, strict=True)] or [Counter() for _ in self._header]
-            sample = Sample(self._header, columns, len(rows), self._table.options.missing_words)
+            o = self._table.options
+            sample = Sample(self._header, columns, len(rows), o.missing_words, o.decimal, o.thousands)
             try:
                 schema = decide(self._header, sample.numeric(), self._table.options)
             except SchemaError as e:

@@ -12,7 +12,8 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
                 key it is. The format is 2 then, so that programs which know no names say which one does.
 
 The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
-that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns) is 5.
+that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns), and of
+numbers with signs and separators (`decimal`, `thousands`), is 5.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -38,6 +39,7 @@ from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,
     FIELDS,
+    NEW_COLUMNS,
     WITH_MARKS,
     WITH_NAMES,
     WITH_OPTIONS,
@@ -140,7 +142,7 @@ class Model:
     def _oldest_format(self) -> int:
         """The first one that has what is in this model."""
         named = WITH_NAMES if len(self.names) else WITHOUT_NAMES
-        marks = WITH_MARKS if "words" in self.columns else WITHOUT_NAMES
+        marks = WITH_MARKS if NEW_COLUMNS & self.columns.keys() else WITHOUT_NAMES
         return max(marks, CALIBRATED if self.calibration else max(oldest_format(self.options), named))
 
     def header(self) -> dict[str, Any]:

@@ -26,8 +26,9 @@ MOST_PASSES = 200  # whose losses a model has
 LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
 # would apply the weights to other values, or show other probabilities; with a map of scores; and of texts whose words
-# have their marks.
+# have their marks, or of tables whose numbers have signs and separators.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS = 1, 2, 3, 4, 5
+NEW_COLUMNS = {"words", "decimal", "thousands"}  # what columns may say from the last one on
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
@@ -102,8 +103,8 @@ def check_header(header: dict[str, Any]) -> None:
         from vwlite.input.schema import Schema
 
         Schema.restored(header["columns"])
-        if "words" in header["columns"] and header["format"] < WITH_MARKS:
-            raise ValueError(f"its format is {header['format']}, whose texts have no words with marks")
+        if NEW_COLUMNS & header["columns"].keys() and header["format"] < WITH_MARKS:
+            raise ValueError(f"its format is {header['format']}, whose columns do not have what its columns say")
     if settings.algorithm == SOLVED.name:
         _check_solved(header, settings)
     elif header.get("solved", {}) != {}:

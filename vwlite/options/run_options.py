@@ -129,6 +129,15 @@ class InputOptions:
         help="Words that mean a missing value, as an empty cell does. In numeric and time columns, the label and the "
              "importance.",
     )  # fmt: skip
+    decimal: str = option(
+        "", "--decimal", group=TABLES, type=Choice([".", ","]), metavar="C",
+        help="Decimal point of numeric cells. With this or --thousands, $ and other signs of money, and %, are left "
+             "out of numbers.",
+    )  # fmt: skip
+    thousands: str = option(
+        "", "--thousands", group=TABLES, type=Choice([",", ".", " ", "'", "_"]), metavar="C",
+        help="Separator of thousands in numeric cells, as in 1,026.",
+    )  # fmt: skip
     predictions: str | None = None
     raw_predictions: str | None = option(
         None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
@@ -175,7 +184,8 @@ class InputOptions:
         missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
-            names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing, **named,
+            names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
+            decimal=self.decimal, thousands=self.thousands, **named,
         )  # fmt: skip
 
 

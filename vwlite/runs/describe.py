@@ -197,7 +197,9 @@ class Description:
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
         if self._delimited:
-            findings += Sample(list(roles), words, 0, schema.missing).findings(schema, self._typed)
+            findings += Sample(
+                list(roles), words, 0, schema.missing, schema.decimal, schema.thousands
+            ).findings(schema, self._typed)
         features = {name: f for name, f in found.items() if f["role"] in ("numeric", "categorical")}
         same = [name for name, f in features.items() if f["distinct"] == 1 and not f["missing"] and rows > 1]
         findings += [Finding("", f"the same value in every row, which tells nothing: {listed(same)}")] if same else []
@@ -229,6 +231,11 @@ class Description:
             return joined(["vwlite", "describe", *parts, "--label", likely[-1]])
         if label is None or label["distinct"] < 2:
             return ""
+        decimal, thousands = max(
+            (f.numbers for f in findings if f.numbers), key=lambda pair: pair[1] != "", default=("", "")
+        )
+        parts += ["--thousands", thousands] if thousands else []
+        parts += ["--decimal", decimal] if decimal == "," or (decimal and not thousands) else []
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*o.roles.missing_words, *words] if option == "--missing" else words)]

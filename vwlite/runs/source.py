@@ -56,6 +56,9 @@ def table_of(
 
     schema = Schema.restored(columns) if columns else None
     options = o.roles
+    if options.thousands and options.thousands == (options.decimal or "."):
+        raise UsageError(f"--thousands {options.thousands} is the decimal point too: add --decimal "
+                         f"{'.' if options.thousands == ',' else ','}")  # fmt: skip
     try:
         typed = options.roles()
         if schema is not None:
@@ -64,7 +67,8 @@ def table_of(
         raise UsageError(str(e)) from None
     if o.format != "auto" and not FORMATS[o.format].is_table and options != RoleOptions():
         others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "columns": o.columns,
-                  "no-header": o.no_header, "missing": o.missing}  # fmt: skip
+                  "no-header": o.no_header, "missing": o.missing, "decimal": o.decimal,
+                  "thousands": o.thousands}  # fmt: skip
         what = next((f"{role} {name}" for name, role in typed.items()), None)
         what = what or next(name for name, is_typed in others.items() if is_typed)
         raise UsageError(f"--{what} is for tables, and --format {o.format} has no columns: leave one of them out")
