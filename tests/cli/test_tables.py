@@ -992,3 +992,12 @@ def test_a_line_behind_newlines_in_quotes_is_reported_correctly(vwlite, at, monk
         diverged = vwlite(*run, "--loss", "squared", "-l", 1e-3, *more, code=65).err.splitlines()[-1]
         assert diverged.startswith(f"a.csv:{after}:1: the prediction is not finite")
     assert "is not used" not in diverged
+
+
+@pytest.mark.parametrize(("one", "other"), [("very good", "very_good"), ("a|b", "a b"), ("'t", "_t")])
+def test_two_labels_that_become_one_are_refused(vwlite, at, one, other):
+    (at / "t.csv").write_text("y,x\n" + f"{one},1\n{other},2\nbad,3\n" * 5)
+    more = ["--algorithm", "gd", "--oaa", "3", "--classes", "auto", "-m", "m"]
+    said = vwlite("train", "t.csv", "--label", "y", *more, code=65).err
+    assert "column y: the labels " in said and repr(one) in said and repr(other) in said and ": rename one" in said
+    vwlite("train", "t.csv", "--label", "x", "--drop", "y", "--algorithm", "gd", "-m", "m")

@@ -4,10 +4,12 @@ import inspect
 import itertools
 import os
 import pickle
+import re
 import signal
 import threading
 import time
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -613,3 +615,24 @@ def test_words_continue_from_a_model_that_has_none(tmp_path):
     path = str(tmp_path / "m")
     SparseClassifier(algorithm="gd").fit(X, np.where(y == "b", 1, -1)).save(path)
     assert SparseClassifier(initial=path).fit(X, y).classes_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("names", [["not good", "fine", "bad"], ["a,b", "c"], ["a|b", "c", "d"]])
+def test_class_names_that_a_file_cannot_keep_are_warned_of(tmp_path, names):
+    """The warning says which number is which class, as the model of the file predicts them."""
+    X, y = np.eye(len(names))[np.arange(60) % len(names)], np.array(names)[np.arange(60) % len(names)]
+    made = SparseClassifier(algorithm="gd", passes=5).fit(X, y)
+    with pytest.warns(UserWarning, match="the model file has numbers for the classes") as said:
+        made.save(tmp_path / "m")
+    known = {name: number for number, name in re.findall(r"(-?\d+) for '(.*?)'", str(said[0].message))}
+    found = load_model(tmp_path / "m").predict(X)
+    numbers = np.where(np.asarray(found, dtype=float) > 0.5, 1, -1) if len(names) == 2 else found  # probabilities
+    assert [float(known[name]) for name in made.predict(X)] == [float(number) for number in numbers]
+
+
+@pytest.mark.parametrize("names", [["good", "bad"], ["good", "fine", "bad"], [1, 2, 3], [True, False]])
+def test_class_names_that_a_file_keeps_are_not_warned_of(tmp_path, names):
+    X, y = np.eye(len(names))[np.arange(60) % len(names)], np.array(names)[np.arange(60) % len(names)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SparseClassifier(algorithm="gd").fit(X, y).save(tmp_path / "m")

@@ -10,6 +10,7 @@ import math
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -351,7 +352,11 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             if len(names) != self.n_features_in_:
                 raise ValueError(f"names has {len(names)} names, but X had {self.n_features_in_} columns")
             model = with_columns_named(model, names)
+        self._warn_of_lost_names()
         save(model, os.fspath(path), weights_only)
+
+    def _warn_of_lost_names(self) -> None:
+        """Warn of what a model file cannot keep."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
@@ -455,6 +460,18 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         if self.initial is not None and read_model(os.fspath(self.initial)).settings.labels is None:
             return {}  # saved by a version that did not store them
         return {"labels": labels}
+
+    def _warn_of_lost_names(self) -> None:
+        """Classes that are words, but not those of text, are numbers in the file."""
+        settings = self._learned.settings
+        if self._order.dtype.kind in "iufb" or settings.classes or settings.labels is not None:
+            return
+        numbers = range(1, self._order.size + 1) if self._multiclass else (-1, 1)
+        shown = ", ".join(f"{number} for {_name(c)!r}" for number, c in zip(numbers, self._order, strict=True))
+        warnings.warn(
+            f"the model file has numbers for the classes, {shown}: only names without blanks, commas and | are kept",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
 
     def _new_names(self, y: Array) -> list[bytes]:
         """The names that classes='auto' finds in y, in the order of its rows."""

@@ -27,7 +27,7 @@ from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, ex
 from vwlite.input.formats import by_magic
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block, display_name
-from vwlite.input.schema import SchemaError, category_columns, decide, index_columns
+from vwlite.input.schema import SchemaError, category_columns, decide, index_columns, label_of
 from vwlite.input.tables import Layout, TableReader, lay_out
 
 ROWS = 4096  # of a batch, if rows have many features each
@@ -431,5 +431,4 @@ def text_of(value: bytes | float, narrow: bool) -> bytes:
 
 def _word(text: str | None) -> bytes:
     """A label as a word of VW text."""
-    word = "".join("_" if c <= " " or c == "|" else c for c in (text or "").strip(" \t\r\n"))
-    return ("_" + word[1:] if word.startswith("'") else word).encode("utf-8", "surrogateescape")
+    return label_of((text or "").strip(" \t\r\n")).encode("utf-8", "surrogateescape")

@@ -46,6 +46,12 @@ def namespace_of(name: str) -> str:
     return "".join("_" if c <= " " or c in ":|" else c for c in name)
 
 
+def label_of(cell: str) -> str:
+    """A cell without blanks at its ends as the label of VW text."""
+    word = "".join("_" if c <= " " or c == "|" else c for c in cell)
+    return "_" + word[1:] if word.startswith("'") else word
+
+
 @dataclass(frozen=True)
 class Schema:
     """The columns of a table in order, each with its role.

@@ -215,6 +215,7 @@ class Records(SourceBlocks):
             sample = Sample(self._header, columns, len(rows), o.missing_words, o.decimal, o.thousands)
             try:
                 schema = decide(self._header, sample.numeric(), self._table.options)
+                sample.check_labels(schema)
             except SchemaError as e:
                 raise DataError(f"{self._where}: {e}") from None
             self._table.decide(schema, self._where, sample)
