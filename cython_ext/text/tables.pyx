@@ -1137,6 +1137,34 @@ cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcep
         last = p
 
 
+def json_end(bytes text, size_t at):
+    """The position after the object or array that begins at `at`, where as many brackets are closed as were opened; 0: it
+    does not end. And the position of its string that does not end on its line, -1 if there is none."""
+    cdef const char* begin = text
+    cdef const char* end = begin + len(text)
+    cdef const char* p = begin + at
+    cdef const char* quote
+    cdef size_t depth = 0
+    while p < end:
+        if p[0] == BRACE or p[0] == BRACKET:
+            depth += 1
+        elif p[0] == END_BRACE or p[0] == END_BRACKET:
+            depth -= 1
+            if depth == 0:
+                return p + 1 - begin, -1
+        elif p[0] == c'"':
+            quote = p
+            p += 1
+            while p[0] != c'"':
+                if p[0] == c'\\':
+                    p += 1
+                if p >= end or p[0] == c'\n':
+                    return 0, quote - begin
+                p += 1
+        p += 1
+    return 0, -1
+
+
 # --- for tests -----------------------------------------------------------------------------------
 
 def delimiters_of_cells(bytes text, str delimiter, bint portable=False):

@@ -3,10 +3,14 @@
 import json
 import random
 import socket
+import time
 
 import pytest
 from running import finish, start
 from servers import CLASSES, DENSE, TABLE, TEXT, predicted
+
+from vwlite.serve.json_rows import Rows
+from vwlite.serve.served import BadBody
 
 HEADER, *ROWS = TABLE.splitlines()
 
@@ -205,6 +209,24 @@ def test_text_of_no_format_is_refused_in_the_words_of_http(shared):
 def test_what_is_not_json_is_refused(shared, body):
     error = json.loads(shared.post("/predict?model=table", body, 422, kind="application/json"))
     assert error["error"]
+
+
+@pytest.mark.parametrize("before", [b"", b'[{"age": 1},\n', b'{"age": {"b": '])
+@pytest.mark.parametrize("text", [b'"' + b'\\"' * 9, b'"' + b"\\\\" * 9, b'"abc\\', b'"', b'"a\nb"', b'"a\\\nb"'])
+def test_a_string_that_does_not_end_is_an_error_at_its_quote(before, text):
+    body = before + b"{" + text
+    with pytest.raises(BadBody, match="a string that does not end on its line") as error:
+        Rows(body)
+    at = len(before) + 1
+    assert (error.value.line, error.value.column) == (1 + before.count(b"\n"), at - before.rfind(b"\n"))
+
+
+def test_an_unclosed_string_of_escapes_takes_no_more_than_its_length():
+    """Every other connection would wait: it took four times as long for twice as many."""
+    begin = time.process_time()
+    with pytest.raises(BadBody):
+        Rows(b'{"' + b'\\"' * 20_000)
+    assert time.process_time() - begin < 2  # of 0.001
 
 
 def test_json_for_a_model_without_columns_says_what_to_do(shared):

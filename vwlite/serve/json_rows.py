@@ -3,10 +3,11 @@ and numbers are hashed as they are written. Brackets are only counted: a body ma
 
 import re
 
+from vwlite.core.text.tables import json_end
 from vwlite.input.diagnostics import EXPLAINED, BadLine
 from vwlite.serve.served import BadBody
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]', re.DOTALL)
+_TOKEN = re.compile(rb'["{}\[\]]')
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
 WHAT = "the body is JSON: an object, a list of objects, or an object on each line"
 
@@ -20,26 +21,23 @@ class Rows:
         start = len(body) - len(body.lstrip())
         listed = body[start : start + 1] == b"["
         texts: list[bytes] = []
-        at, depth = start + listed, 0
-        for token in _TOKEN.finditer(body, at):
-            bracket = body[token.start()]
-            if bracket == ord('"') and b"\n" in token[0]:
-                raise self.error(token.start(), EXPLAINED["JSON string"])
-            if depth == 0:
-                gap = b"," if listed and texts else b""
-                if bracket == ord("]") and listed and not body[at : token.start()].strip():
-                    listed, at = False, token.end()
-                    break
-                if bracket != ord("{") or body[at : token.start()].strip() != gap:
-                    raise self.error(at, WHAT)
-                self._begins.append(token.start())
-            depth += (bracket in b"{[") - (bracket in b"}]")
-            if depth == 0:
-                at = token.end()
-                texts.append(body[self._begins[-1] : at].translate(_LINE_ENDS))
-        if depth:
-            texts.append(body[self._begins[-1] :].translate(_LINE_ENDS))  # the parser says what is missing
-        elif listed or body[at:].strip() or (not texts and body[start : start + 1] != b"["):
+        at = start + listed
+        while token := _TOKEN.search(body, at):
+            begin, between = token.start(), body[at : token.start()].strip()
+            if listed and token[0] == b"]" and not between:
+                listed, at = False, token.end()
+                break
+            if token[0] != b"{" or between != (b"," if listed and texts else b""):
+                raise self.error(at, WHAT)
+            self._begins.append(begin)
+            end, quote = json_end(body, begin)
+            if quote >= 0:
+                raise self.error(quote, EXPLAINED["JSON string"])
+            at = end or len(body)
+            texts.append(body[begin:at].translate(_LINE_ENDS))  # where one does not end the parser says what is missing
+            if not end:
+                listed = False
+        if listed or body[at:].strip() or (not texts and body[start : start + 1] != b"["):
             raise self.error(at, WHAT)
         self.kind = "list" if body[start : start + 1] == b"[" else "object" if len(texts) == 1 else "lines"
         self.lines = b"".join(text + b"\n" for text in texts)
