@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 LONGEST = 40  # bytes of a token that are shown
 MOST_NAMES = 8  # of classes that are shown
 
-IS_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+# No two parts of it can match the same digits: what is no number after many of them is refused in linear time.
+IS_NUMBER = re.compile(rb"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _NOUNS = {
     "label": "label",

@@ -5,13 +5,12 @@ are skipped. Features that are not in the file have the weight 1.
 """
 
 import array
-import re
 
 from vwlite.errors import DataError, NoInputError
 from vwlite.hashing import feature_hash
+from vwlite.input.diagnostics import IS_NUMBER, shown
 
 SMALLEST, LARGEST = 1e-3, 1e3  # so that sums of squares are exact
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def read_feature_weights(path: str, *, bits: int, hash_all: bool) -> tuple["array.array[int]", "array.array[float]"]:
@@ -43,7 +42,6 @@ def _parsed(words: list[bytes]) -> tuple[bytes, float]:
     if len(words) != 2:
         raise ValueError("expected a feature and its weight, with a space between them")
     name, text = words
-    if not _NUMBER.fullmatch(text) or not SMALLEST <= float(text) <= LARGEST:
-        shown = text.decode("utf-8", "backslashreplace")
-        raise ValueError(f"the weight {shown!r} is not a number from {SMALLEST:g} to {LARGEST:g}")
+    if not IS_NUMBER.fullmatch(text) or not SMALLEST <= float(text) <= LARGEST:
+        raise ValueError(f"the weight '{shown(text)}' is not a number from {SMALLEST:g} to {LARGEST:g}")
     return name, float(text)

@@ -20,7 +20,7 @@ REASONS = {
     501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
 }  # fmt: skip
 _LINE = re.compile(rb"([A-Za-z][!#$%&'*+.^_`|~0-9A-Za-z-]*) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
-_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\x00-\x08\x0a-\x1f\x7f]*)")
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:._-]*\])(?::\d{0,5})?")
 _ORIGIN = re.compile(r"\Ahttps?://[^/?#]*", re.IGNORECASE)
 _ONCE = (b"content-length", b"transfer-encoding", b"host", b"content-type", b"content-encoding", b"expect")
@@ -69,7 +69,7 @@ def parse_fields(lines: list[bytes]) -> dict[bytes, bytes]:
         match = _HEADER.fullmatch(header)
         if not match:
             raise Refused(400, "a header is a line such as Content-Type: text/plain, without control characters")
-        name, value = match[1].lower(), match[2].rstrip(b" \t")
+        name, value = match[1].lower(), match[2].strip(b" \t")
         if name in found and name in _ONCE:
             raise Refused(400, f"two headers {name.decode()}")
         found[name] = found[name] + b"," + value if name in found else value

@@ -369,7 +369,7 @@ _CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
 _BITS = {"uint": 32, "ulong": 64, "int": 32, "long": 64}
 _LARGEST = 3.4028235677973366e38  # numbers from here on exceed 32-bit floats
 _WHOLE = re.compile(r"\s*[-+]?\d{1,30}", re.ASCII)
-_DECIMAL = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_DECIMAL = re.compile(r"\s*[-+]?(\d+(?:\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
