@@ -1013,14 +1013,16 @@ cdef object name_of(uint32_t code):
     return TABLE_CODES[code - RAGGED] if code >= RAGGED else LINE_CODES[code]
 
 
-def split(block, str delimiter, size_t most=1):
+def split(block, str delimiter, size_t most=1, bint skip_blank=False):
     """The cells of the first records of a block as bytes, for callers that need few of them: at most `most` records,
     each as its cells, its begin and its end (after its line end). For an invalid record, cells is None, and for the end
-    its error code; it ends the list if no line end follows. The last one may lack its line end."""
+    its error code; it ends the list if no line end follows. The last one may lack its line end. skip_blank:
+    records of one blank cell before the first other one do not count."""
     cdef bytes text = bytes(block)
     cdef size_t n, capacity = 64, found, i
     cdef const char* base
     cdef const char* p
+    cdef const char* q
     cdef const char* reached = NULL
     cdef const uint32_t* m
     cdef uint64_t high = 0
@@ -1062,6 +1064,13 @@ def split(block, str delimiter, size_t most=1):
                 while m < positions + found and base + m[0] < p:
                     m += 1
                 continue
+            if skip_blank and not records and record.cells == 1:
+                q = cells[0].begin
+                while q < cells[0].end and is_blank(q[0]):
+                    q += 1
+                if q == cells[0].end:
+                    p = record.end + 1
+                    continue
             row = [(cells[i].begin[:cells[i].end - cells[i].begin]) for i in range(record.cells)]
             row = [cell.replace(b'""', b'"') if cells[i].doubled else cell for i, cell in enumerate(row)]
             records.append((row, p - base, record.end + 1 - base))

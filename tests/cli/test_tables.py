@@ -9,6 +9,7 @@ import lzma
 import shlex
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -852,6 +853,27 @@ def test_ngram_is_not_for_text_without_columns(vwlite, at, name, text, form):
 def test_the_index_of_pandas_can_be_dropped(vwlite, at):
     Path("a.csv").write_text(",y,a\n0,1,2\n")
     assert vwlite("convert", "a.csv", "--label", "y", "--drop", "").out == "1 |a a:2\n"
+
+
+@pytest.mark.parametrize("blank", ["\n", "  \n", "\r\n", '"\n"\n'])
+def test_what_is_before_the_header_takes_no_more_than_its_length(vwlite, at, blank):
+    """It took four times as long for twice as many."""
+    text = "y\ta\n1\t2\n-1\t3\n" if blank.isspace() else "y,a\n1,2\n-1,3\n"
+    Path("a.csv").write_text(blank * 100_000 + text)
+    begin = time.process_time()
+    assert vwlite("convert", "a.csv", "--label", "y", "--quiet").out == "1 |a a:2\n-1 |a a:3\n"
+    assert time.process_time() - begin < 10  # of 0.1
+
+
+def test_errors_behind_blank_lines_name_their_line(vwlite, at):
+    for blank in ("\n", "\n  \n\n", '"\n"\n\n'):
+        line = 1 + blank.count("\n")
+        for text, behind in (('y,"a"b\n1,2\n', 0), ("y,a\n1,2,3\n", 1), ("1,2,3\n", 0)):
+            place = f"a.csv:{line + behind}:1:"
+            Path("a.csv").write_text(blank + text)
+            assert vwlite("convert", "a.csv", "--label", "y", code=65).err.split("\n")[-2].startswith(place)
+    Path("b").write_text("\n" * 100_000 + '{"y": 1, "a": 2}\n')
+    assert vwlite("convert", "b", "--label", "y", "--quiet").out.strip("\n") == "1 |a a:2"
 
 
 BAD_JSON = [

@@ -6,6 +6,8 @@ The grammar of text is in `vwlite.core.text`; `vwlite.core.text.parser.detect` d
 from importlib import import_module
 from typing import Any, NamedTuple
 
+BOM = b"\xef\xbb\xbf"
+LONGEST_FIRST = 1 << 16  # bytes of a first line that tell the format
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # which come after a suffix
 
 # Classes, as `module:name`: they are imported when they are used.
@@ -44,6 +46,11 @@ def imported(name: str) -> Any:
     """The class of a row, from its `module:name`."""
     module, _, name = name.partition(":")
     return getattr(import_module(module), name)
+
+
+def first_line(data: bytes | memoryview) -> bytes:
+    """The first line of a text that is not blank, or its beginning."""
+    return bytes(data).removeprefix(BOM).lstrip()[:LONGEST_FIRST].split(b"\n")[0]
 
 
 def by_name(source: str) -> str | None:

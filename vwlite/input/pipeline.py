@@ -16,7 +16,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import detect
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
-from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name, imported
+from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name, first_line, imported
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
 
@@ -99,7 +99,7 @@ def format_of(block: Block, options: ParseOptions) -> str:
     known: str | None = None
     if options.table is not None and options.table.expected:
         known = options.table.format_of(block.source, block.data)
-    line = bytes(block.data[:200]).split(b"\n")[0]
+    line = first_line(block.data)
     known = known or detect(block.data) or by_name(block.source) or by_begin(line)
     if known is None:
         table = f" (the model {options.model} is not for tables)" if options.model else ", or --label NAME for a table"

@@ -15,12 +15,12 @@ from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
-from vwlite.input.formats import FORMATS
+from vwlite.input.formats import BOM, FORMATS, first_line
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
-from vwlite.input.tables import BOM, Layout, TableReader, json_layout, lay_out
+from vwlite.input.tables import Layout, TableReader, json_layout, lay_out
 
 _BLANKS = b" \t\r\n"
 
@@ -136,7 +136,7 @@ class Records(SourceBlocks):
         known = self._table.options.delimiter or (self._table.schema.delimiter if self._table.schema else "")
         if known or FORMATS[self._format].delimiter:
             return known or FORMATS[self._format].delimiter
-        first = bytes(data[: 1 << 16]).lstrip().split(b"\n")[0]
+        first = first_line(data)
         return "," if b"," in first else next((c for c in "\t;" if c.encode() in first), ",")
 
     def _give(self, block: Block) -> Tasks:
@@ -147,7 +147,7 @@ class Records(SourceBlocks):
                 yield Task(block, self._format, self._layout)
             return
         self._held.append(block)
-        for cells, _, _ in split(block.data, self._delimiter, SAMPLE - len(self._rows)):
+        for cells, _, _ in split(block.data, self._delimiter, most=SAMPLE - len(self._rows)):
             if cells is not None and len(cells) == len(self._header or ()):
                 self._rows.append(cells)
         yield from self._decided(final=False)
@@ -158,31 +158,31 @@ class Records(SourceBlocks):
         if options.names or (schema is not None and not schema.header and not schema.open):
             self._set_header(list(options.names or (schema.roles if schema else ())), block.first_line)
             return True
-        while len(block.data):
-            line = block.first_line
-            cells, _, end = split(block.data, self._delimiter)[0]
-            if cells is None:
-                what = "first line" if options.no_header else "header"
-                raise DataError(f"{self._source}:{line}:1: the {what} is not a valid row: {EXPLAINED[end]}")
-            if options.no_header and (len(cells) > 1 or cells[0].strip(_BLANKS)):
-                self._head = b""
-                self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
-                return True
-            self._head = bytes(block.data[:end])
-            block.first_line += self._head.count(b"\n")
-            block.data = block.data[end:]
-            if len(cells) == 1 and not cells[0].strip(_BLANKS):
-                continue
-            try:
-                names = [cell.strip(_BLANKS).decode() for cell in cells]
-            except UnicodeDecodeError:
-                raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
-            if any("\r" in name.replace("\r\n", "") for name in names):
-                raise DataError(f"{self._source}:{line}:1: a carriage return in the header: lines end with LF or CR LF")
-            self._check_names(names, line)
-            self._set_header(names, line)
+        found = split(block.data, self._delimiter, skip_blank=True)
+        if not found:
+            block.data = b""
+            return False
+        cells, begin, end = found[0]
+        line = block.first_line + bytes(block.data[:begin]).count(b"\n")
+        if cells is None:
+            what = "first line" if options.no_header else "header"
+            raise DataError(f"{self._source}:{line}:1: the {what} is not a valid row: {EXPLAINED[end]}")
+        block.first_line, block.data = line, block.data[begin:]
+        if options.no_header:
+            self._set_header([f"c{i + 1}" for i in range(len(cells))], line)
             return True
-        return False
+        self._head = bytes(block.data[: end - begin])
+        block.first_line += self._head.count(b"\n")
+        block.data = block.data[end - begin :]
+        try:
+            names = [cell.strip(_BLANKS).decode() for cell in cells]
+        except UnicodeDecodeError:
+            raise DataError(f"{self._source}:{line}:1: the header is not UTF-8: convert the file") from None
+        if any("\r" in name.replace("\r\n", "") for name in names):
+            raise DataError(f"{self._source}:{line}:1: a carriage return in the header: lines end with LF or CR LF")
+        self._check_names(names, line)
+        self._set_header(names, line)
+        return True
 
     def _check_names(self, names: list[str], line: int) -> None:
         """DataError for a header that is more likely a row of data, unless an option or the model has such names."""

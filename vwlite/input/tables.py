@@ -13,11 +13,10 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
-from vwlite.input.formats import by_begin, by_name
+from vwlite.input.formats import by_begin, by_name, first_line
 from vwlite.input.sample import Sample
 from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed, namespace_of, open_schema
 
-BOM = b"\xef\xbb\xbf"
 MOST_KEYS = 1000  # of JSON lines that an error chooses from
 
 
@@ -87,7 +86,7 @@ class TableReader:
     def format_of(self, source: str, data: bytes | memoryview) -> str | None:
         """The format of a source of tables, by its name or its first bytes; None where a model knows columns, and the
         text is not a table."""
-        first = bytes(data[: 1 << 16]).removeprefix(BOM).lstrip().split(b"\n")[0]
+        first = first_line(data)
         found = by_name(source) or by_begin(first)
         if found is not None:
             return found
