@@ -12,6 +12,9 @@ cache, two bytes replace a hash, and the learner looks up each distinct hash onc
 Several batches can have the same numbers (dictionary.pyx).
 """
 
+from bisect import bisect_left
+from itertools import accumulate
+
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
@@ -199,6 +202,20 @@ cdef uint64_t new_dictionary():
 cdef class Places:
     def __dealloc__(self):
         free(self.begin)
+
+
+cdef object last_sums = (None, None)   # of the breaks of the last batch that was asked: its list, and what is made of it
+
+
+cdef object sums_of(breaks):
+    """The lines of breaks in order, and the number of line ends before each and behind the last."""
+    global last_sums
+    of, found = last_sums
+    if of is not breaks:
+        places = [at for at, _ in breaks]
+        found = places, [0, *accumulate(count for _, count in breaks)]
+        last_sums = breaks, found
+    return found
 
 
 @cython.no_gc_clear   # else the garbage collector takes `owner` away before __dealloc__ asks for it
@@ -613,7 +630,10 @@ cdef class Batch:
 
     def line_number(self, size_t line):
         """The position of a line of the batch in its file."""
-        return self.first_line + line + sum(count for at, count in self.breaks if at < line)
+        if not self.breaks:
+            return self.first_line + line
+        places, sums = sums_of(self.breaks)
+        return self.first_line + line + sums[bisect_left(places, line)]
 
     def tag(self, size_t line):
         """The tag of a line, as bytes."""
