@@ -19,6 +19,7 @@ class Case:
     they are when the case runs.
     texts: for the parser and its slow reference: format, options, number of the first line, text.
     requests, lines: connections to a server of the file `model`, each as the pieces that arrive, of HTTP and of lines.
+    pattern: kind of text, beginning, what is repeated, end.
     found: what was wrong with it.
     """
 
@@ -30,11 +31,14 @@ class Case:
     texts: list[tuple[str, dict[str, Any], int, bytes]] = field(default_factory=list)
     requests: list[list[bytes]] = field(default_factory=list)
     lines: list[list[bytes]] = field(default_factory=list)
+    pattern: tuple[str, bytes, bytes, bytes] | None = None
     found: str = ""
 
     def to_json(self) -> str:
         content: dict[str, Any] = {"kind": self.kind, "found": self.found}
-        if self.texts:
+        if self.pattern:
+            content["pattern"] = [self.pattern[0], *map(_as_text, self.pattern[1:])]
+        elif self.texts:
             content["texts"] = [[f, o, n, _as_text(t)] for f, o, n, t in self.texts]
         else:
             content["files"] = {name: _as_text(data) for name, data in self.files.items()}
@@ -50,6 +54,9 @@ def read_case(path: Path) -> Case:
     content = json.loads(path.read_text(encoding="utf-8"))
     files = {name: _as_bytes(data) for name, data in content.pop("files", {}).items()}
     texts = [(f, _options(o), n, _as_bytes(t)) for f, o, n, t in content.pop("texts", [])]
+    if "pattern" in content:
+        kind, *parts = content["pattern"]
+        content["pattern"] = (kind, *map(_as_bytes, parts))
     for name in CONNECTIONS:
         content[name] = [[_as_bytes(piece) for piece in pieces] for pieces in content.get(name, [])]
     return Case(files=files, texts=texts, **content)

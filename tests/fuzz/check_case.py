@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from fuzz.case import Case, Command
 from fuzz.damage import refitted
+from fuzz.patterns import Pattern, wrong_pattern
 
 LONGEST = 10.0  # seconds of processor time for a case
 PATIENT = 60.0  # seconds by the clock: the machine may have other things to do, or the case waits for ever
@@ -111,7 +112,9 @@ def _child(case: Case, folder: Path, result: Path) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
         _redirect(os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
         wrong = (
-            _texts(case)
+            _pattern(case.pattern, folder)
+            if case.pattern
+            else _texts(case)
             if case.texts
             else _served(case, folder)
             if case.requests or case.lines
@@ -137,6 +140,11 @@ def _texts(case: Case) -> str:
             case.texts = [(format, options, first_line, text)]
             return f"the parser and its reference differ: {e}\n{case.to_json()}"
     return ""
+
+
+def _pattern(pattern: Pattern, folder: Path) -> str:
+    wrong = wrong_pattern(pattern, folder, lambda command: _run(command, folder))
+    return wrong or _sign((folder / "stderr").read_text(encoding="utf-8", errors="replace"))
 
 
 def _served(case: Case, folder: Path) -> str:

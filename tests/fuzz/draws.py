@@ -16,6 +16,7 @@ import click
 from fuzz.case import Case, Command
 from fuzz.check_case import check_case
 from fuzz.damage import changed_bytes, damaged_cache, damaged_model
+from fuzz.patterns import drawn as drawn_pattern
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
 from vwlite.commands.certify import command as certify
@@ -744,8 +745,13 @@ def tables(rng: Random) -> Case:
     return Case("tables", files, groups, ["model", "stdout"])
 
 
+def patterns(rng: Random) -> Case:
+    """A text of which twice as much must take about twice the time."""
+    return Case("patterns", pattern=drawn_pattern(rng))
+
+
 def draw(rng: Random, stock: Stock) -> Case:
     """Any case."""
-    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [tables] * 2
+    kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [tables] * 2 + [patterns] * 3
     kinds += [solving] * 2 + [equal_solving]
     return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2, *[stock.serving] * 2])(rng)

@@ -21,7 +21,7 @@ from vwlite.serve.served import Served
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 KINDS = [
     draws.lines, draws.commands, draws.continued, draws.equal, draws.vw, draws.solving, draws.equal_solving,
-    draws.tables,
+    draws.tables, draws.patterns,
 ]  # fmt: skip
 
 
