@@ -855,6 +855,37 @@ def test_the_index_of_pandas_can_be_dropped(vwlite, at):
     assert vwlite("convert", "a.csv", "--label", "y", "--drop", "").out == "1 |a a:2\n"
 
 
+MANY = "9" * 5000  # digits: Python makes no int of them
+
+
+@pytest.mark.parametrize("command", [["train", "--algorithm", "gd", "-m", "m"], ["describe"], ["check"]])
+@pytest.mark.parametrize("text", [f"{MANY},b\n1,2\n", f"{MANY},{MANY}\n1,2\n", f"b,{MANY}\n1,2\n-1,3\n"])
+def test_a_name_of_very_many_digits_is_a_name(vwlite, at, command, text):
+    Path("a.csv").write_text(text)
+    found = vwlite(*command, "a.csv", "--label", "b", code=None)
+    assert found.code in (0, 1, 65) and "internal error" not in found.err
+
+
+def test_numbers_of_very_many_digits_in_json_lines_are_read_or_refused(vwlite, at):
+    for row in (f'{{"y": {MANY}}}', f'{{"y": 1, "a": {MANY}}}', f'{{"y": 1, "a": "x", "b": [{MANY}]}}'):
+        Path("a.jsonl").write_text(row + '\n{"y": 0, "a": "z"}\n')
+        assert "too large" in vwlite("train", "a.jsonl", "--label", "y", "-m", "m", "--algorithm", "gd", code=65).err
+        assert vwlite("describe", "a.jsonl", "--label", "y", "--json").out
+        dropped = ["--label", "y", "--drop", "a,b", "--categorical", "c"]
+        assert vwlite("describe", "a.jsonl", *dropped, code=None).code in (0, 65)
+    rows = f'{{"y": 1, "a": "x", "by": {MANY}}}\n{{"y": 0, "a": "z", "by": 1}}\n'
+    Path("b.jsonl").write_text(rows)
+    vwlite("train", "b.jsonl", "--label", "y", "--drop", "by", "-m", "m", "--algorithm", "gd", "--labels", "0,1")
+    assert MANY[:9] in vwlite("evaluate", "-m", "m", "b.jsonl", "--by", "by").out
+
+
+def test_options_of_very_many_digits_are_refused(vwlite, at):
+    Path("a.vw").write_text("1 |a x\n")
+    for option in ("--progress", "--checkpoint-every", "--holdout-period"):
+        found = vwlite("train", "a.vw", "--algorithm", "gd", "-m", "m", option, MANY, code=2)
+        assert "internal error" not in found.err and MANY[:9] in found.err
+
+
 @pytest.mark.parametrize("blank", ["\n", "  \n", "\r\n", '"\n"\n'])
 def test_what_is_before_the_header_takes_no_more_than_its_length(vwlite, at, blank):
     """It took four times as long for twice as many."""

@@ -211,6 +211,14 @@ def test_what_is_not_json_is_refused(shared, body):
     assert error["error"]
 
 
+def test_a_number_of_very_many_digits_is_no_error_of_the_server(shared):
+    many = b"9" * 5000
+    assert shared.json("/predict?model=table", b'{"age": 3, "new": %b}' % many)["unknown"] == ["new"]
+    assert b"too large" in shared.post("/predict?model=table", b'{"age": %b}' % many, 422)
+    for kind in ("text/csv", "application/x-ndjson"):
+        assert json.loads(shared.post("/predict?model=table", many + b"," + many + b"\n1,2\n", 422, kind=kind))["error"]
+
+
 @pytest.mark.parametrize("before", [b"", b'[{"age": 1},\n', b'{"age": {"b": '])
 @pytest.mark.parametrize("text", [b'"' + b'\\"' * 9, b'"' + b"\\\\" * 9, b'"abc\\', b'"', b'"a\nb"', b'"a\\\nb"'])
 def test_a_string_that_does_not_end_is_an_error_at_its_quote(before, text):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vwlite.errors import DataError, UsageError
+from vwlite.input.json_text import loads
 from vwlite.input.parsing import Parsed, SourceText
 
 MOST = 200  # slices; what comes later is one more
@@ -58,7 +59,7 @@ class Slices:
             cells = csv.reader((text + "\n" for text in texts), delimiter=source.delimiter)
             return [row[at] if at < len(row) else "" for row in cells]
         if source.format == "jsonl":
-            return [self._of_json(json.loads(text)) for text in texts]
+            return [self._of_json(loads(text)) for text in texts]
         if source.format == "libsvm":
             raise UsageError("--by: libsvm has neither columns nor namespaces")
         return [self._of_namespaces(line) for line in lines]

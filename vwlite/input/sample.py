@@ -11,6 +11,7 @@ from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, SchemaError, labe
 
 NEARLY = 0.9  # of the cells of a column are nearly all of them
 FEW = 50  # cells: too few to see whether most values are distinct
+LONGEST_WHOLE = 18  # digits of a whole number that may be the name of a column
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
 _DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # in an order that only its writer knows
@@ -159,7 +160,7 @@ def is_data(names: Sequence[str]) -> bool:
     number occurs twice, or there are several numbers and an empty cell.
     """
     numbers = [name for name in names if IS_NUMBER.fullmatch(name.encode("utf-8", "surrogateescape"))]
-    whole = [int(name) for name in numbers if name.isdecimal()]
+    whole = [int(name) for name in numbers if name.isdecimal() and len(name) <= LONGEST_WHOLE]
     if len(whole) == len(numbers) and whole == list(range(whole[0], whole[0] + len(whole)) if whole else ()):
         return False
     return 2 * len(numbers) > len(names) or len(set(numbers)) < len(numbers) or (len(numbers) > 1 and "" in names)

@@ -169,7 +169,7 @@ class IntervalType(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, tuple):
             return value
-        match = re.fullmatch(r"(\d+)([smh]?)", value)
+        match = re.fullmatch(r"(\d{1,18})([smh]?)", value)
         if not match or int(match[1]) == 0:
             self.fail(f"{value!r} is neither a number of examples (1000000) nor a time (60s, 5m, 1h)", param, ctx)
         count = int(match[1])
@@ -184,7 +184,7 @@ class ProgressType(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, tuple):
             return value
-        if re.fullmatch(r"\d+", value) and int(value) > 0:
+        if re.fullmatch(r"\d+", value) and 0 < float(value) < math.inf:
             return 0.0, float(value)
         try:
             factor = float(value)

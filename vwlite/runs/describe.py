@@ -22,6 +22,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import IS_NUMBER, BadLine, printable
 from vwlite.input.formats import FORMATS
+from vwlite.input.json_text import loads
 from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources, display_name
@@ -257,7 +258,7 @@ def _values_of(name: Any, found: dict[Any, Values], columns: int) -> Values:
 def _of_json(lines: list[bytes]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for line in lines:
-        for name, value in json.loads(line).items():
+        for name, value in loads(line).items():
             found.setdefault(name, []).append(_cell(value))
     return found
 

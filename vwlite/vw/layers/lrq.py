@@ -21,7 +21,7 @@ def _pairs(a: Arguments) -> list[tuple[int, int, int]]:
     for text in sorted({unescaped(value) for value in a["lrq"]}):
         if ":" in text:
             raise Critical("--lrq does not support wildcards ':'", "lrq.cc", 184)
-        if len(text) < 3 or not text[2:].isdigit():
+        if len(text) < 3 or not (text[2:].isdecimal() and len(text) < 12):
             raise Critical("Low-rank quadratic features must involve two sets and a rank: " + text, "lrq.cc", 209)
         pairs.append((ord(text[0]), ord(text[1]), int(text[2:])))
     return pairs

@@ -57,6 +57,6 @@ def _fields(a: Arguments) -> tuple[str, int]:
     if ":" in text:
         raise Critical("--lrqfa does not support wildcards ':'", "lrqfa.cc", 151)
     fields = text.rstrip("0123456789")
-    if not fields or fields == text:
+    if not fields or not 0 < len(text) - len(fields) < 10:
         raise Critical(f"lrqfa needs namespaces and a rank: {text}", "lrqfa.cc", 150)
     return fields, int(text[len(fields) :])
