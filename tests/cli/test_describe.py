@@ -1,14 +1,17 @@
 """`vwlite describe`: its counts against those of pandas, its notes, the command that it ends with, its errors."""
 
+import gzip
 import io
 import json
 import shlex
+import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.running import shell, standard_input
+from tests.support.running import shell, standard_input, start
 from vwlite.input.values import Values
 from vwlite.options.run_options import InputOptions
 from vwlite.runs.describe import notes_on
@@ -193,3 +196,37 @@ def test_the_next_command_can_be_pasted(vwlite, folder, delimiter):
     for text in (command, shown):
         done = shell(text.strip() + " --quiet")
         assert done.code == 0, done.err
+
+
+def test_a_line_that_is_too_long_is_a_sentence(vwlite):
+    with gzip.open("l.vw.gz", "wb") as file:
+        for piece in (b"1 |f", b" a:1" * (1 << 20), *[b" a:1" * (1 << 20)] * 16, b"\n"):
+            file.write(piece)
+    found = vwlite("describe", "l.vw.gz", code=65)
+    assert "l.vw.gz:1:1: line is longer than 64 MiB" in found.err and "nothing to describe" in found.err
+    with gzip.open("l.vw.gz", "ab") as file:
+        file.write(b"1 |f a b\n-1 |f a\n")
+    assert "2 rows in l.vw.gz; 1 bad" in vwlite("describe", "l.vw.gz", "--quiet").out
+
+
+def test_columns_that_are_all_the_same_take_no_more_than_their_number(vwlite):
+    """Each column was looked for in the list of those before it."""
+    count = 40_000
+    rows = [",".join(f"c{i}" for i in range(count)), *(",".join(str(i) for i in range(count)) for _ in range(2))]
+    Path("w.csv").write_text("".join(f"y,{row}\n" if i == 0 else f"{i % 2},{row}\n" for i, row in enumerate(rows)))
+    begin = time.process_time()
+    found = vwlite("describe", "w.csv", "--label", "y").out
+    assert "the same value in every row" in found
+    assert time.process_time() - begin < 20  # of 3
+
+
+def test_the_first_signal_ends_it_while_it_counts():
+    count = 200_000
+    row = ",".join(["7"] * count)
+    Path("w.csv").write_text("y," + ",".join(f"c{i}" for i in range(count)) + f"\n1,{row}\n0,{row}\n")
+    process = start("describe", "w.csv", "--label", "y")
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=3)
+    process.terminate()
+    process.communicate(timeout=10)
+    assert process.returncode == 143

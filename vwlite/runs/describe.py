@@ -56,6 +56,8 @@ def describe(o: DescribeOptions) -> int:
     check_sources(o.data, quiet=o.quiet)
     found = Description(o)
     with RunFrame("describe", o) as frame:
+        if not (o.report or o.rejects):  # there is nothing to be finished
+            frame.stop_with(lambda: os._exit(frame.code()))
         bad = BadLines(replace(o, on_error="skip"), frame)
         found.read(lambda: frame.signal is not None, (lambda bad: None) if o.quiet else bad.take)
         if frame.signal is None:
@@ -97,6 +99,8 @@ class Description:
         self._first_bad = self._first_bad or next(map(str, parsed.bad), "")
         self._blank += int(np.count_nonzero(kinds == BLANK))
         self.rows += len(rows)
+        if not len(batch):  # input that is not lines, of which the bad line tells
+            return
         if source is None:
             columns = {name: list(map(_cell, column.to_pylist()))
                        for name, column in zip(parsed.rows.schema.names, parsed.rows.columns, strict=True)}  # fmt: skip
@@ -156,7 +160,8 @@ class Description:
         """What there is to say, as `--json` prints it. DataError if there is no row at all."""
         files = [display_name(path) for path in self._o.data or ["-"]]
         if not self.rows:
-            raise DataError(f"{listed(files)}: no rows: there is nothing to describe")
+            why = f"; the first bad line is {self._first_bad}" if self._first_bad else ""
+            raise DataError(f"{listed(files)}: no rows: there is nothing to describe{why}")
         self._table.check_awaited()
         facts: Facts = {"files": files, "rows": self.rows, "blank lines": self._blank, "bad lines": self._bad}
         facts |= {"repeated rows": self._distinct.repeated, "repeated rows are exact": not self._distinct.level}
@@ -202,8 +207,9 @@ class Description:
                 list(roles), words, 0, schema.missing, schema.decimal, schema.thousands
             ).findings(schema, self._typed)
         features = {name: f for name, f in found.items() if f["role"] in ("numeric", "categorical")}
-        same = [name for name, f in features.items() if f["distinct"] == 1 and not f["missing"] and rows > 1]
-        findings += [Finding("", f"the same value in every row, which tells nothing: {listed(same)}")] if same else []
+        same = {name: f for name, f in features.items() if f["distinct"] == 1 and not f["missing"] and rows > 1}
+        about = f"the same value in every row, which tells nothing: {listed([*same])}"
+        findings += [Finding("", about)] if same else []
         findings += _scales({name: f for name, f in features.items() if f["role"] == "numeric" and name not in same})
         return [{"name": name, **fact} for name, fact in found.items()], label
 
