@@ -9,12 +9,14 @@ import array
 from vwlite.errors import DataError, NoInputError
 from vwlite.hashing import feature_hash
 from vwlite.input.diagnostics import IS_NUMBER, shown
+from vwlite.input.reader import check_file
 
 SMALLEST, LARGEST = 1e-3, 1e3  # so that sums of squares are exact
 
 
 def read_feature_weights(path: str, *, bits: int, hash_all: bool) -> tuple["array.array[int]", "array.array[float]"]:
     """The keys and weights of a file: NoInputError, or DataError with file and line."""
+    check_file(path)
     try:
         with open(path, "rb") as f:
             lines = f.read().split(b"\n")

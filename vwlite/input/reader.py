@@ -123,6 +123,19 @@ def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
             say("note: reading lines from the terminal; Ctrl-D ends them")
 
 
+def check_file(path: str) -> None:
+    """NoInputError for what is there and is neither a file nor a pipe that is open already, as in `-m <(zcat FILE)`:
+    opening a named pipe would wait for its writer, and what is read of a device may never end."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return  # opening it says why
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or (stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))):
+        return
+    kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    raise NoInputError(f"{path}: {kind}, not a file: copy its content to a file first")
+
+
 def _unreadable(source: str, e: OSError) -> NoInputError:
     from vwlite.input.advice import unreadable  # not at the top: most files can be read
 

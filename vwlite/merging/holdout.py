@@ -1,5 +1,6 @@
 """The candidates of a merge, and their scores on holdout examples."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -149,6 +150,8 @@ class Holdout:
 
 
 def _is_cache(path: str) -> bool:
+    if not os.path.isfile(path):  # what is read of a pipe is gone
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(MAGIC)).startswith(MAGIC[:-2])

@@ -11,6 +11,7 @@ from typing import IO
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError
 from vwlite.input import looks_like_vw
+from vwlite.input.reader import check_file
 from vwlite.model.file import Model, inconsistency, read_own
 
 
@@ -57,6 +58,7 @@ def _checked(path: str, model: Model, uncalibrated: bool) -> Model:
 def opened(path: str, *, keeps: bool = False, whole: bool = False) -> Iterator[tuple[IO[bytes], bytes | mmap.mmap]]:
     """A file and all of its bytes; the content of a pipe is held in memory. keeps: the bytes are needed for
     longer. whole: they are read, not mapped."""
+    check_file(path)
     try:
         with open(path, "rb") as f:
             info = os.fstat(f.fileno())

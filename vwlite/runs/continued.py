@@ -12,7 +12,7 @@ from vwlite.errors import CheckError, DataError, UsageError
 from vwlite.evaluation.drift import Number, differs, share, watched
 from vwlite.evaluation.screen import check_names, failures
 from vwlite.input.diagnostics import printable
-from vwlite.input.reader import display_name
+from vwlite.input.reader import check_file, display_name
 from vwlite.model.header import MOST_INPUTS
 from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
@@ -46,6 +46,7 @@ class Continuing:
 
     def lock(self, o: TrainOptions, frame: RunFrame) -> TrainOptions:
         """Lock the model before it is read, so that no other job writes it; the options with --initial."""
+        check_file(self.path)
         self.file = frame.file(self.path)
         if os.path.exists(self.path):
             return replace(o, initial=self.path)

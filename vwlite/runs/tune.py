@@ -31,7 +31,7 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import CannotCreateError, DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
-from vwlite.input.reader import check_sources
+from vwlite.input.reader import check_file, check_sources
 from vwlite.model.snapshot import new_learner, restore, snapshot
 from vwlite.options.resolve import check_run, resolve
 from vwlite.options.run_options import TrainOptions, collected
@@ -122,6 +122,8 @@ class Journal(dict[str, Any]):
     def __init__(self, path: str | None, key: str, stack: ExitStack) -> None:
         super().__init__()
         self._path, self._key, self._lock, self._written_at = path, key, threading.Lock(), 0.0
+        if path is not None:
+            check_file(path)
         self._file = stack.enter_context(AtomicFile(path)) if path is not None else None
         if path is None or not os.path.exists(path):
             return

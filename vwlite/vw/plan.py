@@ -6,6 +6,8 @@ from typing import Any
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.interactions import concrete
+from vwlite.errors import NoInputError
+from vwlite.input.reader import check_file
 from vwlite.vw.arguments import OPTIONS, Arguments, letters, parse, unescaped
 from vwlite.vw.messages import Critical, Messages, Refused, short
 from vwlite.vw.models.binary import LAYOUTS, Header, read_head
@@ -146,8 +148,11 @@ def make_expander(plan: Plan, bits: int) -> Expander:
 
 def load_model(path: str) -> tuple[Header, Any]:
     try:
+        check_file(path)
         with open(path, "rb") as f:
             data = f.read()
+    except NoInputError as e:
+        raise Critical(f"can't open: {e}", "io_adapter.cc", 180) from None
     except OSError as e:
         raise Critical(f"can't open: {path}, errno = {e.strerror}", "io_adapter.cc", 180) from None
     return read_head(path, data)
