@@ -1017,3 +1017,35 @@ def test_the_holdout_of_a_merge_may_come_from_a_named_pipe(at, vwlite):
     Path("both").write_text(Path("a").read_text() + Path("b").read_text())
     vwlite("merge", "a.m", "b.m", "-o", "read", "--holdout", "both")
     assert vwlite("weights", "piped").out == vwlite("weights", "read").out
+
+
+ODD = "m\x1b[31m\x7f\x9b"
+SHOWN = r"m\x1b[31m\x7f\x9b"
+WITH_NAMES = [
+    "train data -m new", "train data -m none/new", "train none", "train bad", "train data -i none -m new",
+    "train data -i model -m new", "train data -c -m new", "train data --algorithm auto -m new",
+    "predict -m model none", "predict -m model bad", "predict -m none data", "evaluate -m model data",
+    "evaluate -m model data --against model", "explain -m model data", "worst -m model data", "diff model model",
+    "diff model none", "drift data data", "describe data", "describe none", "describe bad",
+    "check data bad none model", "info model", "info data", "weights model --feature x^y", "weights none",
+    "names model data", "convert none", "convert bad", "merge model model -o new", "merge model none -o new",
+    "calibrate -m model data -o new", "solve data --l1 0.1 -m new", "certify -m model data --l1 0.1",
+    "export none --to tsv -o new", "import none -m new", "tune data -m new --max-seconds 1",
+    "report -m model data -o new.html", "train data -m new --report none/x", "vw -d none", "vw -d data -f new",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", WITH_NAMES)
+def test_names_of_files_do_not_command_a_terminal(at, vwlite, command):
+    """They are printed escaped, as names of features are."""
+    Path(ODD + "data").write_text("1 |a x:2\n-1 |a y\n" * 20)
+    Path(ODD + "bad").write_text("1 |a x:2\n1 |a x:?\n")
+    vwlite("train", ODD + "data", "--algorithm", "gd", "-m", ODD + "model", "--quiet", "--loss", "logistic")
+    names = ("data", "bad", "none", "model", "new")
+    words = [ODD + word if re.match(rf"({'|'.join(names)})\b", word) else word for word in command.split()]
+    found = vwlite(*words, code=None)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", found.out + found.err), (found.out, found.err)
+
+
+def test_the_name_of_a_file_is_shown_escaped(at, vwlite):
+    assert f"{SHOWN}: No such file" in vwlite("train", ODD, code=66).err

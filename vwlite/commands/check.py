@@ -8,6 +8,7 @@ import click
 from vwlite.options.command import Command
 from vwlite.options.run_options import TrainOptions, check_options
 from vwlite.options.types import PATH
+from vwlite.output.stdio import plain
 
 if TYPE_CHECKING:
     from vwlite.input.parsing import ParseOptions
@@ -48,6 +49,10 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
     return 0 if all(sound) else 1
 
 
+def _say(what: object) -> None:
+    click.echo(plain(str(what)))
+
+
 def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.errors import DataError, NoInputError
@@ -58,7 +63,7 @@ def check_file(path: str, options: "ParseOptions") -> bool:
     try:
         head = _first_bytes(path, 16)
         if head == b"":
-            click.echo(f"{path}: empty")
+            _say(f"{path}: empty")
             return False
         if head is None:
             return _check_data(path, options)
@@ -68,7 +73,7 @@ def check_file(path: str, options: "ParseOptions") -> bool:
             return _check_cache(path)
         return _check_data(path, options)
     except (DataError, NoInputError) as e:
-        click.echo(e)
+        _say(e)
         return False
 
 
@@ -100,7 +105,7 @@ def _check_model(path: str) -> bool:
     facts = describe(path, model)
     state = ", without state" if model.weights_only else ""
     weights = _count(facts["nonzero weights"], "nonzero weight")
-    click.echo(f"{path}: a model, whole: {model.algorithm}, {weights}{state}")
+    _say(f"{path}: a model, whole: {model.algorithm}, {weights}{state}")
     return True
 
 
@@ -111,9 +116,9 @@ def _check_cache(path: str) -> bool:
         cache = open_cache(path, None)
         lines = sum(len(batch) for batch, _ in cache.batches())
     except (CacheUnusable, ValueError) as e:
-        click.echo(f"{path}: a cache that cannot be used: {e}")
+        _say(f"{path}: a cache that cannot be used: {e}")
         return False
-    click.echo(f"{path}: a cache, whole: {_count(lines, 'line')}")
+    _say(f"{path}: a cache, whole: {_count(lines, 'line')}")
     return True
 
 
@@ -128,9 +133,9 @@ def _check_data(path: str, options: "ParseOptions") -> bool:
             for b in parsed.bad:
                 bad += 1
                 if bad <= SHOWN:
-                    click.echo(b)
+                    _say(b)
     if bad > SHOWN:
-        click.echo(f"{display_name(path)}: ... and {bad - SHOWN} more")
+        _say(f"{display_name(path)}: ... and {bad - SHOWN} more")
     quality = _count(bad, "bad line") if bad else "every line valid"
-    click.echo(f"{display_name(path)}: data, {_count(lines, 'line')}, {quality}")
+    _say(f"{display_name(path)}: data, {_count(lines, 'line')}, {quality}")
     return not bad

@@ -9,6 +9,7 @@ from vwlite.input.diagnostics import printable
 from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH
 from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -31,7 +32,7 @@ def command(model: str, as_json: bool) -> int:
     if as_json:
         click.echo(json_text(facts, indent=2, ensure_ascii=False))
     else:
-        click.echo(as_table(facts))
+        click.echo(plain(as_table(facts)))
     return 0
 
 

@@ -7,6 +7,7 @@ import click
 from vwlite.options.command import Command, Option
 from vwlite.options.run_options import ModelOptions, reading_options
 from vwlite.options.types import PATH, Whole
+from vwlite.output.stdio import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def command(
         raise UsageError(f"--{name} is for DATA: name its files, or - for standard input")
     loaded = read_model(model)
     if loaded.calibration:
-        click.echo("note: weights are those of scores before their map by vwlite calibrate", err=True)
+        say("note: weights are those of scores before their map by vwlite calibrate")
     write(loaded, rows(loaded), as_json, bool(features))
     return 0
 
@@ -97,7 +98,7 @@ def _of_features(path: str, model: "Model", features: tuple[str, ...]) -> "Itera
                 if any(weights):
                     why = "its weight is that of all unseen features"
                 alone = "" if "^" in name else "; with a namespace it is NAMESPACE^NAME"
-                click.echo(f"{printable(name)}: {path} has no such feature: {why}{alone}", err=True)
+                say(f"{printable(name)}: {path} has no such feature: {why}{alone}")
             for k, weight in enumerate(weights):
                 yield index, k, weight if known or any(weights) else None, [name]
 

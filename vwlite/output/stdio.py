@@ -79,6 +79,15 @@ def has_colors(stream: TextIO) -> bool:
     return is_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
+def plain(text: str) -> str:
+    """Text for a person: what is in it, such as the name of a file, must not command a terminal. Line ends and tabs are
+    ours, and bytes that are not UTF-8 go out as they came in."""
+    if all(c.isprintable() or c in "\n\t" for c in text):
+        return text
+    kept = (c.isprintable() or c in "\n\t" or "\udc80" <= c <= "\udcff" for c in text)
+    return "".join(c if keep else c.encode("unicode_escape").decode() for c, keep in zip(text, kept, strict=True))
+
+
 as_json = False  # lines on standard error are JSON objects
 
 
@@ -93,6 +102,7 @@ def say(text: str = "", message: str | None = None, **fields: Any) -> None:
             if line.strip():
                 print(_json(line.strip(), fields), file=sys.stderr)
         return
+    rest, text = plain(rest), plain(text)
     if colon and kind in _BOLD and has_colors(sys.stderr):
         text = f"\x1b[{_BOLD[kind]}m{kind}:\x1b[0m {rest}"
     print(text, file=sys.stderr)

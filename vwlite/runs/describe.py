@@ -36,6 +36,7 @@ from vwlite.options.run_options import InputOptions
 from vwlite.options.spec import IN, TABLES, specs_of
 from vwlite.output.json_text import json_text
 from vwlite.output.shell_words import joined, quoted, split_words
+from vwlite.output.stdio import plain
 from vwlite.runs.common import BadLines
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.source import table_of
@@ -62,7 +63,7 @@ def describe(o: DescribeOptions) -> int:
         found.read(lambda: frame.signal is not None, (lambda bad: None) if o.quiet else bad.take)
         if frame.signal is None:
             facts = found.facts()
-            print(json_text(facts, indent=2, ensure_ascii=False) if o.json else as_text(facts, o.all))
+            print(json_text(facts, indent=2, ensure_ascii=False) if o.json else plain(as_text(facts, o.all)))
         return frame.code()
 
 

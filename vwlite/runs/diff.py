@@ -15,6 +15,7 @@ from vwlite.model import Model, read_model
 from vwlite.options.diff import DiffOptions
 from vwlite.options.resolve import check_run
 from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
 from vwlite.runs.common import say
 from vwlite.runs.evaluate import Evaluating
 from vwlite.runs.frame import RunFrame
@@ -45,7 +46,7 @@ def diff(o: DiffOptions) -> int:
         facts |= {"predictions": _of_predictions(o, frame, notes) if o.data else {}, "notes": notes}
         if frame.signal is not None:
             return frame.code()
-        print(json_text(facts, indent=2, ensure_ascii=False) if o.json else "\n".join(_as_text(facts)))
+        print(json_text(facts, indent=2, ensure_ascii=False) if o.json else plain("\n".join(_as_text(facts))))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
         if not facts["weights"] and not facts["predictions"]:

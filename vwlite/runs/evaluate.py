@@ -23,6 +23,7 @@ from vwlite.input.reader import display_name
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.run_options import ModelOptions
 from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
@@ -186,7 +187,7 @@ def evaluate(o: EvaluateOptions) -> int:
             if against is not None:
                 lines += screen.differences(against.measures(), o.against or "")
             lines += [*screen.body(whole, first.class_names), *screen.slices(o.by or "", measured.slices)]
-            sys.stdout.write("\n".join(lines) + "\n")
+            sys.stdout.write(plain("\n".join(lines)) + "\n")
         if any(m.about for m in measures):
             notes.append(f"~: of more than {MOST_KEPT:,} rows, scores within 0.2 % of each other count as equal")
         for note in () if o.quiet else notes:

@@ -29,6 +29,7 @@ from vwlite.options.explain import ExplainOptions
 from vwlite.options.run_options import MOST_NAMES
 from vwlite.options.settings import Settings
 from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring
@@ -231,7 +232,8 @@ def explain(o: ExplainOptions) -> int:
             wanted = [(int(row), views(record)) for row, record in zip(rows, records, strict=True)]
             for (row, of_row), record, each in zip(wanted, records, explainer.explain(parsed, wanted), strict=True):
                 write = _as_json if o.json else _as_text
-                sys.stdout.write(write(run, place_of(parsed.batch, row), record, of_row, each))
+                text = write(run, place_of(parsed.batch, row), record, of_row, each)
+                sys.stdout.write(text if o.json else plain(text))
             sys.stdout.flush()
         run.bad.finish()
         if frame.signal is None and not recorder.examples:

@@ -39,6 +39,7 @@ from vwlite.options.tune import TuneOptions
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text
 from vwlite.output.shell_words import joined, quoted
+from vwlite.output.stdio import plain
 from vwlite.runs.auto import AutoTraining
 from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.common import say
@@ -485,7 +486,7 @@ class Tuning(AutoTraining):
                 marks = ", ".join(mark for mark in ("best", "smallest") if row[mark])
                 gain = "n.a." if row["gain"] is None else f"{100 * row['gain']:.1f} %"
                 print(f"{m.judged.loss:<10.6g}  {m.judged.nonzeros:>15,}  {gain:>7}  {marks}".rstrip())
-                print(folded(["vwlite", *self.command(m.options)]))
+                print(plain(folded(["vwlite", *self.command(m.options)])))
         return self.command(best.options)
 
 

@@ -10,7 +10,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.options.explain import WorstOptions
 from vwlite.options.run_options import ModelOptions
 from vwlite.output.json_text import json_text
-from vwlite.output.stdio import say
+from vwlite.output.stdio import plain, say
 from vwlite.runs.explain import (
     Explainer,
     Explanation,
@@ -95,7 +95,7 @@ def worst(o: WorstOptions) -> int:
         if o.json:
             sys.stdout.write("".join(json_text(row.as_dict()) + "\n" for row in rows))
         else:
-            sys.stdout.write("\n".join(_text(opened, i, row) for i, row in enumerate(rows, 1)))
+            sys.stdout.write(plain("\n".join(_text(opened, i, row) for i, row in enumerate(rows, 1))))
         if not rows and not o.quiet:
             say("no example has a loss above 0")
         frame.report(options=frame.reported_options(opened.settings, "data", "model"), signal=frame.signal,

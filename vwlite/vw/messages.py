@@ -4,6 +4,7 @@ import sys
 from typing import TextIO
 
 from vwlite.errors import VwliteError
+from vwlite.output.stdio import plain
 
 VERSION = "9.11.2"
 
@@ -47,7 +48,7 @@ class Streams:
     def say(self, text: str = "") -> None:
         """A line of the driver."""
         if self.driver is not None:
-            self.driver.write(text + "\n")
+            self.driver.write(plain(text) + "\n")
 
     def put(self, text: str) -> None:
         """A part of a line of the driver."""
@@ -61,7 +62,7 @@ class Streams:
             return
         self.count += 1
         if not self.limit or self.count <= self.limit:
-            self.log.write(f"[{level}] {text}\n")
+            self.log.write(f"[{level}] {plain(text)}\n")
 
     def info(self, text: str) -> None:
         self.note("info", text)

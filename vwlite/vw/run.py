@@ -7,6 +7,7 @@ from typing import Any
 
 from vwlite.core.vw.stepper import Stopped
 from vwlite.errors import UsageError, VwliteError
+from vwlite.output.stdio import plain
 from vwlite.runs.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, parse, split, usage
 from vwlite.vw.build import build
@@ -50,23 +51,23 @@ def main(arguments: list[str]) -> int:
         if e.example is not None:  # the reader thread has its own messages
             streams.error(f"vw example #{e.example}({e.place}): {e}")
         streams.flush()
-        sys.stdout.write(f"[critical] vw ({e.place}): {e}\n")
+        sys.stdout.write(plain(f"[critical] vw ({e.place}): {e}\n"))
         sys.stdout.flush()
         return e.exit_code
     except VwliteError as e:
         streams.flush()
-        print(e, file=sys.stderr)
+        print(plain(str(e)), file=sys.stderr)
         return e.exit_code if isinstance(e, Refused | UsageError) else 1
     except OSError as e:
         streams.flush()
-        print(f"{e.filename or 'vwlite vw'}: {e.strerror}", file=sys.stderr)
+        print(plain(f"{e.filename or 'vwlite vw'}: {e.strerror}"), file=sys.stderr)
         return 1
     streams.flush()
     if signals.number is None:
         return 0
     path = a.get("final_regressor")
     kept = f"the model so far was saved to {path}" if run.models.saved and path else "no model was written"
-    print(f"interrupted by signal {signals.number}; {kept}", file=sys.stderr)
+    print(plain(f"interrupted by signal {signals.number}; {kept}"), file=sys.stderr)
     return 128 + signals.number
 
 
