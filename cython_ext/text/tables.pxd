@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Batch, LineStart
 from vwlite.core.text.cells cimport Cells, Column, Role
-from vwlite.core.text.csv cimport Cell, Record
+from vwlite.core.text.csv cimport Cell, Dialect, Record
 from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.tokens cimport TokenError
 
@@ -34,7 +34,7 @@ cdef class TableParser(Parser):
     cdef Cell* cells             # owned; of the record that is being read
     cdef size_t cell_room
     cdef readonly size_t width   # cells of a record
-    cdef char delimiter
+    cdef Dialect dialect
     cdef uint32_t* delimiters_at  # owned; positions of quotes, line ends and delimiters
     cdef size_t delimiter_room
     cdef bint is_json, open      # open: keys that are not columns are features
@@ -47,7 +47,7 @@ cdef class TableParser(Parser):
     cdef list unknown_keys
     cdef char* heads[3]          # owned; label, importance and tag as text
     cdef size_t[3] head_size, head_room
-    cdef char* unquoted          # owned; a cell without its doubled quotes, or a label without what it cannot hold
+    cdef char* unquoted          # owned; a cell without its doubled quotes and escapes, or a label without what it cannot hold
     cdef size_t unquoted_size
     cdef size_t line_text        # where the line that is being made begins in the VW text
     cdef uint32_t* breaks        # owned; pairs: a line of the last batch, and how many line ends its record has in it

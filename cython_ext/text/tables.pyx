@@ -28,7 +28,7 @@ from vwlite.core.text.cells cimport (
 )
 from vwlite.core.text.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
-    csv_window_portable, find_csv_delimiters,
+    csv_window_portable, find_csv_delimiters, is_escaped, mark_of, write_cell,
 )
 from vwlite.core.text.decimal cimport write_unsigned
 from vwlite.core.text.json cimport (
@@ -46,7 +46,7 @@ from vwlite.core.text.tokens cimport (
 
 # The names of the error codes of a record, in the order of TableCode.
 TABLE_CODES = (
-    "ragged", "quote inside", "quote text", "quote open", "not UTF-8", "cell", "cell too large", "time",
+    "ragged", "quote inside", "quote text", "quote open", "escape open", "not UTF-8", "cell", "cell too large", "time",
 )
 
 # And of JsonCode.
@@ -187,14 +187,13 @@ cdef class TableParser(Parser):
         free(self.fault_columns)
         free(self.breaks)
 
-    def set_table(self, Cells table not None, positions, size_t width, str delimiter):
-        """The columns; the position of each of them in the `width` cells of a record, -1 if it is absent."""
+    def set_table(self, Cells table not None, positions, size_t width, str delimiter, bint quoted=True, str escape=""):
+        """The columns; the position of each of them in the `width` cells of a record, -1 if it is absent. quoted: quotes
+        are not ordinary characters. escape: the character that makes one that follows it ordinary, if there is one."""
         cdef size_t i
-        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-            raise ValueError(f"{delimiter!r} cannot be a delimiter")
         if len(positions) != table.count or not all(-1 <= p < <int32_t>width for p in positions):
             raise ValueError("every column has a place among the cells of a record, or -1")
-        self.table, self.width, self.delimiter = table, width, <char>ord(delimiter)
+        self.table, self.width, self.dialect = table, width, dialect_of(delimiter, quoted, escape)
         self.cell_room = width + 1
         if (resize(<void**>&self.position, table.count + 1, sizeof(int32_t))
                 or resize(<void**>&self.cells, self.cell_room, sizeof(Cell))):
@@ -271,7 +270,7 @@ cdef class TableParser(Parser):
         cdef ScanResult outcome
         cdef RecordStart before
         while p < end:
-            outcome = csv_record(base, p, self.delimiter, &m, behind, self.cells, self.cell_room, &record, &error)
+            outcome = csv_record(base, p, &self.dialect, &m, behind, self.cells, self.cell_room, &record, &error)
             if unlikely(outcome == CUT and seen < end):
                 if m == self.delimiters_at and behind + 66 > self.delimiters_at + self.delimiter_room:
                     found = behind - self.delimiters_at
@@ -286,7 +285,7 @@ cdef class TableParser(Parser):
                     high = 0
                     if seen < p:
                         seen = p
-                behind += find_csv_delimiters(base, seen, end, self.delimiter, behind,
+                behind += find_csv_delimiters(base, seen, end, self.dialect.delimiter, mark_of(&self.dialect), behind,
                                               self.delimiter_room - (behind - self.delimiters_at), &seen, &high)
                 continue
             if outcome == CUT and not last:
@@ -850,16 +849,12 @@ cdef class TableParser(Parser):
         return self.end_text(True, error)
 
     cdef int unquote(self, const char** p, const char** end, TokenError* error) noexcept nogil:
-        """A cell with one quote for two."""
-        cdef const char* q = p[0]
-        cdef size_t n = 0
-        if reserve(<void**>&self.unquoted, &self.unquoted_size, end[0] - q + PADDING, 1):
+        """A cell with one quote for two, and without escapes."""
+        cdef size_t n
+        if reserve(<void**>&self.unquoted, &self.unquoted_size, end[0] - p[0] + PADDING, 1):
             error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
-        while q < end[0]:
-            self.unquoted[n] = q[0]
-            n += 1
-            q += 2 if q[0] == c'"' else 1
+        n = write_cell(self.unquoted, p[0], end[0], &self.dialect)
         memset(self.unquoted + n, 0, PADDING)
         p[0], end[0] = self.unquoted, self.unquoted + n
         return 0
@@ -972,7 +967,8 @@ cdef class TableParser(Parser):
 
     def cells_of(self, bytes record):
         """The number of cells of a record."""
-        return len(split(record, chr(self.delimiter))[0][0])
+        cdef Dialect d = self.dialect
+        return len(split(record, chr(d.delimiter), d.quoted, chr(d.escape) if d.escape else "")[0][0])
 
     def breaks_of_lines(self):
         """The lines of the last batch whose records contain line ends, and the numbers of line ends."""
@@ -1013,12 +1009,24 @@ cdef object name_of(uint32_t code):
     return TABLE_CODES[code - RAGGED] if code >= RAGGED else LINE_CODES[code]
 
 
-def split(block, str delimiter, size_t most=1, bint skip_blank=False):
+cdef Dialect dialect_of(str delimiter, bint quoted, str escape) except *:
+    cdef Dialect d
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise ValueError(f"{delimiter!r} cannot be a delimiter")
+    if len(escape) > 1 or not escape.isascii() or escape in ('"', "\r", "\n", "\0", delimiter):
+        raise ValueError(f"{escape!r} cannot be an escape character")
+    d.delimiter, d.quoted, d.escape = <char>ord(delimiter), quoted, <char>ord(escape) if escape else 0
+    return d
+
+
+def split(block, str delimiter, bint quoted=True, str escape="", size_t most=1, bint skip_blank=False):
     """The cells of the first records of a block as bytes, for callers that need few of them: at most `most` records,
     each as its cells, its begin and its end (after its line end). For an invalid record, cells is None, and for the end
-    its error code; it ends the list if no line end follows. The last one may lack its line end. skip_blank:
-    records of one blank cell before the first other one do not count."""
+    its error code; it ends the list if no line end follows. The last one may lack its line end. delimiter, quoted,
+    escape: as set_table has them. skip_blank: records of one blank cell before the first other one do not count."""
     cdef bytes text = bytes(block)
+    cdef bytes cell
+    cdef Dialect d = dialect_of(delimiter, quoted, escape)
     cdef size_t n, capacity = 64, found, i
     cdef const char* base
     cdef const char* p
@@ -1043,10 +1051,10 @@ def split(block, str delimiter, size_t most=1, bint skip_blank=False):
     try:
         if positions == NULL or cells == NULL:
             raise MemoryError
-        found = find_csv_delimiters(base, base, base + n, <char>ord(delimiter), positions, n + 128, &reached, &high)
+        found = find_csv_delimiters(base, base, base + n, d.delimiter, mark_of(&d), positions, n + 128, &reached, &high)
         m = positions
         while p < base + n and len(records) < most:
-            outcome = csv_record(base, p, <char>ord(delimiter), &m, positions + found, cells, capacity, &record, &error)
+            outcome = csv_record(base, p, &d, &m, positions + found, cells, capacity, &record, &error)
             if outcome == COMPLETE and record.cells > capacity:
                 capacity = record.cells
                 if resize(<void**>&cells, capacity, sizeof(Cell)):
@@ -1071,8 +1079,13 @@ def split(block, str delimiter, size_t most=1, bint skip_blank=False):
                 if q == cells[0].end:
                     p = record.end + 1
                     continue
-            row = [(cells[i].begin[:cells[i].end - cells[i].begin]) for i in range(record.cells)]
-            row = [cell.replace(b'""', b'"') if cells[i].doubled else cell for i, cell in enumerate(row)]
+            row = []
+            for i in range(record.cells):
+                cell = cells[i].begin[:cells[i].end - cells[i].begin]
+                if cells[i].doubled:
+                    cell = PyBytes_FromStringAndSize(NULL, len(cell))
+                    cell = cell[:write_cell(<char*>cell, cells[i].begin, cells[i].end, &d)]
+                row.append(cell)
             records.append((row, p - base, record.end + 1 - base))
             p = record.end + 1
         return records
@@ -1081,28 +1094,29 @@ def split(block, str delimiter, size_t most=1, bint skip_blank=False):
         free(cells)
 
 
-def whole(block, str delimiter):
+def whole(block, str delimiter, bint quoted=True, str escape=""):
     """The number of bytes of whole records at the beginning of a block."""
     cdef Py_buffer info
     cdef size_t end
-    cdef char between = <char>ord(delimiter)
+    cdef Dialect d = dialect_of(delimiter, quoted, escape)
     PyObject_GetBuffer(block, &info, PyBUF_SIMPLE)
     try:
         with nogil:
-            end = whole_records(<const char*>info.buf, info.len, between)
+            end = whole_records(<const char*>info.buf, info.len, &d)
         return end
     finally:
         PyBuffer_Release(&info)
 
 
-cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcept nogil:
+cdef size_t whole_records(const char* data, size_t size, const Dialect* d) noexcept nogil:
     """The end of the last record that ends in [data, data + size). An invalid record ends as in csv.pxd; without
-    quotes, records are lines."""
+    quotes and escapes, records are lines."""
     cdef const char* p = data
     cdef const char* end = data + size
     cdef const char* q
+    cdef const char* begin
     cdef const char* last
-    if memchr(data, c'"', size) == NULL:
+    if not d.escape and (not d.quoted or memchr(data, c'"', size) == NULL):
         while end > data and (end - 1)[0] != c'\n':
             end -= 1
         return end - data
@@ -1111,18 +1125,21 @@ cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcep
         # p is where a record begins, or a cell behind a delimiter.
         if p == end:
             return last - data
-        if p[0] == c'"':
+        if p[0] == c'"' and d.quoted:
             p += 1
+            begin = p
             while True:
                 q = <const char*>memchr(p, c'"', end - p)
                 if q == NULL or q + 1 == end:     # what follows the quote is not there yet
                     return last - data
                 p = q + 1
+                if d.escape and is_escaped(q, begin, d):
+                    continue
                 if p[0] != c'"':
                     break
                 p += 1
             # Behind the closing quote: a delimiter, a line end, or something bad, and then the line ends the record.
-            if p[0] == delimiter:
+            if p[0] == d.delimiter:
                 p += 1
                 continue
             q = <const char*>memchr(p, c'\n', end - p)
@@ -1131,11 +1148,11 @@ cdef size_t whole_records(const char* data, size_t size, char delimiter) noexcep
             p = last = q + 1
             continue
         # Up to the next quote that begins a cell, or the end of the line.
-        while p < end and p[0] != delimiter and p[0] != c'\n' and p[0] != c'"':
-            p += 1
-        if p == end:
+        while p < end and p[0] != d.delimiter and p[0] != c'\n' and (p[0] != c'"' or not d.quoted):
+            p += 2 if d.escape and p[0] == d.escape else 1
+        if p >= end:
             return last - data
-        if p[0] == delimiter:
+        if p[0] == d.delimiter:
             p += 1
             continue
         if p[0] == c'"':
@@ -1181,7 +1198,11 @@ def delimiters_of_cells(bytes text, str delimiter, bint portable=False):
     cdef bytes padded = text + bytes(PADDING)
     cdef char between = <char>ord(delimiter)
     cdef uint64_t high = 0
-    cdef uint64_t found = csv_window_portable(padded, between, &high) if portable else csv_window(padded, between, &high)
+    cdef uint64_t found
+    if portable:
+        found = csv_window_portable(padded, between, c'"', &high)
+    else:
+        found = csv_window(padded, between, c'"', &high)
     return found, high == 0
 
 

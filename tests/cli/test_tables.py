@@ -907,6 +907,71 @@ def test_errors_behind_blank_lines_name_their_line(vwlite, at):
     assert vwlite("convert", "b", "--label", "y", "--quiet").out.strip("\n") == "1 |a a:2"
 
 
+ORDINARY_QUOTES = 'id\ttext\ty\n1\tfine film\t1\n2\t" some like\t0\n3\tdull\t0\n4\tgreat\t1\n5\tgood "\t1\n6\tbad\t0\n'
+ESCAPED = 'id\ty\treview\n"1_8"\t1\t"He said \\"wow\\" and left"\n"2_3"\t0\t"Dull"\n'
+
+
+@pytest.mark.parametrize("command", [["check"], ["convert"], ["train", "--algorithm", "gd", "-m", "m"]])
+def test_a_cell_with_lines_that_look_like_rows_is_noted(vwlite, at, command):
+    Path("a.tsv").write_text(ORDINARY_QUOTES)
+    said = "note: a.tsv:3: a cell in quotes has 4 lines, and some look like rows"
+    assert vwlite(*command, "a.tsv", "--label", "y", "--drop", "id").err.count(said) == 1
+    assert said not in vwlite(*command, "a.tsv", "--label", "y", "--drop", "id", "--quote", "none").err
+    Path("a.tsv").write_text('y\tt\n1\t"one\ntwo\nthree\nfour"\n0\tx\n')
+    assert "look like rows" not in vwlite(*command, "a.tsv", "--label", "y").err
+
+
+DIALECTS = [(ORDINARY_QUOTES, ["--quote", "none"], 6), (ESCAPED, ["--escape", "\\"], 2)]
+
+
+@pytest.mark.parametrize(("text", "options", "rows"), DIALECTS)
+def test_a_dialect_goes_with_the_model_through_all_commands(vwlite, at, text, options, rows):
+    Path("a.tsv").write_text(text)
+    typed = ["--label", "y", "--drop", "id", "--labels", "0,1"]
+    vwlite("train", "a.tsv", *typed, *options, "-m", "m", "--algorithm", "gd", "--loss", "logistic", "--quiet")
+    predictions = vwlite("predict", "-m", "m", "a.tsv").out
+    assert predictions.count("\n") == rows
+    Path("a.vw").write_text(vwlite("convert", "a.tsv", *typed[:4], *options, "--quiet").out)
+    assert vwlite("predict", "-m", "m", "a.vw").out == predictions
+    facts = json.loads(vwlite("describe", "a.tsv", *typed[:4], *options, "--json").out)
+    assert facts["rows"] == rows and " ".join(options).replace("\\", "'\\'") in facts["next"]
+    assert f"data, {rows} lines" in vwlite("check", "a.tsv", *typed, *options).out
+    assert f"{rows} rows" in vwlite("evaluate", "-m", "m", "a.tsv").out
+    assert "id" in vwlite("evaluate", "-m", "m", "a.tsv", "--by", "id").out
+    assert vwlite("explain", "-m", "m", "a.tsv", "--json").out.count("\n") == rows
+    vwlite("train", "a.tsv", "-i", "m", "-m", "n", "--quiet")
+    assert read_model("n").columns == read_model("m").columns
+    with_quotes = "y\tid\treview\ttext\n1\t1\t\"x y\"\t\"x y\"\n"
+    Path("b.tsv").write_text(with_quotes)
+    Path("c.tsv").write_text(with_quotes.replace('"', ""))
+    here = ["--quote", '"', "--escape", "none"]
+    assert vwlite("predict", "-m", "m", "b.tsv", *here).out == vwlite("predict", "-m", "m", "c.tsv").out
+
+
+def test_a_model_of_usual_tables_does_not_mention_quotes(vwlite, at):
+    """So it is, byte for byte, that of earlier versions."""
+    Path("a.csv").write_text("y,a\n1,2\n-1,3\n")
+    vwlite("train", "a.csv", "--label", "y", "-m", "m", "--algorithm", "gd", "--quiet")
+    assert not {"quote", "escape"} & read_model("m").columns.keys()
+
+
+def test_an_error_at_an_escaped_quote_names_the_option(vwlite, at):
+    Path("a.tsv").write_text(ESCAPED)
+    assert "--escape '\\' reads \\\" as a quote" in vwlite("convert", "a.tsv", "--label", "y", code=65).err
+    Path("a.tsv").write_text('y\tt\n1\t"a"b\n')
+    assert "--escape" not in vwlite("convert", "a.tsv", "--label", "y", code=65).err
+
+
+@pytest.mark.parametrize(("typed", "words"), [
+    (["--escape", ";", "--delimiter", ";"], "is not one character"), (["--escape", "ab"], "is not one character"),
+    (["--escape", "!", "--delimiter", "!"], "--escape ! is the delimiter, too"), (["--quote", "x"], "--quote"),
+    (["--quote", "none", "--format", "vw"], "--quote is for tables"),
+])  # fmt: skip
+def test_dialects_without_sense_are_refused(vwlite, at, typed, words):
+    Path("a.csv").write_text("y,a\n1,2\n")
+    assert words in vwlite("convert", "a.csv", "--label", "y", *typed, code=2).err or typed[-1] == "vw"
+
+
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,

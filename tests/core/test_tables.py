@@ -6,6 +6,7 @@ import io
 import json
 import time
 import unicodedata
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -134,7 +135,7 @@ def test_blocks_can_end_behind_any_whole_record(seed):
     data = of(text if text.endswith("\n") else text + "\n")
     parser = table_parser(Schema(roles), names, delimiter)
     begin = split(data, delimiter)[0][2]
-    ends = {end for _, _, end in split(data, delimiter, 1000)}
+    ends = {end for _, _, end in split(data, delimiter, most=1000)}
     for size in range(len(data) + 1):
         end = whole(data[:size], delimiter)
         assert end in ends | {0}
@@ -143,6 +144,51 @@ def test_blocks_can_end_behind_any_whole_record(seed):
     middle = whole(data[begin : Random(seed).randrange(begin, len(data) + 1)], delimiter)
     rows = [content(parser, data[begin:][:middle]), content(parser, data[begin:][middle:])]
     assert rows[0][9] + rows[1][9] == content(parser, data[begin:])[9]
+
+
+ALPHABET = ["a", "b c", '"', '""', ",", "\n", "\\", "\\\\", " ", "x"]
+
+
+def are_read_back(rng: Random, alphabet: list[str], write: Callable[[str], str], quoted: bool, escape: str) -> None:
+    """Drawn rows, written by cells: by `split`; and `whole` ends where a record does, however much is there."""
+    width = rng.randrange(1, 4)
+    count = rng.randrange(1, 6)
+    rows = [["".join(rng.choices(alphabet, k=rng.randrange(4))) for _ in range(width)] for _ in range(count)]
+    data = "".join(",".join(map(write, row)) + "\n" for row in rows).encode()
+    found = split(data, ",", quoted, escape, most=100)
+    assert [[cell.decode() for cell in row] for row, _, _ in found] == rows
+    ends = [0, *(end for _, _, end in found)]
+    for size in range(len(data) + 1):
+        assert whole(data[:size], ",", quoted, escape) == max(end for end in ends if end <= size)
+
+
+def escaped(cell: str, marks: str = '\\",\n') -> str:
+    return "".join("\\" * (c in marks) + c for c in cell)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_escaped_is_read_back(seed):
+    rng = Random(seed)
+    are_read_back(rng, ALPHABET, lambda cell: f'"{escaped(cell, chr(92) + chr(34))}"', True, "\\")
+    are_read_back(rng, ALPHABET, lambda cell: rng.choice([escaped(cell), f'"{escaped(cell)}"']), True, "\\")
+    are_read_back(rng, ALPHABET, escaped, False, "\\")
+    are_read_back(rng, ALPHABET, lambda cell: escaped(cell, "\\,\n"), False, "\\")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_ordinary_quotes_are_read_back(seed):
+    are_read_back(Random(seed), ["a", '"', " ", '""', "\\"], str, False, "")
+
+
+def test_a_parser_takes_each_dialect():
+    schema = Schema({"y": "label", "t": "text"})
+    for body, options in ((b'1,"a\n0,b"\n', {"quoted": False}), (b'1,"a \\"b\\", c"\n0,d\\,e\n', {"escape": "\\"})):
+        parser = TableParser(format="csv")
+        parser.set_table(Cells(schema.cells, ngram=1, missing=(), hash_all=False), [0, 1], 2, ",", **options)
+        batch = Batch()
+        assert parser.parse(body, batch) == 0 and [*batch.label] == [1, 0], (body, options)
+    with pytest.raises(ValueError, match="cannot be an escape"):
+        parser.set_table(Cells(schema.cells, ngram=1, missing=(), hash_all=False), [0, 1], 2, ",", escape=",")
 
 
 def drawn_json(rng: Random) -> tuple[str, dict[str, str]]:

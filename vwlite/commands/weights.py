@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vwlite.options.command import Command, Option
-from vwlite.options.run_options import ModelOptions, reading_options
+from vwlite.options.run_options import AS_WRITTEN, ModelOptions, reading_options
 from vwlite.options.types import PATH, Whole
 from vwlite.output.stdio import say
 
@@ -29,7 +29,7 @@ TOP = 20
 )  # fmt: skip
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
-@reading_options("delimiter", "columns")
+@reading_options(*AS_WRITTEN)
 @click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
 @click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, including zeros.")
 @click.option(

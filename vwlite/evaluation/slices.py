@@ -1,6 +1,5 @@
 """Parts of the data: examples by the value of a column, or by the text of a namespace."""
 
-import csv
 import json
 import re
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from vwlite.core.text.tables import split
 from vwlite.errors import DataError, UsageError
 from vwlite.input.json_text import loads
 from vwlite.input.parsing import Parsed, SourceText
@@ -16,6 +16,10 @@ from vwlite.input.parsing import Parsed, SourceText
 MOST = 200  # slices; what comes later is one more
 LONGEST = 60  # characters of a name
 NONE, OTHERS = "(none)", "(others)"
+
+
+def _text(cell: bytes) -> str:
+    return cell.strip().decode("utf-8", "replace")
 
 
 class Slices:
@@ -49,17 +53,15 @@ class Slices:
         return self._numbers.setdefault(value, len(self._numbers))
 
     def _values(self, source: SourceText, lines: Sequence[bytes], columns: Sequence[str]) -> list[str]:
-        texts = [line.decode("utf-8", "replace") for line in lines]
-        if source.delimiter:
-            header = source.header.decode("utf-8-sig", "replace")
-            names = next(csv.reader([header], delimiter=source.delimiter), columns)
+        if source.dialect.delimiter:
+            names = [_text(cell) for cell in split(source.header, *source.dialect)[0][0]] if source.header else columns
             if self._by not in names:
                 raise UsageError(f"--by {self._by}: there is no such column; there are {', '.join(names[:20])}")
             at, self._found = list(names).index(self._by), True
-            cells = csv.reader((text + "\n" for text in texts), delimiter=source.delimiter)
-            return [row[at] if at < len(row) else "" for row in cells]
+            records = split(b"\n".join(lines), *source.dialect, most=len(lines))
+            return [_text(row[at]) for row, _, _ in records]
         if source.format == "jsonl":
-            return [self._of_json(loads(text)) for text in texts]
+            return [self._of_json(loads(line.decode("utf-8", "replace"))) for line in lines]
         if source.format == "libsvm":
             raise UsageError("--by: libsvm has neither columns nor namespaces")
         return [self._of_namespaces(line) for line in lines]

@@ -148,7 +148,7 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
         except SchemaError as e:
             raise DataError(f"{where}: {e}") from None
         table.decide(schema, where)
-    return lay_out(table, source, where, frame.names, "", index)
+    return lay_out(table, source, where, frame.names, index=index)
 
 
 def _needed(names: list[str], layout: Layout) -> list[str]:

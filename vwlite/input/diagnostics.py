@@ -118,6 +118,7 @@ EXPLAINED = {
     "quote inside": "a quote inside of a cell that does not begin with one: quote the whole cell, and double the quote",
     "quote text": "text after the quote that closes a cell: a quote inside of a cell is doubled",
     "quote open": "a quote that is never closed",
+    "escape open": "an escaped line end at the end of the data",
     "not UTF-8": "a byte that is not UTF-8: convert the file",
 }
 
@@ -126,7 +127,8 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     """The sentence for a complaint about record[begin:end], which is in that column."""
     token, where = shown(record[begin:end].strip()), f"column {column}: " if column else ""
     if code in EXPLAINED:
-        return EXPLAINED[code]
+        escaped = code in ("quote text", "quote inside") and b'\\"' in record[: end + 1]
+        return EXPLAINED[code] + ("; --escape '\\' reads \\\" as a quote" if escaped else "")
     if code == "ragged":
         return f"a row of {parser.cells_of(record)} cells, but there are {parser.width} columns"
     if code == "cell":

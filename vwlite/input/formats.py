@@ -17,6 +17,17 @@ JSON_LINES = "vwlite.input.table_text:JsonParsing"
 ARROW = "vwlite.input.arrow:ArrowParsing"
 
 
+class Dialect(NamedTuple):
+    """How delimited text is written. delimiter: "": it is no delimited text."""
+
+    delimiter: str = ""
+    quoted: bool = True  # quotes are not ordinary characters
+    escape: str = ""  # what makes the character after it ordinary, if there is such a thing
+
+
+NO_TEXT = Dialect()
+
+
 class Format(NamedTuple):
     """A format of input."""
 

@@ -12,7 +12,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
 from vwlite.input.diagnostics import BadLine, bad_lines
-from vwlite.input.formats import FORMATS, imported
+from vwlite.input.formats import FORMATS, NO_TEXT, Dialect, imported
 from vwlite.input.reader import Block, Tap, UnreadableInput
 from vwlite.records import record
 
@@ -58,7 +58,7 @@ class SourceText:
 
     text: bytes
     format: str
-    delimiter: str = ""
+    dialect: Dialect = NO_TEXT
     header: bytes = b""
 
     def lines_of(self, batch: Batch, rows: Sequence[int]) -> list[bytes]:

@@ -34,6 +34,8 @@ ONCE = ("label", "importance", "tag")  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # roles that prediction does not need
 CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
+QUOTES = ('"', "none")  # none: a quote is an ordinary character
+_RARE = ("decimal", "thousands", "quote", "escape")  # of a schema: those that are stored only if they were typed
 SAMPLE = 1000  # rows from which roles are decided
 
 
@@ -58,10 +60,11 @@ class Schema:
 
     ngram: features of a text have up to this many consecutive words. open: other columns are `auto`, as in
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
-    line. header: whether files have one; else their columns are these, in this order. missing: words that mean a
-    missing value where a number is expected; those that are numbers count in numeric columns only, by value. words: how
-    texts become words, of WORDS. decimal, thousands: the point of numbers in text, and what is between groups of their
-    digits, as people write them: then signs of money and % are left out. Both "": numbers are those of VW text.
+    line. quote, escape: as in RoleOptions. header: whether files have one; else their columns are these, in this order.
+    missing: words that mean a missing value where a number is expected; those that are numbers count in numeric columns
+    only, by value. words: how texts become words, of WORDS. decimal, thousands: the point of numbers in text, and what is
+    between groups of their digits, as people write them: then signs of money and % are left out. Both "": numbers are
+    those of VW text.
     """
 
     roles: Mapping[str, str]  # by name
@@ -73,6 +76,8 @@ class Schema:
     words: int = WORDS[-1]
     decimal: str = ""
     thousands: str = ""
+    quote: str = ""
+    escape: str = ""
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
@@ -80,7 +85,7 @@ class Schema:
         found = vars(self) | {"roles": roles, "missing": list(self.missing)}
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
-        for name in ("decimal", "thousands"):
+        for name in _RARE:
             if not found[name]:
                 del found[name]
         return found
@@ -89,11 +94,11 @@ class Schema:
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
         kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list,
-                 "words": int, "decimal": str, "thousands": str}  # fmt: skip
+                 "words": int, **dict.fromkeys(_RARE, str)}  # fmt: skip
         if type(stored) is not dict:
             raise ValueError("its columns are invalid")
         # Models of earlier versions, or without such columns, do not have these.
-        stored = {"missing": [], "words": WORDS[0], "decimal": "", "thousands": ""} | stored
+        stored = {"missing": [], "words": WORDS[0], **dict.fromkeys(_RARE, "")} | stored
         if {name: type(value) for name, value in stored.items()} != kinds:
             raise ValueError("its columns are invalid")
         point, between = stored["decimal"], stored["thousands"]
@@ -111,6 +116,8 @@ class Schema:
                 raise ValueError(f"it has two columns {pair[0]!r}")
             roles[pair[0]] = pair[1]
         if not 1 <= stored["ngram"] <= MOST_WORDS or not is_delimiter(stored["delimiter"] or ","):
+            raise ValueError("its columns are invalid")
+        if stored["quote"] not in ("", *QUOTES) or not is_escape(stored["escape"] or "none"):
             raise ValueError("its columns are invalid")
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
         if any(sum(role == once for role in roles.values()) > 1 for once in ONCE):
@@ -183,6 +190,8 @@ class RoleOptions:
     missing: tuple[str, ...] | None = None  # None: nothing was said
     decimal: str = ""
     thousands: str = ""
+    quote: str = ""  # one of QUOTES
+    escape: str = ""  # what makes the character after it ordinary, or none
 
     @property
     def missing_words(self) -> tuple[str, ...]:
@@ -231,7 +240,8 @@ def decide(
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     header = not (options.names or options.no_header)
     return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
-                  decimal=options.decimal, thousands=options.thousands)  # fmt: skip
+                  decimal=options.decimal, thousands=options.thousands, quote=options.quote,
+                  escape=options.escape)  # fmt: skip
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -293,6 +303,11 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
 def is_delimiter(text: str) -> bool:
     """Whether cells can have this between them."""
     return len(text) == 1 and text.isascii() and text not in '"\r\n'
+
+
+def is_escape(text: str) -> bool:
+    """Whether this can make the character after it ordinary; or is `none`."""
+    return text == "none" or (is_delimiter(text) and text.isprintable() and not text.isalnum() and text not in " ,;")
 
 
 def check_distinct(names: Sequence[str]) -> None:

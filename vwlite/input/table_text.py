@@ -15,7 +15,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
-from vwlite.input.formats import BOM, FORMATS, first_line
+from vwlite.input.formats import BOM, FORMATS, Dialect, first_line
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
 from vwlite.input.sample import Sample, is_data
@@ -43,9 +43,11 @@ class TableParsing(LineParsing):
             self._prepare(self._parser, task)
         parsed = super().parse(task, batch)
         layout.finish(self._parser, batch)
+        if batch.breaks and layout.dialect.quoted:
+            layout.look_for_rows(SourceText(bytes(task.block.data), self._format), batch)
         if parsed.source is not None:
-            kind = "csv" if layout.delimiter else self._format  # all delimited text is the same but for the delimiter
-            parsed.source = SourceText(parsed.source.text, kind, layout.delimiter, layout.header)
+            kind = "csv" if layout.dialect.delimiter else self._format  # delimited text differs in its dialect only
+            parsed.source = SourceText(parsed.source.text, kind, layout.dialect, layout.header)
         return parsed
 
     def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]]:
@@ -83,7 +85,7 @@ class Records(SourceBlocks):
     def __init__(self, format: str, source: str, table: TableReader) -> None:
         super().__init__(format)
         self._source, self._table = source, table
-        self._delimiter = ""
+        self._dialect = Dialect()
         self._last: Block | None = None  # for what it says about the stream
         self._pending = b""  # a record whose end is not there yet
         self._line = 1  # of its first line
@@ -104,9 +106,9 @@ class Records(SourceBlocks):
         elif not self._started and bytes(block.data[:3]) == BOM and block.first_line == 1:
             block.data = block.data[3:]
         self._started, self._pending, self._line = True, b"", block.first_line
-        if not self._delimiter:
-            self._delimiter = self._guess(block.data)
-        end = len(block.data) if last else whole(block.data, self._delimiter)
+        if not self._dialect.delimiter:
+            self._dialect = self._table.dialect(self._guess(block.data))
+        end = len(block.data) if last else whole(block.data, *self._dialect)
         if end < len(block.data):
             self._pending = bytes(block.data[end:])
             self._line += bytes(block.data[:end]).count(b"\n")
@@ -147,7 +149,7 @@ class Records(SourceBlocks):
                 yield Task(block, self._format, self._layout)
             return
         self._held.append(block)
-        for cells, _, _ in split(block.data, self._delimiter, most=SAMPLE - len(self._rows)):
+        for cells, _, _ in split(block.data, *self._dialect, most=SAMPLE - len(self._rows)):
             if cells is not None and len(cells) == len(self._header or ()):
                 self._rows.append(cells)
         yield from self._decided(final=False)
@@ -158,7 +160,7 @@ class Records(SourceBlocks):
         if options.names or (schema is not None and not schema.header and not schema.open):
             self._set_header(list(options.names or (schema.roles if schema else ())), block.first_line)
             return True
-        found = split(block.data, self._delimiter, skip_blank=True)
+        found = split(block.data, *self._dialect, skip_blank=True)
         if not found:
             block.data = b""
             return False
@@ -203,7 +205,7 @@ class Records(SourceBlocks):
 
     def _lay_out(self) -> None:
         assert self._header is not None
-        found = lay_out(self._table, self._source, self._where, self._header, self._delimiter)
+        found = lay_out(self._table, self._source, self._where, self._header, self._dialect)
         self._layout = replace(found, header=self._head)
 
     def _decided(self, *, final: bool) -> Tasks:

@@ -13,10 +13,12 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
-from vwlite.input.formats import by_begin, by_name, first_line
+from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
+from vwlite.input.parsing import SourceText
 from vwlite.input.sample import Sample
 from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed, namespace_of, open_schema
 
+MOST_BROKEN = 100  # records over several lines in which rows are looked for, of a block
 MOST_KEYS = 1000  # of JSON lines that an error chooses from
 
 
@@ -28,7 +30,7 @@ class Layout:
     schema: Schema
     positions: tuple[int, ...] = ()
     width: int = 0
-    delimiter: str = ""  # "": it is JSON, or no text
+    dialect: Dialect = NO_TEXT
     source: str = ""
     header: bytes = b""  # as it is in the file
 
@@ -45,8 +47,8 @@ class Layout:
             schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
             words=schema.words, decimal=schema.decimal, thousands=schema.thousands,
         )  # fmt: skip
-        if self.delimiter:
-            parser.set_table(cells, self.positions, self.width, self.delimiter)
+        if self.dialect.delimiter:
+            parser.set_table(cells, self.positions, self.width, *self.dialect)
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
 
@@ -54,8 +56,25 @@ class Layout:
         """Take what a parser has noted beside the batch; report the keys that it ignored."""
         batch.breaks = parser.breaks_of_lines()
         self.table.ignore(batch.source, parser.take_unknown())
-        if self.table.awaited and not self.delimiter:
+        if self.table.awaited and not self.dialect.delimiter:
             self.table.note_keys(parser.keys_seen(MOST_KEYS))
+
+
+    def look_for_rows(self, text: SourceText, batch: Batch) -> None:
+        """Say so, once, if a cell over several lines has lines that look like rows: then quotes may be ordinary."""
+        rows = [row for row, ends in batch.breaks if ends > 1]
+        if not rows or self.width == 1 or self.table.noted_rows:
+            return
+        between = self.dialect.delimiter.encode()
+        for row, record in zip(rows, text.lines_of(batch, rows[:MOST_BROKEN]), strict=False):
+            inner = record.split(b"\n")[1:-1]
+            if any(line.count(between) == self.width - 1 for line in inner):
+                self.table.noted_rows = True
+                self.table.say(
+                    f"note: {self.source}:{batch.line_number(row)}: a cell in quotes has {len(inner) + 2} lines, and "
+                    "some look like rows: if quotes are ordinary characters in this file, add --quote none"
+                )
+                return
 
 
 @dataclass
@@ -75,6 +94,7 @@ class TableReader:
     model: str = ""  # the file of a model that is to predict, and knows no columns
     may_lack: bool = False  # keys named by options may be missing from all lines: a warning, not an error
     awaited: set[str] = field(default_factory=set)  # keys of JSON lines that options name, and no line had so far
+    noted_rows: bool = False  # a note on a cell that may be rows was printed
     _others: set[str] = field(default_factory=set)  # keys that came meanwhile
     _ignored: set[str] = field(default_factory=set)
 
@@ -82,6 +102,14 @@ class TableReader:
     def expected(self) -> bool:
         """Whether the model or the options say that the sources are tables."""
         return self.schema is not None or self.options != RoleOptions()
+
+    def dialect(self, delimiter: str) -> Dialect:
+        """How a file with this delimiter is written: as was typed, or else as the model says."""
+        quote, escape = (
+            getattr(self.options, name) or (getattr(self.schema, name) if self.schema else "")
+            for name in ("quote", "escape")
+        )
+        return Dialect(delimiter, quote != "none", escape.removesuffix("none"))
 
     def format_of(self, source: str, data: bytes | memoryview) -> str | None:
         """The format of a source of tables, by its name or its first bytes; None where a model knows columns, and the
@@ -172,8 +200,9 @@ def _with_tag(schema: Schema, tag: str) -> Schema:
 
 
 def lay_out(
-    table: TableReader, source: str, where: str, names: list[str], delimiter: str, index: Collection[str] = ()
-) -> Layout:
+    table: TableReader, source: str, where: str, names: list[str], dialect: Dialect = NO_TEXT,
+    index: Collection[str] = (),
+) -> Layout:  # fmt: skip
     """The positions of the columns in a file with these names. DataError if one is missing; others are noted, except
     those of an index."""
     schema, options = table.schema, table.options
@@ -191,4 +220,4 @@ def lay_out(
     unknown = [name for name in schema.unknown(names) if name not in index]
     if unknown:
         table.say(f"{source}: columns that are not in the model are ignored: {listed(unknown)}")
-    return Layout(table, schema, tuple(positions), len(names), delimiter, source)
+    return Layout(table, schema, tuple(positions), len(names), dialect, source)

@@ -27,6 +27,7 @@ from vwlite.options.types import (
     Condition,
     ConditionType,
     Delimiter,
+    Escape,
     IntervalType,
     NamesType,
     Number,
@@ -117,6 +118,15 @@ class InputOptions:
         "", "--delimiter", group=TABLES, type=Delimiter(), metavar="C",
         help="Cell delimiter. By default a comma, or a tab or ; if the header has that and no comma.",
     )  # fmt: skip
+    quote: str = option(
+        "", "--quote", group=TABLES, type=click.Choice(['"', "none"]), metavar="C",
+        help="The quote around cells. By default \"; none: quotes are ordinary characters, and a cell ends at the next "
+             "delimiter or line end.",
+    )  # fmt: skip
+    escape: str = option(
+        "", "--escape", group=TABLES, type=Escape(), metavar="C",
+        help="Escape character of delimited text, such as '\\'. A quote, delimiter or line end after it is ordinary.",
+    )  # fmt: skip
     columns: tuple[tuple[str, ...], ...] = option(
         (), "--columns", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Names of all columns, for files without a header.",
@@ -185,7 +195,7 @@ class InputOptions:
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
             names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
-            decimal=self.decimal, thousands=self.thousands, **named,
+            decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape, **named,
         )  # fmt: skip
 
 
@@ -397,9 +407,10 @@ LOSS_OF_OTHERS = (
     *(replace(SPECS[name], group=OUT, default=None, help=f"The same for --loss {loss}.")
       for name, loss in LOSS_OPTIONS.items()),
 )  # fmt: skip
+AS_WRITTEN = ("delimiter", "quote", "escape", "columns")  # of tables: a file may have others than the model
 OF_MODEL = (
     *specs_of(InputOptions, IN),
-    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", "delimiter", "columns")),
+    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", *AS_WRITTEN)),
 )
 PREDICT = (
     *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),

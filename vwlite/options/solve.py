@@ -19,7 +19,7 @@ from vwlite.options.resolve import (
     usual_link,
     without_loss,
 )
-from vwlite.options.run_options import InputOptions, TrainOptions, takes
+from vwlite.options.run_options import AS_WRITTEN, InputOptions, TrainOptions, takes
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
@@ -207,7 +207,7 @@ _SOLVE = (
 )  # fmt: skip
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
-    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("delimiter", "columns")),
+    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in AS_WRITTEN),
     replace(_L1, help="l1 regularization strength of the objective.", shown="the model's, where it means the same"),
     replace(_RADIUS, help="Limit of the sum of |weights| in the problem.",
             shown="the model's, where it means the same"),

@@ -267,6 +267,19 @@ class Delimiter(click.ParamType):
         return text
 
 
+class Escape(click.ParamType):
+    """A character that makes the one after it ordinary, or none."""
+
+    name = "escape"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from vwlite.input.schema import is_escape
+
+        if not is_escape(str(value)):
+            self.fail(f"{value!r} is not one character such as '\\', or none", param, ctx)
+        return str(value)
+
+
 PATH = FileName()
 
 

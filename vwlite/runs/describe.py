@@ -110,7 +110,7 @@ class Description:
             self._take_columns(columns)
         else:
             lines = source.lines_of(batch, rows.tolist())
-            if source.delimiter:
+            if source.dialect.delimiter:
                 self._delimited = True
                 self._take_columns(self._of_delimited(source, lines))
             elif FORMATS[source.format].is_table:
@@ -123,8 +123,8 @@ class Description:
         assert self._table.schema is not None
         names = list(self._table.schema.roles)
         if source.header:
-            names = [cell.strip().decode() for cell in split(source.header, source.delimiter)[0][0]]
-        records = split(b"\n".join(lines), source.delimiter, len(lines))
+            names = [cell.strip().decode() for cell in split(source.header, *source.dialect)[0][0]]
+        records = split(b"\n".join(lines), *source.dialect, most=len(lines))
         return dict(zip(names, zip(*(cells for cells, _, _ in records), strict=True), strict=False))
 
     def _take_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
+from vwlite.input.formats import Dialect
 from vwlite.input.parsing import EXAMPLE, REJECTED, SourceText
 from vwlite.output.atomic import AtomicFile
 
@@ -19,7 +20,7 @@ class HoldoutWriter:
     def __init__(self, path: str, period: int, stack: ExitStack) -> None:
         self._file = stack.enter_context(AtomicFile(path))
         self._path, self._period = path, period
-        self._kind: tuple[str, ...] | None = None
+        self._kind: tuple[str, Dialect] | None = None
         self._header = b""
         self._first = ""
 
@@ -38,7 +39,7 @@ class HoldoutWriter:
 
     def _write_header(self, batch: Batch, source: SourceText) -> None:
         """Write the header, if there is one. DataError for lines that do not go with those before."""
-        kind = (source.format, source.delimiter)
+        kind = (source.format, source.dialect)
         if self._kind is None:
             self._kind, self._header, self._first = kind, source.header, batch.source
             self._file.write(source.header)

@@ -66,12 +66,15 @@ def table_of(
     except SchemaError as e:
         raise UsageError(str(e)) from None
     if o.format != "auto" and not FORMATS[o.format].is_table and options != RoleOptions():
-        others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "columns": o.columns,
-                  "no-header": o.no_header, "missing": o.missing, "decimal": o.decimal,
+        others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "quote": o.quote, "escape": o.escape,
+                  "columns": o.columns, "no-header": o.no_header, "missing": o.missing, "decimal": o.decimal,
                   "thousands": o.thousands}  # fmt: skip
         what = next((f"{role} {name}" for name, role in typed.items()), None)
         what = what or next(name for name, is_typed in others.items() if is_typed)
         raise UsageError(f"--{what} is for tables, and --format {o.format} has no columns: leave one of them out")
+    delimiter = options.delimiter or (schema.delimiter if schema is not None else "")
+    if delimiter and delimiter == (options.escape or (schema.escape if schema is not None else "")):
+        raise UsageError(f"--escape {delimiter} is the delimiter, too: give another one")
     missing = schema.missing if schema is not None else options.missing_words
     both = set(missing) & set(str(o.typed.get("classes", "")).split(","))
     if both:
