@@ -3,8 +3,8 @@
     cell , cell , "cell with , and "" and line ends"
 
 A record ends with LF, CR LF or the text, outside of quotes. A quote starts a cell or does not occur in it; quotes in
-quotes are doubled; the closing quote is followed by the delimiter or the end. RFC 4180 has no blanks before a quote.
-If quotes are ordinary characters, there are only
+quotes are doubled; the closing quote is followed by the delimiter or the end. RFC 4180 has no blanks around quotes; here
+they may be there, as blanks at the ends of a cell do not count. If quotes are ordinary characters, there are only
 delimiters and line ends. After an escape character, which RFC 4180 does not have, a quote, a delimiter and a line end are
 ordinary, and so is another escape character.
 An invalid record ends at its next line end; one whose quote is never closed ends at the end of its
@@ -114,6 +114,11 @@ cdef inline char mark_of(const Dialect* d) noexcept nogil:
     return c'"' if d.quoted else c'\n'
 
 
+cdef inline bint is_between(char c, const Dialect* d) noexcept nogil:
+    """Whether this is a blank between a quote and the end of its cell."""
+    return (c == c' ' or c == c'\t') and c != d.delimiter
+
+
 cdef inline bint is_escaped(const char* p, const char* begin, const Dialect* d) noexcept nogil:
     """Whether the number of escape characters before p, in a cell that begins at `begin`, is odd."""
     cdef const char* q = p
@@ -161,6 +166,8 @@ cdef inline ScanResult csv_record(const char* base, const char* p, const Dialect
                     return CUT
                 q = base + m[0]
         if q[0] == c'"':
+            while p < q and is_between(p[0], d):
+                p += 1
             if q != p:
                 error_at(error, QUOTE_INSIDE, q, q + 1)
                 return BAD
@@ -185,6 +192,8 @@ cdef inline ScanResult csv_record(const char* base, const char* p, const Dialect
                     return CUT
             cell.end = q
             q += 1
+            while unlikely(is_between(q[0], d)):
+                q += 1
             if q[0] == c'\r' and q[1] == c'\n':
                 q += 1
             m += 1

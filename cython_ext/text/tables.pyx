@@ -28,7 +28,7 @@ from vwlite.core.text.cells cimport (
 )
 from vwlite.core.text.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
-    csv_window_portable, find_csv_delimiters, is_escaped, mark_of, write_cell,
+    csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
 )
 from vwlite.core.text.decimal cimport write_unsigned
 from vwlite.core.text.json cimport (
@@ -1123,6 +1123,9 @@ cdef size_t whole_records(const char* data, size_t size, const Dialect* d) noexc
     last = data
     while True:
         # p is where a record begins, or a cell behind a delimiter.
+        begin = p
+        while p < end and is_between(p[0], d):
+            p += 1
         if p == end:
             return last - data
         if p[0] == c'"' and d.quoted:
@@ -1139,7 +1142,9 @@ cdef size_t whole_records(const char* data, size_t size, const Dialect* d) noexc
                     break
                 p += 1
             # Behind the closing quote: a delimiter, a line end, or something bad, and then the line ends the record.
-            if p[0] == d.delimiter:
+            while p < end and is_between(p[0], d):
+                p += 1
+            if p < end and p[0] == d.delimiter:
                 p += 1
                 continue
             q = <const char*>memchr(p, c'\n', end - p)
@@ -1148,6 +1153,7 @@ cdef size_t whole_records(const char* data, size_t size, const Dialect* d) noexc
             p = last = q + 1
             continue
         # Up to the next quote that begins a cell, or the end of the line.
+        p = begin
         while p < end and p[0] != d.delimiter and p[0] != c'\n' and (p[0] != c'"' or not d.quoted):
             p += 2 if d.escape and p[0] == d.escape else 1
         if p >= end:

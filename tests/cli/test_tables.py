@@ -972,6 +972,12 @@ def test_dialects_without_sense_are_refused(vwlite, at, typed, words):
     assert words in vwlite("convert", "a.csv", "--label", "y", *typed, code=2).err or typed[-1] == "vw"
 
 
+def test_blanks_before_a_quote_are_ignored(vwlite, at):
+    Path("a.csv").write_text('"Index", "Height(Inches)", "Weight(Pounds)"\n1, 65.78, 112.99\n2, 71.52, "136.49" \n')
+    found = vwlite("convert", "a.csv", "--label", "Weight(Pounds)", "--drop", "Index", "--quiet").out
+    assert found == "112.99 |Height(Inches) Height(Inches):65.78\n136.49 |Height(Inches) Height(Inches):71.52\n"
+
+
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,
@@ -1104,7 +1110,7 @@ def test_a_line_behind_newlines_in_quotes_is_reported_correctly(vwlite, at, monk
     bad, after = (1 + text[: text.index(word)].count("\n") for word in ('1,"not', "1,next"))
     run = ["train", "a.csv", "--label", "y", "--threads", threads, "--on-error", "skip", "--algorithm", "sgd"]
     made = vwlite(*run, "--loss", "huber", "--huber-delta", 1e-9, "-l", 1e-9, "--cache-file", "c", "-m", "m")
-    assert f"a.csv:{bad + 1}:7: text after the quote" in made.err
+    assert f"a.csv:{bad + 1}:8: text after the quote" in made.err
     cached = ["--cache-file", "c"]
     for more in ([], cached):
         diverged = vwlite(*run, "--loss", "squared", "-l", 1e-3, *more, code=65).err.splitlines()[-1]

@@ -180,6 +180,17 @@ def test_ordinary_quotes_are_read_back(seed):
     are_read_back(Random(seed), ["a", '"', " ", '""', "\\"], str, False, "")
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_blanks_around_quotes_do_not_count(seed):
+    rng = Random(seed)
+    blanks = ["", "", " ", "\t "]
+
+    def spaced(cell: str) -> str:
+        return rng.choice(blanks) + '"' + cell.replace('"', '""') + '"' + rng.choice(blanks)
+
+    are_read_back(rng, ALPHABET, spaced, True, "")
+
+
 def test_a_parser_takes_each_dialect():
     schema = Schema({"y": "label", "t": "text"})
     for body, options in ((b'1,"a\n0,b"\n', {"quoted": False}), (b'1,"a \\"b\\", c"\n0,d\\,e\n', {"escape": "\\"})):
