@@ -978,6 +978,23 @@ def test_blanks_before_a_quote_are_ignored(vwlite, at):
     assert found == "112.99 |Height(Inches) Height(Inches):65.78\n136.49 |Height(Inches) Height(Inches):71.52\n"
 
 
+def test_columns_without_a_name_and_without_a_cell_are_none(vwlite, at):
+    """Spreadsheets write them, and the spam.csv of Kaggle has them."""
+    Path("a.csv").write_text('y,t,,,\nham,Going home,,,\nspam,Win cash, ,,\nham,"Nah, no",,,\n')
+    Path("b.csv").write_text('y,t\nham,Going home\nspam,Win cash\nham,"Nah, no"\n')
+    typed = ["--label", "y", "--text", "t"]
+    expected = vwlite("convert", "b.csv", *typed).out
+    assert vwlite("convert", "a.csv", *typed).out == vwlite("convert", "a.csv", *typed, "--drop", "").out == expected
+    for name in "ab":
+        vwlite("train", f"{name}.csv", *typed, "--labels", "ham,spam", "-m", name, "--algorithm", "gd", "--quiet")
+    predictions = {vwlite("predict", "-m", model, f"{name}.csv", "--quiet").out for model in "ab" for name in "ab"}
+    assert len(predictions) == 1
+    assert json.loads(vwlite("describe", "a.csv", *typed, "--json").out)["rows"] == 3
+    Path("a.csv").write_text("y,t,,\n1,x,,a\n")
+    assert "has no name" in vwlite("convert", "a.csv", *typed, code=65).err
+    assert vwlite("convert", "a.csv", *typed, "--drop", "", "--quiet").out == "1 |t x\n"
+
+
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,

@@ -311,10 +311,10 @@ def is_escape(text: str) -> bool:
 
 
 def check_distinct(names: Sequence[str]) -> None:
-    """SchemaError for two columns of the same name."""
+    """SchemaError for two columns of the same name, if they have one."""
     seen: set[str] = set()
     for name in names:
-        if name in seen:
+        if name and name in seen:
             raise SchemaError(f"two columns are called {name!r}: rename one of them")
         seen.add(name)
 

@@ -216,7 +216,9 @@ class Records(SourceBlocks):
             o = self._table.options
             sample = Sample(self._header, columns, len(rows), o.missing_words, o.decimal, o.thousands)
             try:
-                schema = decide(self._header, sample.numeric(), self._table.options)
+                filled = {name for name, column in zip(self._header, columns, strict=True) if column.keys() - {b""}}
+                index = {""} - filled  # columns with neither a name nor a cell are none
+                schema = decide(self._header, sample.numeric(), o, index)
                 sample.check_labels(schema)
             except SchemaError as e:
                 raise DataError(f"{self._where}: {e}") from None
