@@ -995,6 +995,14 @@ def test_columns_without_a_name_and_without_a_cell_are_none(vwlite, at):
     assert vwlite("convert", "a.csv", *typed, "--drop", "", "--quiet").out == "1 |t x\n"
 
 
+def test_a_bar_between_cells_is_guessed_in_words(vwlite, at):
+    for name, given in (("a.csv", []), ("a", ["--format", "csv"])):
+        Path(name).write_text("size|age|sold\n1.5|30|1\n2.5|40|0\n")
+        said = vwlite("convert", name, *given, "--label", "sold", code=65).err
+        assert "no such column; the only one is size|age|sold: if | is the delimiter, add --delimiter '|'" in said
+    assert vwlite("convert", "a", *given, "--label", "sold", "--delimiter", "|").out.startswith("1 |size size:1.5 ")
+
+
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,

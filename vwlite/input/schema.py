@@ -209,9 +209,11 @@ class RoleOptions:
         return found
 
 
-def _no_column(name: str, names: Sequence[str]) -> str:
+def _no_column(name: str, names: Sequence[str], is_table: bool) -> str:
     """What to do about a column that a table does not have."""
     if len(names) == 1 and "|" in names[0]:
+        if is_table:
+            return f"no such column; the only one is {listed(names)}: if | is the delimiter, add --delimiter '|'"
         return "the file is VW text, which has no columns: leave the option out"
     from difflib import get_close_matches  # not at the top: most names are right
 
@@ -221,17 +223,18 @@ def _no_column(name: str, names: Sequence[str]) -> str:
 
 def decide(
     names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = (),
-    categories: Collection[str] = (),
+    categories: Collection[str] = (), *, is_table: bool = False,
 ) -> Schema:  # fmt: skip
     """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
     is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped unless an
-    option names them. categories: columns that are categorical although they have numbers. SchemaError for a role of a
+    option names them. categories: columns that are categorical although they have numbers. is_table: something else
+    than these options says that it is a table. SchemaError for a role of a
     missing column, and for duplicate names."""
     check_distinct(names)
     typed = options.roles()
     for name, role in typed.items():
         if name not in names:
-            raise SchemaError(f"--{role} {name}: {_no_column(name, names)}")
+            raise SchemaError(f"--{role} {name}: {_no_column(name, names, is_table)}")
     roles = {
         name: typed.get(name, "drop" if name in index
                         else "numeric" if is_number and name not in categories else "categorical")

@@ -15,7 +15,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
-from vwlite.input.formats import BOM, FORMATS, Dialect, first_line
+from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
 from vwlite.input.sample import Sample, is_data
@@ -34,7 +34,8 @@ class TableParsing(LineParsing):
 
     @staticmethod
     def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
-        return Records(format, source, options.columns())
+        named = options.format != "auto" or by_name(source) is not None
+        return Records(format, source, options.columns(), named=named)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         layout: Layout = task.context
@@ -79,11 +80,12 @@ class JsonParsing(TableParsing):
 class Records(SourceBlocks):
     """The blocks of one source of delimited text, cut into whole records behind the header.
 
-    names: the columns of a file without a header.
+    named: the format was given, or the name of the file tells it.
     """
 
-    def __init__(self, format: str, source: str, table: TableReader) -> None:
+    def __init__(self, format: str, source: str, table: TableReader, *, named: bool) -> None:
         super().__init__(format)
+        self._named = named
         self._source, self._table = source, table
         self._dialect = Dialect()
         self._last: Block | None = None  # for what it says about the stream
@@ -218,7 +220,7 @@ class Records(SourceBlocks):
             try:
                 filled = {name for name, column in zip(self._header, columns, strict=True) if column.keys() - {b""}}
                 index = {""} - filled  # columns with neither a name nor a cell are none
-                schema = decide(self._header, sample.numeric(), o, index)
+                schema = decide(self._header, sample.numeric(), o, index, is_table=self._named)
                 sample.check_labels(schema)
             except SchemaError as e:
                 raise DataError(f"{self._where}: {e}") from None
