@@ -1003,6 +1003,16 @@ def test_a_bar_between_cells_is_guessed_in_words(vwlite, at):
     assert vwlite("convert", "a", *given, "--label", "sold", "--delimiter", "|").out.startswith("1 |size size:1.5 ")
 
 
+@pytest.mark.parametrize("text", ['[{"y":1,"a":30},{"y":0}]\n', '[\n  {\n    "y": 1\n  }\n]\n', " [ ]", "\ufeff[{}"])
+@pytest.mark.parametrize("given", [[], ["--format", "jsonl"]])
+def test_a_json_array_is_told_from_json_lines(vwlite, at, text, given):
+    Path("a.json").write_text(text)
+    for command in (["convert"], ["describe"], ["train", "-m", "m"]):
+        said = vwlite(*command, "a.json", "--label", "y", *given, code=65).err
+        assert "a.json:1:1: a JSON array, not JSON lines" in said and "jq -c '.[]' FILE" in said
+    assert "a JSON array" in vwlite("check", "a.json", "--label", "y", *given, code=1).out
+
+
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,

@@ -6,6 +6,7 @@ whatever the ratio of the costs of parsing and learning.
 """
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name, f
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
 
+FIRST = 1000  # bytes in which a JSON array begins
+_JSON_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
 AHEAD = 4  # batches that wait for the learner at most
 
 
@@ -88,6 +91,11 @@ def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
 
 def format_of(block: Block, options: ParseOptions) -> str:
     """What the text of a source is. DataError if nothing tells."""
+    if options.format in ("auto", "jsonl") and _JSON_ARRAY.match(bytes(block.data[:FIRST])):
+        raise DataError(
+            f"{block.source}:1:1: a JSON array, not JSON lines: write each object of it on a line of its own, as with "
+            "`jq -c '.[]' FILE`"
+        )
     if options.format != "auto":
         return options.format
     kind = by_magic(bytes(block.data[:8]))
