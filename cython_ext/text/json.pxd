@@ -117,13 +117,15 @@ cdef inline const char* json_number(const char* p, TokenError* error) noexcept n
 
 
 cdef inline size_t json_word(const char* p) noexcept nogil:
-    """The length of the `true`, `false` or `null` at p; 0: none of them."""
+    """The length of the `true`, `false` or `null` at p, or of the NaN that Python writes for it; 0: none of them."""
     if p[0] == c't' and p[1] == c'r' and p[2] == c'u' and p[3] == c'e':
         return 4
     if p[0] == c'f' and p[1] == c'a' and p[2] == c'l' and p[3] == c's' and p[4] == c'e':
         return 5
     if p[0] == c'n' and p[1] == c'u' and p[2] == c'l' and p[3] == c'l':
         return 4
+    if p[0] == c'N' and p[1] == c'a' and p[2] == c'N':
+        return 3
     return 0
 
 

@@ -509,7 +509,7 @@ cdef class TableParser(Parser):
             n = json_word(p)
             if n == 0:
                 return error_at(error, JSON_VALUE, p, p + (p[0] != c'\n'))
-            if p[0] == c'n':
+            if p[0] == c'n' or p[0] == c'N':
                 return p + n
             p += n
             end = p

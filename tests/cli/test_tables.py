@@ -1013,6 +1013,15 @@ def test_a_json_array_is_told_from_json_lines(vwlite, at, text, given):
     assert "a JSON array" in vwlite("check", "a.json", "--label", "y", *given, code=1).out
 
 
+def test_nan_in_json_lines_is_absent(vwlite, at):
+    """Python writes it for a missing number, as pandas does without to_json."""
+    nan = float("nan")
+    rows = [{"y": 1, "a": nan, "b": [1, nan, 2]}, {"y": nan, "a": 2.5, "c": {"k": nan}}]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("b.jsonl").write_text(Path("a.jsonl").read_text().replace("NaN", "null"))
+    assert vwlite("convert", "a.jsonl", "--label", "y").out == vwlite("convert", "b.jsonl", "--label", "y").out
+
+
 BAD_JSON = [
     ("[1]", 1, "a line of JSON lines is an object: {\"key\": value, ...}"),
     ('{"y": 1, "a": {"b": {"c": 1}}}', 21,
@@ -1022,7 +1031,7 @@ BAD_JSON = [
     ('{"y": 1, "a": [1, "x"]}', 19, "an array of both numbers and words: make two of it"),
     ('{"y": [1]}', 7, "an array or object where one value is expected"),
     ('{"y": 1, "y": 2}', 13, "a duplicate key"),
-    ('{"y": 1, "a": NaN}', 15, "a value is missing: a string, a number, true, false, null, an array or an object"),
+    ('{"y": 1, "a": Infinity}', 15, "a value is missing: a string, a number, true, false, null, an array or an object"),
     ('{"y": 1, "a": 01}', 15, "a number that JSON does not allow"),
     ('{"y": 1, "a": 1.}', 15, "a number that JSON does not allow"),
     ('{"y": 1, "a": 1e99}', 15, "'1e99' is too large for a 32-bit float"),
