@@ -62,9 +62,9 @@ class Schema:
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
     line. quote, escape: as in RoleOptions. header: whether files have one; else their columns are these, in this order.
     missing: words that mean a missing value where a number is expected; those that are numbers count in numeric columns
-    only, by value. words: how texts become words, of WORDS. decimal, thousands: the point of numbers in text, and what is
-    between groups of their digits, as people write them: then signs of money and % are left out. Both "": numbers are
-    those of VW text.
+    only, by value. words: how texts become words, of WORDS. decimal, thousands: the point of numbers in text, and what
+    is between groups of their digits, as people write them: then signs of money and % are left out. Both "": numbers
+    are those of VW text.
     """
 
     roles: Mapping[str, str]  # by name

@@ -1,6 +1,5 @@
 """A run of `vwlite describe`: what is in data, before anybody learns from it."""
 
-import json
 import os
 import re
 import textwrap

@@ -12,7 +12,7 @@ from vwlite import __version__
 from vwlite.cli import outcome
 from vwlite.core.text.parser import detect
 from vwlite.errors import NoInputError, ShortageError, VwliteError
-from vwlite.input.tables import BOM
+from vwlite.input.formats import BOM
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog, text_of
