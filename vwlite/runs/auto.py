@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 FEWEST = 8  # examples of the rarer class that folds need
-DECISIVE = 100  # examples from which the loss of nested choices decides about the intercept alone
 FEW = 300  # examples of which the loss is uncertain
 LARGE = 1 << 32  # bytes of files that are read only once
 SMALL = 1 << 16  # bytes of files whose examples are kept in memory
@@ -270,11 +269,8 @@ class AutoTraining(Training):
         best, self.best = self.best, None
         if self.selection is None or best is None or best.best is None or best.best.loss >= self.baseline:
             return
-        reported = self.selection.reported(self.candidates, best)
-        assert reported.best is not None
-        if reported.best.loss >= self.baseline and self.summary.examples >= DECISIVE:
-            return
         constant = self._loss_as_learned(None)
+        reported = self.selection.reported(self.candidates, best)
         for c in (reported, self.best_column_of(best)):
             if self._loss_as_learned(c) < constant:
                 self.best = c
