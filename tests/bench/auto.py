@@ -423,7 +423,8 @@ def multinomial(parts: Parts) -> np.ndarray:
 
 def classes(source: Path, quick: bool) -> str:
     learners = {
-        FILES: ours_of_classes(*AUTO), GD: ours_of_classes("--loss", "logistic"), LOGISTIC: multinomial,
+        FILES: ours_of_classes(*AUTO), GD: ours_of_classes("--algorithm", "gd", "--loss", "logistic"),
+        LOGISTIC: multinomial,
     }  # fmt: skip
     measures: dict[str, Measure] = {"log loss": lambda found, _: found[0], "error, %": lambda found, _: 100 * found[1]}
     if quick:
