@@ -127,7 +127,8 @@ def test_loss_logistic_takes_0_and_1_and_words(vwlite, lines, tmp_path):
         ("1 | a\nx | b\n", "", "<stdin>:2:1: label 'x' is a word, but labels before it are numbers"),
         ("x | a\nx | b\n", "", "every label is x: learning needs two labels; --labels NEG,POS names both"),
         ("3 | a\n1 | b\n", "--loss logistic", "<stdin>:1:1: label 3: logistic needs -1 or 1"),
-        ("0 | a\n-1 | b\n", "--loss logistic", "labels are -1, 0, but --loss logistic needs -1 and 1, or 0 and 1"),
+        ("0 | a\n-1 | b\n", "--loss logistic", "labels are -1 (<stdin>:2), 0 (<stdin>:1), but --loss logistic needs -1 "
+                                                "and 1, or 0 and 1"),
         ("a | a\nb | b\n", "--loss squared", "<stdin>:1:1: label 'a' is not a number"),
     ],
 )  # fmt: skip

@@ -205,7 +205,7 @@ def test_arguments_from_a_file(vwlite: Any, data: Path, tmp_path: Path, monkeypa
         ("", 2, "--args with an empty file, args"),
         ("-d 'd\n", 1, "unbalanced quotes in string"),
         ("-d d -f mine\n", 1, "Disagreeing option values for 'final_regressor': 'mine' vs 'model.1'"),
-        ("-d d\r\n", 1, "can't open: d\r"),
+        ("-d d\r\n", 1, "can't open: d\\r"),
         (None, 1, "Could not open file: args"),
         ("-d d --nothing\n", 1, "unrecognised option '--nothing'"),
         ("\udcff\n", 1, ""),

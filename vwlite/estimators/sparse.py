@@ -728,6 +728,7 @@ def _refuse_texts(X: Any) -> None:
 
 def _refuse_dates(y: Any) -> None:
     """ValueError for dates and durations, which NumPy would convert to nanoseconds, or words."""
+    y = y if hasattr(y, "__iter__") else np.asarray(y)
     kind = getattr(getattr(y, "dtype", None), "kind", "O")
     first = None if kind in "biufmM" else next((value for value in y if value is not None), None)
     if kind in "mM" or isinstance(first, datetime.date | datetime.timedelta):

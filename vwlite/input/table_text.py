@@ -45,7 +45,7 @@ class TableParsing(LineParsing):
         parsed = super().parse(task, batch)
         layout.finish(self._parser, batch)
         if batch.breaks and layout.dialect.quoted:
-            layout.look_for_rows(SourceText(bytes(task.block.data), self._format), batch)
+            layout.look_for_rows(batch, SourceText(bytes(task.block.data), self._format).lines_of)
         if parsed.source is not None:
             kind = "csv" if layout.dialect.delimiter else self._format  # delimited text differs in its dialect only
             parsed.source = SourceText(parsed.source.text, kind, layout.dialect, layout.header)

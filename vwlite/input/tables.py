@@ -4,7 +4,7 @@ The roles are decided once, from the first rows of the first table, before any b
 on how the text is cut.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -14,7 +14,6 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
-from vwlite.input.parsing import SourceText
 from vwlite.input.sample import Sample
 from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed, namespace_of, open_schema
 
@@ -60,13 +59,14 @@ class Layout:
             self.table.note_keys(parser.keys_seen(MOST_KEYS))
 
 
-    def look_for_rows(self, text: SourceText, batch: Batch) -> None:
-        """Say so, once, if a cell over several lines has lines that look like rows: then quotes may be ordinary."""
+    def look_for_rows(self, batch: Batch, lines_of: Callable[[Batch, Sequence[int]], list[bytes]]) -> None:
+        """Say so, once, if a cell over several lines has lines that look like rows: then quotes may be ordinary.
+        lines_of: the text of records of the batch."""
         rows = [row for row, ends in batch.breaks if ends > 1]
         if not rows or self.width == 1 or self.table.noted_rows:
             return
         between = self.dialect.delimiter.encode()
-        for row, record in zip(rows, text.lines_of(batch, rows[:MOST_BROKEN]), strict=False):
+        for row, record in zip(rows, lines_of(batch, rows[:MOST_BROKEN]), strict=False):
             inner = record.split(b"\n")[1:-1]
             if any(line.count(between) == self.width - 1 for line in inner):
                 self.table.noted_rows = True

@@ -244,7 +244,9 @@ class SparseTraining(AutoTraining):
         assert self.grid is not None
         assert isinstance(self.learner, GivenPredictions)
         *judged, constant = self.judged
-        points = list(map(point_of, judged, self.grid.pairs))
+        tally = self.learner.progressive
+        has_one_label = tally.min_label == tally.max_label and self.settings.constant and not self.summary.has_initial
+        points = [] if has_one_label else list(map(point_of, judged, self.grid.pairs))
         self._choose(points, constant)
         self._load(self.learner, None if self.point is None else judged[points.index(self.point)].learner)
         if self.point is not None and self._is_worse_than_constant():
