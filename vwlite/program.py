@@ -67,7 +67,10 @@ class UnknownCommand(click.UsageError):
 
 
 class Commands(click.Group):
-    """A group of commands whose error knows them."""
+    """A group of commands whose error knows them. Alone it prints its help."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -117,8 +117,9 @@ def test_help_is_a_result(vwlite, arguments):
     assert done.err == ""
 
 
-def test_no_command_at_all_is_wrong_use(vwlite):
-    assert "Usage: vwlite" in vwlite(code=2).err
+@pytest.mark.parametrize("group", [[], ["dask"], ["completion"]])
+def test_a_group_of_commands_alone_prints_its_help(vwlite, group):
+    assert vwlite(*group) == vwlite(*group, "--help")
 
 
 def test_version(vwlite):
