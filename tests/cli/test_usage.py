@@ -9,6 +9,7 @@ from running import GD
 
 from vwlite import usage
 from vwlite.export import EXPORTS
+from vwlite.options.nearest import edits
 from vwlite.program import COMMANDS, program
 
 
@@ -111,6 +112,32 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
 def test_what_was_meant_is_named(vwlite, typed, end):
     said = last(vwlite, typed)
     assert said == end if end.startswith(("No such", "Missing", "Option", "'-")) else said.endswith(end)
+
+
+@pytest.mark.parametrize(
+    "typed", ["train --metric", "tune --metric", "train --grid", "train --rmse", "evaluate --trees", "predict --header",
+              "train --loss rmse", "train --algorithm trees", "help xgboost"],
+)  # fmt: skip
+def test_what_is_unlike_all_names_is_no_misspelling(vwlite, typed):
+    assert "Did you mean" not in last(vwlite, typed)
+
+
+def test_edits_are_the_fewest():
+    """By a search over all ways to a word, of which each is one edit."""
+
+    def neighbours(word):
+        for i in range(len(word) + 1):
+            yield from (word[:i] + c + word[i:] for c in "ab")
+            yield word[:i] + word[i + 1 :]
+            yield from (word[:i] + c + word[i + 1 :] for c in "ab" if i < len(word))
+            yield word[:i] + word[i : i + 2][::-1] + word[i + 2 :]
+
+    near = {"aab": 0}
+    for k in (1, 2):
+        near |= {other: k for word in list(near) for other in neighbours(word) if other not in near}
+    for word, k in near.items():
+        # A character is not edited twice: where that would be shorter, this may count one more.
+        assert k <= edits("aab", word) <= k + (k == 2), word
 
 
 def test_a_topic_near_a_command_points_to_its_help(vwlite):
