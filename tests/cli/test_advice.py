@@ -68,6 +68,37 @@ def test_what_is_not_data(vwlite, command, typed, code, said):
     assert not os.path.exists("new")
 
 
+OFFICE = "mimetype", "application/vnd.oasis.opendocument.spreadsheet"
+
+
+@pytest.mark.parametrize(
+    ("first", "text"), [("docProps/app.xml", "<a/>"), ("xl/worksheets/sheet1.xml", "<a/>"), ("_rels/.rels", ""), OFFICE]
+)
+def test_a_spreadsheet_is_called_so_whatever_wrote_it(vwlite, first, text):
+    with zipfile.ZipFile("t.xlsx", "w") as book:
+        book.writestr(first, text)
+        book.writestr("xl/workbook.xml", "<workbook/>")
+    for command in ("train", "describe", "convert"):
+        assert vwlite(command, "t.xlsx", code=65).err.endswith("t.xlsx: it is a spreadsheet: save it as CSV\n")
+    assert "it is a spreadsheet" in vwlite("check", "t.xlsx", code=1).out
+    for command in ("info", "predict -m"):
+        assert "t.xlsx: not a model of vwlite: it is a spreadsheet;" in vwlite(*command.split(), "t.xlsx", code=65).err
+
+
+def test_an_old_spreadsheet_is_called_so(vwlite, folder):
+    (folder / "t.xls").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504))
+    assert vwlite("train", "t.xls", code=65).err.endswith("t.xls: it is a spreadsheet: save it as CSV\n")
+
+
+def test_what_cannot_be_read_is_said(vwlite):
+    """It has no rows, and no schema of them."""
+    with zipfile.ZipFile("d.zip", "w") as archive:
+        archive.writestr("d.csv", "y,a\n1,2\n")
+    said = vwlite("describe", "d.zip", code=65).err
+    assert "d.zip:1:1: compressed with zip, which is not supported: decompress it first" in said
+    assert "d.zip: not a model of vwlite: it is a zip file;" in vwlite("check", "d.zip", code=1).out
+
+
 def test_a_model_on_standard_input(vwlite, folder):
     expected = f"<stdin>:1:1: {model('FILE')}"
     with standard_input(folder / "m"):

@@ -57,17 +57,18 @@ def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.errors import DataError, NoInputError
     from vwlite.input import looks_like_vw
+    from vwlite.input.advice import is_spreadsheet
     from vwlite.input.cache import MAGIC
     from vwlite.model.file import ZIP
 
     try:
-        head = _first_bytes(path, 16)
+        head = _first_bytes(path, 512)
         if head == b"":
             _say(f"{path}: empty")
             return False
         if head is None:
             return _check_data(path, options)
-        if head.startswith(ZIP) or looks_like_vw(head):
+        if (head.startswith(ZIP) and not is_spreadsheet(head)) or looks_like_vw(head):
             return _check_model(path)
         if head.startswith(MAGIC[:-2]):
             return _check_cache(path)

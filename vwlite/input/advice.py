@@ -13,7 +13,12 @@ _FETCH = {
     "s3": "aws s3 cp {} -", "gs": "gcloud storage cat {}", "hdfs": "hdfs dfs -cat {}", "http": "curl -sSfL {}",
     "https": "curl -sSfL {}", "ftp": "curl -sSf {}",
 }  # fmt: skip
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # .xls
 _DIGITS = re.compile(r"\d+")
+# How spreadsheets begin: which file is the first in the zip of an .xlsx depends on the program that wrote it.
+_FIRST_OF_SPREADSHEETS = (
+    b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+)  # fmt: skip
 
 
 def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
@@ -61,6 +66,11 @@ def not_data(head: bytes, path: str) -> str:
         return f"it is a cache: name the data that it was made from, and --cache-file {name}"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return f"it is UTF-16: convert it, as with `iconv -f UTF-16 -t UTF-8 {name}`"
-    if head.startswith(b"PK\3\4") and head[30:49] == b"[Content_Types].xml":
+    if is_spreadsheet(head):
         return "it is a spreadsheet: save it as CSV"
     return ""
+
+
+def is_spreadsheet(head: bytes) -> bool:
+    in_zip = head[30:] if head.startswith(b"PK\3\4") else b""
+    return head.startswith(_OLD_OFFICE) or in_zip.startswith(_FIRST_OF_SPREADSHEETS)

@@ -144,7 +144,8 @@ def _unreadable(source: str, e: OSError) -> NoInputError:
 
 def _no_data(head: bytes, source: str) -> str:
     """Why a file that begins so is not data, if it is a model or similar."""
-    if not head.startswith((b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff")) and head[1:4] != b"\0\0\0":
+    firsts = (b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff", b"\xd0\xcf")
+    if not head.startswith(firsts) and head[1:4] != b"\0\0\0":
         return ""
     from vwlite.input.advice import not_data
 

@@ -419,7 +419,8 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
     size = len(data)
     found = _DIGEST.search(data[max(0, size - _COMMENT_SIZE) :])
     if not found:
-        if data[:4] == ZIP:
+        first = data[30 : 30 + int.from_bytes(data[26:28], "little")]  # the name of what comes first in a zip
+        if data[:4] == ZIP and b"header.npy".startswith(first):
             raise DataError(f"{path}: not a complete model: its end is missing or damaged; use another copy")
         raise DataError(f"{path}: not a model of vwlite{_what_it_is(data[:4096])}")
     digest = blake2b(digest_size=32)
@@ -432,6 +433,8 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
 
 def _what_it_is(head: bytes) -> str:
     """What a file is that is not a model, by its first bytes, and which command writes a model."""
+    from vwlite.input.advice import is_spreadsheet  # not at the top: most models are some
+
     writes = "; `vwlite train -m FILE` writes one"
     if not head:
         return f": it is empty{writes}"
@@ -439,6 +442,10 @@ def _what_it_is(head: bytes) -> str:
         return f": it is a cache of parsed data{writes}"
     if head.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")):
         return ": it is compressed; decompress it first"
+    if is_spreadsheet(head):
+        return f": it is a spreadsheet{writes}"
+    if head.startswith(ZIP):
+        return f": it is a zip file{writes}"
     control = set(range(32)) - set(b"\t\n\r\f")
     return writes if control & set(head) else f": it is text{writes}"
 
