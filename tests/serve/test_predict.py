@@ -200,6 +200,24 @@ def test_text_of_no_format_is_refused_in_the_words_of_http(shared):
     assert "Content-Type names other formats" in error["error"] and "--" not in error["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "body"),
+    [
+        ("table", "", b'{"age": "?"}'),
+        ("table", "text/csv", b"age\n?\n"),
+        ("table&on_error=skip", "application/json", b'[{"age": "?"}]'),
+        ("text", "text/csv", b"a,b\n1,2\n"),
+        ("text", "text/csv", b"a,\n1,2\n"),
+        ("text", "application/x-ndjson", b'{"a": 1}\n'),
+        ("text", "", b'{"a": 1}'),
+        ("classes", "", b"x" * (1 << 17)),
+    ],
+)
+def test_errors_do_not_speak_of_the_command_line(shared, models, path, kind, body):
+    said = shared.ask(f"/predict?model={path}", body, kind=kind)[2].decode()
+    assert '"error": "' in said and "--" not in said and "vwlite" not in said and str(models) not in said
+
+
 @pytest.mark.parametrize("body", [
     b"[" * 50_000, b'{"a":' * 20_000, b"[1, 2]", b'{"age": Infinity}', b'{"age": 1e999}', b'{"age": 1', b'[{"age": 1}',
     b"{}x", b'[{"age": 1},]x', b'[{"age": 1} {"age": 2}]', b'{"age": {"b": {"c": 1}}}', b'{"age": 1, "age": 2}',

@@ -76,5 +76,5 @@ def agree(text: bytes, format: str, first_line: int = 1, **options) -> None:
         end = min(starts[i + 1] - 1, len(text))
         line = text[starts[i] : end]
         words = explain(fault.code, line, fault.begin, fault.end, labels=options.get("labels"), names=names)
-        expected.append(("", first_line + i, fault.begin + 1, words, line))
+        expected.append(("", first_line + i, fault.begin + 1, words, line, ""))
     assert [tuple(f) for f in faults] == expected

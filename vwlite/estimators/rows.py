@@ -66,8 +66,7 @@ class DictionaryRows:
         text = b"".join(_json_line(self._rows[i], i) for i in range(row, after))
         if self._parser.parse(text, batch):
             bad = bad_lines(self._parser, text, batch)[0]
-            message = bad.message.partition("; --")[0]  # without the advice about an option of training
-            raise ValueError(f"row {bad.line}: {message}")
+            raise ValueError(f"row {bad.line}: {bad.message}")
         self._parser.take_unknown()  # keys that the model does not have are ignored
         for bare in bare_rows(batch) if self._known else ():
             self._check(row + bare)

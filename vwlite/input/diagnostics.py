@@ -39,9 +39,10 @@ class BadLine(NamedTuple):
     column: int  # of the offending token, in bytes, from 1
     message: str
     text: bytes = b""  # without its LF; empty: input that is not lines
+    advice: str = ""  # about options of the command line, for the end of the message
 
     def __str__(self) -> str:
-        return f"{self.source}:{self.line}:{self.column}: {self.message}"
+        return f"{self.source}:{self.line}:{self.column}: {self.message}{self.advice}"
 
 
 def bad_lines(
@@ -60,8 +61,9 @@ def bad_lines(
         words = explain(
             code, text, begin - first, end - first, loss=parser.loss_name, labels=parser.labels, names=parser.names
         )
-        words += advice.about(code)
-        found.append(BadLine(batch.source, batch.first_line + line, begin - first + 1, words, text))
+        found.append(
+            BadLine(batch.source, batch.first_line + line, begin - first + 1, words, text, advice.about(code))
+        )
     return found
 
 
@@ -94,9 +96,10 @@ def _bad_records(
         line, counted = line + before.count(b"\n"), begin
         text = bytes(block[first:last])
         at = bytes(block[first:begin]).rfind(b"\n") + 1  # of the token's line, in the record
-        words = explain_cell(code, text, begin - first, end - first, parser, columns[k] if k is not None else "")
-        words += advice.about(code)
-        found.append(BadLine(batch.source, line, begin - first - at + 1, words, text))
+        column = columns[k] if k is not None else ""
+        words = explain_cell(code, text, begin - first, end - first, parser, column)
+        options = about_cell(bytes(block[begin:end]), column) if code == "cell" else advice.about(code)
+        found.append(BadLine(batch.source, line, begin - first - at + 1, words, text, options))
     return found
 
 
@@ -132,12 +135,8 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
     if code == "ragged":
         return f"a row of {parser.cells_of(record)} cells, but there are {parser.width} columns"
     if code == "cell":
-        instead = f"--categorical {column} takes words too"
-        if _NOT_FINITE.fullmatch(record[begin:end].strip()):
-            instead = "leave the cells of missing numbers empty"
-        elif not re.search(rb"\d|^(true|false)$", record[begin:end]):
-            instead += ", --missing WORDS names those that mean a missing number"
-        return f"{where}'{token}' is not a number; {instead}"
+        is_missing = _NOT_FINITE.fullmatch(record[begin:end].strip())
+        return f"{where}'{token}' is not a number{'; leave the cells of missing numbers empty' * bool(is_missing)}"
     if code == "time":
         return f"{where}'{token}' is not a time: expected {A_TIME}"
     if code == "cell too large":
@@ -146,6 +145,14 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
         return f"{where}importance '{token}' is not a number"
     labels, names = parser.labels, parser.names
     return where + explain(code, record, begin, end, loss=parser.loss_name, labels=labels, names=names)
+
+
+def about_cell(cell: bytes, column: str) -> str:
+    """What to do about a cell of that column that is not a number, for the end of a sentence."""
+    if _NOT_FINITE.fullmatch(cell.strip()):
+        return ""
+    words = "" if re.search(rb"\d|^(true|false)$", cell) else ", --missing WORDS names those that mean a missing number"
+    return f"; --categorical {column} takes words too{words}"
 
 
 def label_text(label: float | str) -> str:

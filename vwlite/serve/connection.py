@@ -182,7 +182,7 @@ class Connection(asyncio.Protocol):
         return True
 
     def _too_large(self) -> Refused:
-        return Refused(413, f"a body has {self._limits.max_body} bytes at most: send it in parts (--max-body)")
+        return Refused(413, f"a body has {self._limits.max_body} bytes at most: send it in parts")
 
     def _hold(self, size: int) -> None:
         if not self._answers.hold(size):
