@@ -25,3 +25,8 @@ def __getattr__(name: str) -> object:
             raise
         raise ImportError(f"{name} needs scikit-learn: pip install 'vwlite[sklearn]'") from None
     return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    """The names of the module, also those that are not imported yet."""
+    return sorted({*globals(), *__all__})

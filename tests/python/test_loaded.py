@@ -157,6 +157,7 @@ for name in ("sklearn", "scipy", "pandas", "pyarrow", "polars"):
 import vwlite
 assert not any(name.startswith("vwlite.") for name in sys.modules), "import vwlite imports more"
 assert "numpy" not in sys.modules
+assert set(vwlite.__all__) <= set(dir(vwlite)), "a name that is imported later is not listed"
 print(*(f"{p:.6f}" for p in vwlite.load_model(sys.argv[1]).predict_lines(["1 |a x y:2 |b z"])))
 try:
     vwlite.SparseClassifier
