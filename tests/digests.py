@@ -123,7 +123,9 @@ def fits(folder: Path) -> Iterator[tuple[str, bytes]]:
     y = (X[:, 0] + X[:, 3] > X[:, 1] + X[:, 2]).astype(int)
     for algorithm in ("auto", "gd", "adagrad", "sgd", "smidas"):
         model = SparseClassifier(algorithm=algorithm, passes=2).fit(X, y)
-        for what in (model.predict_proba(X), model.predict_log_proba(X), model.coef_):
+        weights = dict(model.weights_)
+        coef = np.array([[weights.get(j, 0.0) for j in range(X.shape[1])]])
+        for what in (model.predict_proba(X), model.predict_log_proba(X), coef):
             yield f"fit {algorithm}", np.ascontiguousarray(what).tobytes()
     numbers = SparseRegressor(algorithm="gd", loss="squared").fit(X, X[:, 0] * 3)
     yield "fit regressor", np.ascontiguousarray(numbers.coef_).tobytes()

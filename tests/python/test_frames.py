@@ -238,7 +238,7 @@ def test_roles_that_are_said(vwlite, tmp_path):
     vwlite("train", *GD, tmp_path / "data.vw", "--loss", "logistic", "-m", tmp_path / "command.model", "--quiet")
     expected = list(load_model(tmp_path / "command.model", link="identity").predict_lines(text))
     assert made.decision_function(frame).tolist() == expected
-    with pytest.raises(AttributeError, match="the frame has others too"):
+    with pytest.raises(AttributeError, match="the frame has others than numeric columns"):
         _ = made.coef_
 
 

@@ -14,6 +14,7 @@ from test_battery import FORMS, OF_VW, OPTIONS, PAIRS, UNSEEN
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
+from vwlite.core.data.normalize import NORMALIZATIONS
 from vwlite.model import read_model
 
 
@@ -76,6 +77,25 @@ def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
     assert linear == pytest.approx(raw, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.parametrize("options", [{}, *({"normalize": n} for n in NORMALIZATIONS), {"quadratic": ["  "]},
+                                     {"algorithm": "auto"}, {"algorithm": "auto", "quadratic": ["  "]}])  # fmt: skip
+@pytest.mark.parametrize("classes", [2, 3])
+def test_coefficients_give_the_score_or_are_refused(options, classes):
+    """Tools such as SHAP know X @ coef_ + intercept_ only."""
+    x = np.random.default_rng(4).normal(size=(200, 3))
+    y = np.digitize(x[:, 0] * x[:, 1], [0, 0.5][: classes - 1])
+    made = SparseClassifier(**{"algorithm": "gd"} | options).fit(x, y)
+    is_linear = made.normalize_ == "none" and "quadratic" not in options
+    assert hasattr(made, "coef_") == is_linear
+    if is_linear:
+        score = np.squeeze(x @ made.coef_.T + made.intercept_)
+        assert made.decision_function(x) == pytest.approx(score, rel=1e-5, abs=1e-5)
+    else:
+        with pytest.raises(AttributeError, match=r"would not be the score: .*; weights_ has all weights"):
+            made.coef_  # noqa: B018
+    assert made.intercept_.shape == (classes if classes > 2 else 1,)
+
+
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in OF_VW])
 def test_every_form(vwlite, tmp_path, form):
     algorithm, settings = FORMS[form]
@@ -87,7 +107,8 @@ def test_every_form(vwlite, tmp_path, form):
     if algorithm == "l1-subgradient":
         options["l1"] = 0.01
     made = check(vwlite, tmp_path, *drawn(loss, classes=options.get("oaa", 0)), loss, options)
-    assert made.coef_.shape == (options.get("oaa", 1), COLUMNS)
+    if "normalize" not in settings:
+        assert made.coef_.shape == (options.get("oaa", 1), COLUMNS)
 
 
 RUNS = {

@@ -52,6 +52,7 @@ from vwlite.estimators.options import (
 from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
+from vwlite.model.file import Model
 from vwlite.model.read import read_model
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
@@ -77,7 +78,7 @@ Attributes
 ----------
 {attributes}
 normalize_ : str
-    What was done to the values of each row; coef_ holds weights of the normalized row. "none": they are as they were.
+    What was done to the values of each row. With "l2" or "log" there is no coef_: weights_ are of the normalized row.
 n_features_in_ : int
 feature_names_in_ : array of str
     Column names of X, if it has them.
@@ -253,32 +254,34 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     # --- the weights -------------------------------------------------------------------------
 
-    def _weights(self) -> tuple[Array, Array]:
-        """The weights of the columns [columns, scores], and the intercepts [scores]."""
+    def _coefficients(self) -> Array:
+        """The weights of the columns [columns, scores]. AttributeError if X @ coef_ + intercept_ is not the score."""
         check_is_fitted(self)
         model = self._learned.model()
-        k, settings = model.records, model.settings
-        keys, weights = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, k)
-        unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), dtype=np.float64), (k,))
+        settings, why = model.settings, []
         if self._schema is None:
             hashes = np.empty(self.n_features_in_, dtype=np.uint32)
             column_hashes(hashes, hash_all=settings.hash == "all")
         else:
             hashes = hashes_of(self._schema, settings)
             if hashes is None:
-                raise AttributeError("coef_ requires numeric columns, but the frame has others too: see save()")
-        mask = np.uint32((1 << settings.bits) - 1)
-        constant = np.array([CONSTANT_HASH], dtype=np.uint32)
+                why.append("the frame has others than numeric columns")
+        if settings.normalize != "none":
+            why.append(f"the values of each row are normalized (normalize_ is {settings.normalize!r}), which "
+                       "normalize='none' or 'center' does not")  # fmt: skip
+        if settings.interactions or settings.crosses:
+            why.append("crosses have weights too")
+        if why:
+            raise AttributeError(f"there is no coef_, as X @ coef_ + intercept_ would not be the score: "
+                                 f"{', and '.join(why)}; weights_ has all weights, and explain(X) what they add to a "
+                                 "score")  # fmt: skip
+        return _weights_of(model, hashes)
 
-        def found(hashes: Array) -> Array:
-            at = np.searchsorted(keys, hashes & mask)
-            known = at < len(keys)
-            known[known] = keys[at[known]] == (hashes & mask)[known]
-            out = np.tile(unseen, (len(hashes), 1))
-            out[known] = weights[at[known]]
-            return out
-
-        return found(hashes), found(constant)[0] * settings.constant
+    def _intercepts(self) -> Array:
+        """[scores]"""
+        check_is_fitted(self)
+        model = self._learned.model()
+        return _weights_of(model, np.array([CONSTANT_HASH], dtype=np.uint32))[0] * model.settings.constant
 
     @property
     def weights_(self) -> list[tuple[str | int, Any]]:
@@ -299,7 +302,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     @property
     def normalize_(self) -> str:
-        """What was done to the values of each row: `coef_` are weights of the normalized row."""
+        """What was done to the values of each row: `weights_` are those of the normalized row."""
         check_is_fitted(self)
         return self._learned.model().settings.normalize
 
@@ -360,6 +363,20 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_learned")
+
+
+def _weights_of(model: Model, hashes: Array) -> Array:
+    """The weights of features [features, scores]."""
+    keys, weights = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, model.records)
+    wanted = hashes & np.uint32((1 << model.settings.bits) - 1)
+    at = np.searchsorted(keys, wanted)
+    known = at < len(keys)
+    known[known] = keys[at[known]] == wanted[known]
+    unseen = np.asarray(model.rule.get("unseen", 0.0), dtype=np.float64)
+    found = np.empty((len(hashes), model.records))
+    found[:] = unseen
+    found[known] = weights[at[known]]
+    return found
 
 
 _STEPS: dict[object, tuple[int, _Sparse, dict[str, Any]]] = {}  # running: the thread, and the attributes before
@@ -618,13 +635,13 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     @property
     def coef_(self) -> Array:
         """The weights of the columns, [1, columns] for two classes, else [classes, columns]."""
-        coef = self._of_classes(self._weights()[0].T)
+        coef = self._of_classes(self._coefficients().T)
         return self._shown(coef)
 
     @property
     def intercept_(self) -> Array:
         """The intercepts: [1] for two classes, else [classes]."""
-        return self._of_classes(self._weights()[1].reshape(-1, 1))[:, 0]
+        return self._of_classes(self._intercepts().reshape(-1, 1))[:, 0]
 
     def _of_classes(self, weights: Array) -> Array:
         if not self._multiclass:
@@ -690,12 +707,12 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     @property
     def coef_(self) -> Array:
         """The weights of the columns, [columns]."""
-        return self._shown(self._weights()[0][:, 0])
+        return self._shown(self._coefficients()[:, 0])
 
     @property
     def intercept_(self) -> Array:
         """The intercept, [1]."""
-        return self._weights()[1]
+        return self._intercepts()
 
 
 def _about_names(fitted: list[str], found: list[str]) -> str:
