@@ -126,10 +126,29 @@ def test_lines_for_logs(vwlite, days):
     assert all({"time", "level", "message"} <= row.keys() for row in rows)
     warning = next(row for row in rows if row["level"] == "warning")
     assert (warning["file"], warning["line"]) == ("bad.csv", 602)
-    assert next(row["summary"] for row in rows if "summary" in row)["number of examples"] == 600
+    assert next(row["summary"] for row in rows if "summary" in row)["number_of_examples"] == 600
     for words, code in ((("nope.csv",), 66), (("day3.csv", "--oops"), 2)):
         rows = [json.loads(row) for row in vwlite("train", *words, "--log-format=json", code=code).err.splitlines()]
         assert rows[-1]["level"] == "error"
+
+
+def pairs(x):
+    """The keys and values of an object, and of objects in it."""
+    for key, value in x.items():
+        yield key, value
+        yield from pairs(value) if isinstance(value, dict) else ()
+
+
+@pytest.mark.parametrize("options", ["--algorithm auto", "--algorithm gd --passes 2 --holdout-period 4", "--sparse",
+                                     "--algorithm adagrad-rda --nonzeros 5"])  # fmt: skip
+def test_lines_for_programs_have_plain_keys_and_numbers(vwlite, days, options):
+    words = ("day1.csv", *days[:-1], *options.split(), "--log-format", "json")
+    rows = [json.loads(line) for line in vwlite("train", *words).err.splitlines()]
+    found = [pair for row in rows for pair in pairs(row)]
+    assert {"summary", "number_of_examples", "nonzero_weights"} <= {key for key, _ in found}
+    for key, value in found:
+        assert re.fullmatch(r"[a-z]\w*", key), key
+        assert not isinstance(value, str) or not re.fullmatch(r"~?[\d.]+", value), (key, value)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

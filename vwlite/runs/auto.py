@@ -549,8 +549,8 @@ class AutoTraining(Training):
         assert isinstance(self.learner, GivenPredictions)
         self._load_model(self.learner)
 
-    def _nonzeros_for_row(self) -> str:
-        return str(len(self.stream.best.learner.lanes) if self.stream is not None else 0)
+    def _nonzeros_for_row(self) -> tuple[int, bool]:
+        return len(self.stream.best.learner.lanes) if self.stream is not None else 0, False
 
     # --- labels ------------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
 """The frame of each command: signals, output files, the summary, the report, the exit code."""
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
@@ -75,7 +76,7 @@ class RunFrame(ExitStack):
         if results is not None and format == "line":
             say(f"{end}: {', '.join(line for line in summary.splitlines() if ' = ' in line)}")
         elif results is not None and format == "json":
-            say(end, summary=results)
+            say(end, summary={re.sub(r"\W+", "_", name): value for name, value in results.items()})
         else:
             say(f"\n{end}\n{summary}" if ended else summary)
         for note in notes:

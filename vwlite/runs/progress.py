@@ -31,7 +31,8 @@ class ProgressRow:
     label: float | str | None
     prediction: float | str
     features: int
-    nonzeros: int | str
+    nonzeros: int
+    nonzeros_of_earlier: bool = False  # they were counted for an earlier row
     holdout: bool = False
 
 
@@ -42,7 +43,7 @@ def format_row(row: ProgressRow) -> str:
     label = "unknown" if row.label is None else _cell(row.label)
     return (
         f"{average[:8]:<8} {recent[:8]:<8} {row.examples:>12} {row.weight:>14.1f} {label:>14} "
-        f"{_cell(row.prediction):>14} {row.features:>8} {row.nonzeros:>9}"
+        f"{_cell(row.prediction):>14} {row.features:>8} {'~' * row.nonzeros_of_earlier + str(row.nonzeros):>9}"
         + (" h" if row.holdout else "")
     )
 

@@ -418,6 +418,7 @@ class Training(Run):
         shown = learner.holdout if held else tally
         self.live.clear()
         self._print_title()
+        nonzeros, is_old = self._nonzeros_for_row()
         row = ProgressRow(
             average=shown.average,
             recent=shown.take_recent(),
@@ -426,17 +427,18 @@ class Training(Run):
             label=None if math.isnan(learner.label) else self.shown_label(learner.label),
             prediction=self.shown(learner.prediction),
             features=learner.size,
-            nonzeros=self._nonzeros_for_row(),
+            nonzeros=nonzeros,
+            nonzeros_of_earlier=is_old,
             holdout=held,
         )
         say(format_row(row), "progress", **vars(row))
         learner.report_at = self.interval.advance(tally.weight + learner.unlabelled_weight)
 
-    def _nonzeros_for_row(self) -> str:
-        """The number of nonzero weights; that of an earlier row, marked ~, when counting again would take longer
+    def _nonzeros_for_row(self) -> tuple[int, bool]:
+        """The number of nonzero weights, and whether it is that of an earlier row, as counting again would take longer
         than what was learned since."""
         rule, features = self.learner.rule, self.learner.features
         if rule.table_bytes > SMALL_TABLE and features - self._counted_at < rule.table_bytes // 64:
-            return f"~{self.nonzeros}"
+            return self.nonzeros, True
         self.nonzeros, self._counted_at = rule.count_nonzero(), features
-        return str(self.nonzeros)
+        return self.nonzeros, False
