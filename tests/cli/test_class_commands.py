@@ -92,6 +92,18 @@ METHODS = {
 }
 
 
+@pytest.mark.parametrize("options", [[], ["--l1", "0.001"], ["-l", "0.1"], ["--radius", "3"]])
+def test_softmax_needs_no_algorithm(vwlite, tmp_path, data, options):
+    """It has one that takes what was typed: that of a ball if this has a radius, else adagrad."""
+    name = "l1-ball" if "--radius" in options else "adagrad"
+    given = "--radius" if "--radius" in options else "--softmax"
+    words = ("train", data, "--oaa", "4", "--classes", "auto", "--softmax", *options)
+    for model, more in (("a", []), ("b", ["--algorithm", name])):
+        done = vwlite(*words, *more, "-m", tmp_path / model)
+        assert done.err.startswith(f"algorithm = {name}{'' if more else f' (as {given} is given)'}, loss = softmax, ")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_whole_run(vwlite, tmp_path, data, method):
     """Learn, predict, look; nothing depends on threads, caches, or on how the data is cut up."""
@@ -287,7 +299,7 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
         ("--classes auto", "--classes auto needs --oaa K, the largest number of classes that there may be"),
         ("--oaa 3 --classes a,b", "--oaa 3 contradicts --classes, which names 2: leave --oaa out"),
         ("--softmax --radius 1", "--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes"),
-        ("--softmax --oaa 3", "--algorithm l1-ball needs --radius"),
+        ("--softmax --oaa 3 --algorithm l1-ball", "--algorithm l1-ball needs --radius"),
         (
             "--oaa 3 --algorithm ftrl --nonzeros 9",
             "--nonzeros counts the weights of one score, but --oaa has one for each class: use --l1",

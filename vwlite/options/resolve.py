@@ -97,11 +97,13 @@ def resolve(o: TrainOptions, model: Settings | None, *, usual: str = AUTO.name) 
         if "feature_weights" in typed:
             raise UsageError(f"--feature-weights: the model {o.initial} keeps its own: leave the option out")
         changed = contradictions(o, typed, model)
-    if typed.get("softmax") and model is None:
-        typed = {"algorithm": "l1-ball", "loss": "logistic"} | typed
     why = ""
+    if typed.get("softmax") and model is None:
+        by_radius = "radius" in typed
+        why = f"as {'--radius' if by_radius else '--softmax'} is given" if "algorithm" not in typed else ""
+        typed = {"algorithm": "l1-ball" if by_radius else "adagrad", "loss": "logistic"} | typed
     if model is None:
-        name, why = default_algorithm(o, typed) if usual == AUTO.name and "algorithm" not in typed else (usual, "")
+        name, why = default_algorithm(o, typed) if usual == AUTO.name and "algorithm" not in typed else (usual, why)
         typed = {"algorithm": name} | typed
         if typed["algorithm"] == AUTO.name and ("labels" in typed or "oaa" in typed):
             typed = {"loss": "logistic"} | typed

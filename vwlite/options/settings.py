@@ -185,7 +185,7 @@ class Settings:
     )  # fmt: skip
     softmax: bool = option(
         False, "--softmax", group=CLASSES,
-        help="One loss for all classes: multinomial logistic regression.  [algorithm: l1-ball, a ball for each class]",
+        help="One loss for all classes: multinomial logistic regression.  [algorithm: adagrad; with --radius l1-ball]",
     )  # fmt: skip
     # With --oaa: probabilities are the softmax of the scores, as --algorithm auto fits them
     softmax_probabilities: bool = False
