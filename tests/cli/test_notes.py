@@ -232,9 +232,39 @@ def test_labels_of_another_coding_are_an_error(vwlite, options, own, expects, pa
         return
     assert results["labels that the model does not have"] == 8 - 4 * len({*own.split()} & {*pair.split()})
     data, other = done.err.removeprefix("the labels of the data, ").split(", do not match m, which expects ")
-    assert sorted(data.split(" and ")) == sorted(pair.split())
+    named = dict(re.fullmatch(r"(\S+)(?: \((.+)\))?", label).groups() for label in data.split(" and "))
+    assert sorted(named) == sorted(pair.split())
+    lines = Path(foreign).read_text().splitlines()
+    for label, place in named.items():  # one that the model knows has none
+        first = next(i for i, line in enumerate(lines, 1) if label in re.split("[ ,]", line)[:1])
+        assert place in (f"{foreign}:{first}", None) and (place or label in own.split())
     assert other == f"{expects}: change the labels, or remove them; --on-error skip predicts without evaluating\n"
     assert notes_of(skipped) == [done.err.partition(": change")[0] + ": nothing is evaluated"]
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "worst"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "arrow", "parquet"])
+def test_labels_of_tables_that_do_not_match_have_places(vwlite, kind, command):
+    """The lines, or rows, where each is first: 2,000 lines of a known label come before, and others after."""
+    rows = [(0, 1.5)] * 2000 + [(5, 2), (0, 1), (7, 3), (5, 1), (7, 2)]
+    Path("train.csv").write_text("y,a\n" + "1,1\n0,2\n" * 4)
+    vwlite("train", *GD, "train.csv", "--label", "y", "--labels", "0,1", "--loss", "logistic", "-m", "m")
+    if kind in ("arrow", "parquet"):
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({"y": [y for y, _ in rows], "a": [a for _, a in rows]})
+        if kind == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, "d.parquet")
+        else:
+            with pa.OSFile("d.arrow", "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+    elif kind == "jsonl":
+        Path("d.jsonl").write_text("".join(json.dumps({"y": y, "a": a}) + "\n" for y, a in rows))
+    else:
+        between = "," if kind == "csv" else "\t"
+        Path(f"d.{kind}").write_text("".join(f"{y}{between}{a}\n" for y, a in [("y", "a"), *rows]))
+    head = int(kind in ("csv", "tsv"))
+    said = vwlite(command, "-m", "m", f"d.{kind}", code=None).err
+    assert f"the labels of the data, 5 (d.{kind}:{2001 + head}) and 7 (d.{kind}:{2003 + head}), ..., do not" in said
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -244,7 +274,7 @@ def test_a_few_labels_that_do_not_fit_are_counted(vwlite, threads):
     Path("data").write_text(coded(-1, 1, "7 |a x1\n|a x2\n" * 2))
     done = vwlite("predict", "-m", "m", "data", "-p", "p", "--threads", threads)
     assert notes_of(done) == [
-        "2 of 10 labels, such as 7, are unknown to m: it expects -1 or 1; they are not evaluated"
+        "2 of 10 labels, such as 7 (data:9), are unknown to m: it expects -1 or 1; they are not evaluated"
     ]
     assert "unlabelled examples = 4\n" in done.err
     assert "accuracy = 1 (" in done.err
@@ -255,7 +285,7 @@ def test_one_value_in_every_line_may_fill_the_place_of_the_label(vwlite):
     vwlite("train", *GD, "data", "--loss", "logistic", "-m", "m")
     Path("data").write_text(coded(0, 0))
     done = vwlite("predict", "-m", "m", "data", "-p", "p")
-    said = "8 of 8 labels, such as 0, are unknown to m: it expects -1 or 1; they are not evaluated"
+    said = "8 of 8 labels, such as 0 (data:1), are unknown to m: it expects -1 or 1; they are not evaluated"
     assert notes_of(done) == [said]
     assert "accuracy" not in done.err
     Path("data").write_text(coded(0, 0).replace("0 |", "|"))

@@ -107,7 +107,7 @@ def test_a_third_word_is_a_bad_line(vwlite):
     assert rows == ["spam", "ham"]
     Path("other").write_text("1 |a x\n-1 |a y\n")
     assert vwlite("predict", "-m", "m", "other", "-p", "p", code=65).err.startswith(
-        "the labels of the data, 1 and -1, do not match m, which expects ham or spam, as it was trained with --labels: "
+        "the labels of the data, 1 (other:1) and -1 (other:2), do not match m, which expects ham or spam, as it was "
     )
     Path("one").write_text("spam |a x\nspam |a x\n")
     assert "note: every example has the label spam: learning" in vwlite("train", *GD, "one", "--labels", "ham,spam").err

@@ -170,6 +170,7 @@ class ArrowParsing:
     def __init__(self, format: str, options: ParseOptions) -> None:
         self._options = options
         self._labels: Parser | None = None
+        self._unfit: dict[str, str] = {}  # labels of the last block that the model cannot use, and where they are first
         self._cells: tuple[Any, Cells] | None = None
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
@@ -215,7 +216,7 @@ class ArrowParsing:
             return parsed
         frame.fill(batch, 0, whole=True)
         self._kept = found, layout
-        parsed.unfit = self._labels.unfit_labels if self._labels is not None else ()
+        parsed.unfit = self._unfit
         return parsed
 
     def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]]:
@@ -233,7 +234,7 @@ class ArrowParsing:
 
     def _labels_of(self, block: Block, frame: Frame, found: Any, layout: Layout) -> tuple[Any, dict[int, BadLine]]:
         """The label of each row, NaN where it is missing; rows whose label is invalid."""
-        at = layout.place_of("label")
+        at, self._unfit = layout.place_of("label"), {}
         if at < 0:
             return None, {}
         name, pa = layout.schema.name_of("label"), import_module("pyarrow")
@@ -253,6 +254,7 @@ class ArrowParsing:
                 or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=False,
             )  # fmt: skip
         parser, lines = self._labels, Batch()
+        as_text = [text.decode("utf-8", "surrogateescape") for text in texts]
         said: dict[int, str] = {}
         if parser.parse(b"".join(text + b" |\n" if text else b"|\n" for text in texts), lines):
             for code, i, first, _, begin, end in parser.faults(lines):
@@ -262,7 +264,9 @@ class ArrowParsing:
                     names=parser.names,
                 )  # fmt: skip
                 if code == "label" and parser.labels is None and not self._options.lenient_labels:
-                    said[i] += about_words([text.decode("utf-8", "surrogateescape") for text in texts if text][:3])
+                    said[i] += about_words([text for text in as_text if text][:3])
+        rows = {label: int(np.argmax(indices == as_text.index(label))) for label in parser.unfit_labels}
+        self._unfit = {label: f"{block.source}:{block.first_line + row}" for label, row in rows.items()}
         values = np.append(np.array(lines.label, dtype=np.float64), np.nan)
         faults = {
             int(i): BadLine(block.source, block.first_line + int(i), at + 1, f"column {name}: {said[indices[i]]}")

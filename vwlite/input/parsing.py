@@ -3,9 +3,8 @@
 `LineParsing` is for lines of features, such as VW text, and the base class for other formats (`formats.py`).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite.core.data.batch import Batch
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
 MOST_LABELS = 3  # that are looked for, for advice about words
+MOST_PLACED = 1000  # different labels of a block, among which those that the model cannot use are looked for
 
 
 @record(frozen=True)
@@ -83,7 +83,8 @@ class Parsed:
     names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
     source: SourceText | None = None  # if required
     rows: Any = None  # as pyarrow has them, of a binary format, if the source is required
-    unfit: Sequence[str] = ()  # with lenient labels, those that the model cannot use: the first few different ones
+    # With lenient labels, those that the model cannot use: the first few different ones, and where each is first
+    unfit: Mapping[str, str] = field(default_factory=dict)
 
 
 @record
@@ -117,6 +118,7 @@ class LineParsing:
 
     def __init__(self, format: str, options: ParseOptions) -> None:
         o, self._format, self._options = options, format, options
+        self._places: dict[str, str] = {}  # of labels that the model cannot use
         self._class: type[Parser] = imported(FORMATS[format].parser)
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
@@ -134,13 +136,14 @@ class LineParsing:
         block, parser, o = task.block, self._parser, self._options
         parsed = Parsed(batch, [], block.done, block.total)
         if parser.parse(block.data, batch):
-            labels = None if o.lenient_labels else partial(self._labels_of, task)
+            labels = None if o.lenient_labels else lambda: [*self._labels_of(task, MOST_LABELS)]
             parsed.bad = bad_lines(parser, block.data, batch, labels)
         if o.table is not None and o.table.as_text:
             parsed.text = parser.as_vw(block.data, batch)
         if o.keeps_text:
             parsed.source = SourceText(bytes(block.data), self._format)
-        parsed.unfit = parser.unfit_labels
+        if unfit := parser.unfit_labels:
+            parsed.unfit = self._placed(task, unfit)
         return parsed
 
     def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]] | None:
@@ -150,12 +153,23 @@ class LineParsing:
     def _prepare(self, parser: Parser, task: Task) -> None:
         """Tell the parser what it must know besides the block."""
 
-    def _labels_of(self, task: Task) -> list[str]:
-        """The first few different labels of a block, whatever they are."""
-        found, batch = ClassNames(MOST_LABELS, grows=True), Batch()
+    def _placed(self, task: Task, unfit: list[str]) -> dict[str, str]:
+        """Labels that the model cannot use, and where they are first. Only for new ones the block is parsed again."""
+        if not self._places.keys() >= {*unfit}:
+            found, source = self._labels_of(task, MOST_PLACED), task.block.source
+            for label in unfit:
+                self._places.setdefault(label, f"{source}:{found[label]}" if label in found else source)
+        return {label: self._places[label] for label in unfit}
+
+    def _labels_of(self, task: Task, most: int) -> dict[str, int]:
+        """The first few different labels of a block, whatever they are, and the lines where they are first."""
+        found, batch, lines = ClassNames(most, grows=True), Batch(), dict[str, int]()
         batch.first_line = task.block.first_line
         parser = self._class(format=self._format, names=found, lenient_labels=True, stop_at_fault=False)
         self._prepare(parser, task)
         parser.parse(task.block.data, batch)
-        labels: list[str] = found.first(len(found))
-        return labels
+        names = found.first(len(found))
+        for row, number in enumerate(batch.label):
+            if number == number:
+                lines.setdefault(names[int(number) - 1], batch.line_number(row))
+        return lines

@@ -132,7 +132,7 @@ class Calibrating(Scoring):
         """The different scores, ascending; the importance of each, and that of its positive labels. DataError if there
         is nothing to calibrate by."""
         if not max(self.counts):
-            unfit = "".join(f"; it does not know {printable(label)}" for label in [*self.unfit][:1])
+            unfit = "".join(f"; it does not know {printable(f'{x} ({at})')}" for x, at in [*self.unfit.items()][:1])
             raise DataError(f"no example has a label for {self.options.model}{unfit}: nothing to calibrate by")
         if not min(self.counts):
             only = label_text(self.settings.label_of(1 if self.counts[1] else -1))

@@ -1,7 +1,7 @@
 """Notes at the end of a successful run whose data do not match the options or the model."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.algorithms.build import crossed, make_expander
@@ -92,11 +92,12 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
     return count, []
 
 
-def about_unfit(settings: Settings, learner: Learner, unfit: Sequence[str], model: str) -> tuple[Notes, str]:
+def about_unfit(settings: Settings, learner: Learner, unfit: Mapping[str, str], model: str) -> tuple[Notes, str]:
     """Labels that a model which predicts cannot use; and why nothing can be measured by the others, "" if it can.
 
-    unfit: the first different ones of these labels. The labels are coded otherwise than the model's if there are two or
-    more and none fits, or only one, where the model has two. One value in every line may be there to fill the place.
+    unfit: the first different ones of these labels, and where they are. The labels are coded otherwise than the
+    model's if there are two or more and none fits, or only one, where the model has two. One value in every line may be
+    there to fill the place.
     """
     if not learner.unfit:
         return ({}, []), ""
@@ -104,7 +105,7 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Sequence[str], mode
     expects, tally = _expected(settings, learner), learner.progressive
     fits = [_known(settings, learner, tally.min_label)] if tally.weight else []
     several = tally.min_label != tally.max_label or (fits and not settings.binary)
-    seen = [*map(printable, unfit), *fits]
+    seen = [*(printable(f"{label} ({place})") for label, place in unfit.items()), *fits]
     if several or len(seen) < 2:
         labelled = learner.unfit + learner.examples - learner.unlabelled
         note = f"{learner.unfit} of {labelled} labels, such as {seen[0]}, are unknown to {model}"

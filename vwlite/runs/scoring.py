@@ -67,7 +67,7 @@ class Scoring(Run):
         tally = self.learner.progressive
         tally.logistic = opened.settings.loss == "logistic"
         tally.positive_from = usual_threshold(probable=tally.logistic)
-        self.unfit: dict[str, None] = {}  # labels that the model cannot use, the first few
+        self.unfit: dict[str, str] = {}  # labels that the model cannot use, the first few, and where they are first
         frame.stop_with(self.stop)
 
     def batches(self, before: Callable[[Batch], None] = lambda batch: None) -> Iterator[Parsed]:
@@ -80,7 +80,8 @@ class Scoring(Run):
             before(parsed.batch)
             self.feed(parsed.batch)
             if len(self.unfit) < SHOWN:
-                self.unfit.update(dict.fromkeys(parsed.unfit))
+                for label, place in parsed.unfit.items():
+                    self.unfit.setdefault(label, place)
             bad = self._with_infinite(parsed)
             if bad:
                 live.clear()
@@ -113,7 +114,7 @@ class Scoring(Run):
 
     def about_labels(self) -> tuple[Notes, str]:
         """What is to be said of labels that the model cannot use; why nothing can be measured, "" if it can."""
-        return about_unfit(self.settings, self.learner, [*self.unfit], self._path)
+        return about_unfit(self.settings, self.learner, self.unfit, self._path)
 
     def notes(self, labels: Notes) -> Notes:
         """Those of labels, and of features that the model does not know."""
