@@ -371,7 +371,6 @@ def model(vwlite):
             "--radius has no effect with --algorithm gd: it is an option of l1-ball",
         ),
         (2, "vwlite train data --passes", "Error: Option '--passes' needs a value: number of passes over the data\n"),
-        (2, "vwlite", "Usage: vwlite"),
         (65, "vwlite train data broken --algorithm gd --quiet", f"broken:11:8: {SAID}\n"),
         (65, "cat data broken | vwlite train - --algorithm gd --quiet", f"<stdin>:111:8: {SAID}\n"),
         (65, "head -c 1000 model >cut; vwlite weights cut", "cut: not a complete model: "),
