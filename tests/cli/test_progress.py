@@ -83,9 +83,20 @@ def test_the_live_line_tells_speed_and_time_left():
     assert live_text(1000, 5_000_000, None, 2.0) == "1,000 examples, 500/s, 2.5 MB/s"
 
 
-def test_the_live_line_of_passes_tells_share_time_left_and_the_best_loss():
-    assert pass_text(3, 0.25, 2.0, 0.46139) == "pass 3, 25 %, 0:06 left in it, best so far 0.4614"
-    assert pass_text(1, 0, 2.0, None) == "pass 1, 0 %"
+def test_the_live_line_of_several_passes_is_about_all_of_them():
+    """10 s for three and a half of 20 passes are 47 s for the others."""
+    said = "pass 4 of at most 20, 1,000 examples, 100/s, 50 % of it, at most 0:47 left"
+    assert live_text(1000, 5_000_000, 10_000_000, 10.0, 4, 20) == said
+    assert live_text(1000, 5_000_000, None, 10.0, 4, 20) == "pass 4 of at most 20, 1,000 examples, 100/s"
+
+
+def test_the_live_line_of_auto_tells_share_time_left_and_the_best_loss():
+    """2 s for a quarter of a pass: 6 s for the rest of it, and 8 s for each of 17 more."""
+    said = "pass 3 of at most 20, 25 % of it, 0:06 left in it, at most 2:22 in all, best so far 0.4614"
+    assert pass_text(3, 20, 0.25, 2.0, 0.46139) == said
+    assert pass_text(20, 20, 0.25, 2.0, None) == "pass 20 of at most 20, 25 % of it, 0:06 left in it"
+    assert pass_text(3, None, 0.25, 2.0, None) == "pass 3, 25 % of it, 0:06 left in it"
+    assert pass_text(1, 8, 0, 2.0, None) == "pass 1 of at most 8, 0 % of it"
 
 
 class Terminal(io.StringIO):

@@ -49,6 +49,9 @@ LOSSES = {loss.name: loss for loss in _TABLE}
 # That of a model of Vowpal Wabbit, which does not know it: it only predicts.
 _UNKNOWN = LossFunction("", "Squared", "any", "")
 
+# What losses are called where that is not "NAME loss".
+LOSS_NAMES = {"logistic": "log loss", "squared": "squared loss", "poisson": "Poisson loss"}
+
 # The links, and the losses whose predictions they make sense of.
 LINKS = {
     "identity": tuple(LOSSES),

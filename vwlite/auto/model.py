@@ -130,7 +130,15 @@ VALUES = {
     "none": "values as they are", "l2": "values scaled to length 1", "log": "logarithms scaled to length 1",
     "center": "values minus their means",
 }  # fmt: skip
-LOSS_NAMES = {"logistic": "log loss", "squared": "squared loss", "poisson": "Poisson loss"}
+
+
+def update_of(best: PassResult) -> str:
+    """What learned the model, as part of a sentence."""
+    if best.is_stacked:
+        return f"stacked updates {', '.join(members(best.u))}"
+    kind = KINDS[best.best % len(KINDS)]
+    averaged = ", averaged" if best.best >= len(KINDS) else ""
+    return f"update {kind.replace('(', ' with learning rate ').rstrip(')')}{averaged}"
 
 
 def members(u: Sequence[float]) -> list[str]:

@@ -13,10 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
-from vwlite.algorithms.losses import loss_function
+from vwlite.algorithms.losses import LOSS_NAMES, loss_function
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.labels import MOST, WORDS, choose, maps_labels
-from vwlite.auto.model import LOSS_NAMES, WeightScale, best_kind, described, gd_settings, load, load_intercept
+from vwlite.auto.model import WeightScale, best_kind, described, gd_settings, load, load_intercept, update_of
 from vwlite.auto.selection import (
     COLUMNS,
     FOLDS,
@@ -53,6 +53,7 @@ from vwlite.runs.notes import Notes, about_labels, about_names, about_options, t
 from vwlite.runs.progress import format_number, pass_text
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job, Training
+from vwlite.runs.verdict import count_of_passes, normalization
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -340,7 +341,9 @@ class AutoTraining(Training):
         if found.number != self._pass_begun[0]:
             self._pass_begun = (found.number, seconds)
         losses = [c.best.loss * self.labels_as.loss_scale for c in self.candidates if c.best is not None]
-        return pass_text(found.number, found.share, seconds - self._pass_begun[1], min(losses, default=None))
+        in_turn = found.racing < sum(not c.ended for c in self.candidates)  # how many more there will be is not known
+        most = None if in_turn else self._most_passes()
+        return pass_text(found.number, most, found.share, seconds - self._pass_begun[1], min(losses, default=None))
 
     @property
     def _is_scarce(self) -> bool:
@@ -782,6 +785,17 @@ class AutoTraining(Training):
             measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
             found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
         return lines | found
+
+    def _judged_on(self) -> str:
+        if self.validation is not None:
+            return "on rows of --validate"
+        return "on rows not learned" if self.stream is None else "on rows before they were learned"
+
+    def _how(self) -> list[str]:
+        if self.best is None or self.best.best is None:
+            return ["the intercept alone: nothing predicts better than a constant"]
+        passes = count_of_passes(self.passes_used, self.best.best.number)
+        return [normalization(self.best.name), passes, update_of(self.best.best)]
 
     def notes(self) -> Notes:
         return together(

@@ -90,9 +90,9 @@ class LiveLine:
         self.shown = False
         self._lock = threading.RLock()  # held by a thread that writes
 
-    def update(self, examples: int, done: int, total: int | None) -> None:
-        """Show the state, if the last time is long enough ago. done, total: bytes of input."""
-        self.show(lambda seconds: live_text(examples, done, total, seconds))
+    def update(self, examples: int, done: int, total: int | None, number: int = 1, passes: int = 1) -> None:
+        """Show the state, if the last time is long enough ago. done, total: bytes of input, of this pass."""
+        self.show(lambda seconds: live_text(examples, done, total, seconds, number, passes))
 
     def show(self, text_at: Callable[[float], str]) -> None:
         """Show a text, if the last time is long enough ago. text_at: makes it, of the seconds since the beginning."""
@@ -144,23 +144,36 @@ class LiveLine:
                 self.shown = False
 
 
-def live_text(examples: int, done: int, total: int | None, seconds: float) -> str:
-    """The content of the live line: `1,234 examples, 56,789/s, 12.3 MB/s, 45 %, 0:12 left`."""
+def live_text(examples: int, done: int, total: int | None, seconds: float, number: int = 1, passes: int = 1) -> str:
+    """The content of the live line: `1,234 examples, 56,789/s, 12.3 MB/s, 45 %, 0:12 left`. Of several passes: `pass 2
+    of at most 20, 1,234 examples, 56,789/s, 45 % of it, at most 0:12 left`."""
     seconds = max(seconds, 1e-9)
-    text = f"{examples:,} examples, {examples / seconds:,.0f}/s, {done / 1e6 / seconds:.1f} MB/s"
+    text = f"{examples:,} examples, {examples / seconds:,.0f}/s"
+    if passes == 1:
+        text += f", {done / 1e6 / seconds:.1f} MB/s"
+    else:
+        text = f"pass {number} of at most {passes}, {text}"
     if total and 0 < done <= total:
-        left = round(seconds * (total - done) / done)
-        text += f", {100 * done // total} %, {left // 60}:{left % 60:02d} left"
+        share = (number - 1 + done / total) / passes
+        left = time_text(seconds * (1 - share) / share)
+        text += f", {100 * done // total} %, {left} left" if passes == 1 else \
+            f", {100 * done // total} % of it, at most {left} left"  # fmt: skip
     return text
 
 
-def pass_text(number: int, share: float, seconds: float, best: float | None) -> str:
-    """The live line of --algorithm auto: `pass 3, 45 %, 0:12 left in it, best so far 0.4614`. seconds: of this pass."""
-    text = f"pass {number}, {100 * share:.0f} %"
+def pass_text(number: int, most: int | None, share: float, seconds: float, best: float | None) -> str:
+    """The live line of --algorithm auto: `pass 3 of at most 20, 45 % of it, 0:12 left in it, at most 4:10 in all, best
+    so far 0.4614`. most: passes, if that is known. share, seconds: of this pass."""
+    text = f"pass {number}{f' of at most {most}' if most else ''}, {100 * share:.0f} % of it"
     if share > 0:
-        left = round(seconds * (1 - share) / share)
-        text += f", {left // 60}:{left % 60:02d} left in it"
+        left, later = seconds * (1 - share) / share, ((most or number) - number) * seconds / share
+        text += f", {time_text(left)} left in it"
+        text += f", at most {time_text(left + later)} in all" if later else ""
     return text + (f", best so far {best:.4f}" if best is not None else "")
+
+
+def time_text(seconds: float) -> str:
+    return f"{round(seconds) // 60}:{round(seconds) % 60:02d}"
 
 
 def format_number(x: float | None, missing: str = "n.a.") -> str:

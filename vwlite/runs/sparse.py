@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.build import make_loss
+from vwlite.algorithms.losses import LOSS_NAMES
 from vwlite.auto.data import DrawnExamples
-from vwlite.auto.model import LOSS_NAMES, VALUES, WeightScale
+from vwlite.auto.model import VALUES, WeightScale
 from vwlite.auto.selection import GridCandidate
 from vwlite.auto.sparse import (
     NORMALIZATIONS,
@@ -42,6 +43,7 @@ from vwlite.runs.common import say
 from vwlite.runs.memory import available_memory
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job, Training
+from vwlite.runs.verdict import normalization
 
 DECIDING = 5000  # examples by which the grid is chosen
 FEATURE = 120  # bytes of a feature in the table of a learner, at most
@@ -319,6 +321,16 @@ class SparseTraining(AutoTraining):
     def more_for_report(self) -> dict[str, Any]:
         front = [{**reported(p), "chosen": p == self.point} for p in self.front]
         return {"chosen": self.chosen(), "front": front}
+
+    def _judged_on(self) -> str:
+        return "on rows before they were learned"
+
+    def _how(self) -> list[str]:
+        if self.point is None or self.grid is None:
+            return super()._how()
+        p = self.point
+        kept = f"{p.nonzeros:,} of {self.features:,} weights"
+        return [normalization(self.grid.normalize), kept, f"l1 {p.l1:g}", f"learning rate {p.rate:g}"]
 
     def results(self) -> dict[str, Any]:
         found = Training.results(self)

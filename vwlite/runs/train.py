@@ -22,6 +22,7 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
 from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_row
 from vwlite.runs.source import DataNames, Source, name_store
+from vwlite.runs.verdict import count_of_passes, normalization, result, update
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
@@ -194,7 +195,7 @@ class Training(Run):
         if time.monotonic() >= self._checkpoint_time and self._seconds:
             self._checkpoint()
             self._checkpoint_time = time.monotonic() + self._seconds
-        self.live.update(self.learner.examples, done, total)
+        self.live.update(self.learner.examples, done, total, self.pass_number, self.options.passes)
 
     def _may_write(self) -> bool:
         """Whether the file of a model may be replaced: empty input must not destroy an older model."""
@@ -299,7 +300,7 @@ class Training(Run):
             notes.append(about_weights(self.settings))
         if self.continuing is not None:
             notes += self.continuing.notes()
-        text = summary(results)
+        text = "\n".join([*self.verdict(), summary(results)])
         if self.settings.nonzeros and self.learner.rule.slack:
             text += f"\n--nonzeros {self.settings.nonzeros} allows more weights than the data needs: none was shrunk"
         frame.show(text, notes, ended=True, results=results)
@@ -367,6 +368,23 @@ class Training(Run):
         lines["seconds"] = round(self.seconds(), 3)
         return lines
 
+    def verdict(self) -> list[str]:
+        """The first sentences of the summary: how good the model is, and how it came about."""
+        measures = self.measures(self._held_tally or self.learner.progressive)
+        measured = result(self.settings, measures, self._judged_on())
+        return [measured, ", ".join(self._how())] if measured else []
+
+    def _judged_on(self) -> str:
+        """Which examples the measures are of."""
+        if self._held_tally is not None:
+            return "on rows held out"
+        return "on rows before they were learned" if self.pass_number < 2 else "on rows that earlier passes learned"
+
+    def _how(self) -> list[str]:
+        """How the model was learned, in the words of options."""
+        used, best = len(self.losses) or self.pass_number, self.best_pass if self.best_is_kept else None
+        return [normalization(self.settings.normalize), count_of_passes(used, best), update(self.settings)]
+
     @property
     def _held_tally(self) -> Tally | None:
         """The tally of the held-out examples, if there are any: its measures are shown instead of those of training."""
@@ -404,6 +422,8 @@ class Training(Run):
             say(f"continuing {self.options.initial} after {self.job.before.get('examples', 0)} examples")
         if self.options.model:
             say(f"model = {self.options.model}")
+        else:
+            say("no model is written: -m FILE writes it")
         if not self.source.may_be_table:
             self._print_title()
 

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.algorithms.build import make_expander, make_loss
+from vwlite.algorithms.losses import LOSS_NAMES
 from vwlite.algorithms.table import AUTO
 from vwlite.auto.data import DrawnExamples
-from vwlite.auto.model import LOSS_NAMES
 from vwlite.auto.space import Point, Scale, Space
 from vwlite.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.core.auto.folds import folds_of
