@@ -166,6 +166,14 @@ def test_the_quick_comparison_of_classes_has_its_tables(tmp_path: Path) -> None:
 
 
 @needs_sklearn
+@pytest.mark.long
+def test_the_quick_stress_has_its_table(tmp_path: Path) -> None:
+    done = filled(tmp_path, "auto", "--quick", "--only", "stress", name="auto stress")
+    rows = cells_of(done.stdout)
+    assert [cells[0].strip() for cells in rows[2:]][-1] == "all" and {len(cells) for cells in rows} == {8}
+
+
+@needs_sklearn
 def test_what_is_far_behind_the_best_tuned_learner_is_named() -> None:
     auto = load("auto")
 

@@ -261,6 +261,7 @@ def test_the_processes_end_with_the_one_that_was_started(serve, models):
     wait_for(is_free)
     server.process = start("serve", "-m", models / "text.model", "--port", server.port)
     assert b"serving" in server.process.stderr.readline()
+    assert server.post("/predict", LINES[0])  # a signal before it listens would end it otherwise than after
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
