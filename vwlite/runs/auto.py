@@ -809,9 +809,9 @@ class AutoTraining(Training):
         """Why the loss of the summary may not be that of other examples."""
         n, best = self._examples, self.best
         if best is not None and best.best is not None and best.best.loss >= self.baseline:
-            yield "the model is no better than the best constant on examples by which nothing was chosen"
+            yield "on examples that took no part in its choice, the model is no better than the best constant"
         if 0 < n < FEW and self.validation is None:
-            yield f"only {n} example{'s' * (n > 1)}: the loss of others may be far from that of the summary"
+            yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"
 
     def _print_title(self) -> None:
         """Nothing: the table has a row for each pass, and its title comes with the first one."""
