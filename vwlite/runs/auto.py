@@ -789,7 +789,9 @@ class AutoTraining(Training):
     def _judged_on(self) -> str:
         if self.validation is not None:
             return "on rows of --validate"
-        return "on rows not learned" if self.stream is None else "on rows before they were learned"
+        if self.stream is not None:
+            return "on rows before they were learned"
+        return "on rows not learned" if self.best is not None else "on rows learned"
 
     def _how(self) -> list[str]:
         if self.best is None or self.best.best is None:
