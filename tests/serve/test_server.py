@@ -261,7 +261,15 @@ def test_the_processes_end_with_the_one_that_was_started(serve, models):
     wait_for(is_free)
     server.process = start("serve", "-m", models / "text.model", "--port", server.port)
     assert b"serving" in server.process.stderr.readline()
-    assert server.post("/predict", LINES[0])  # a signal before it listens would end it otherwise than after
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_signal_as_soon_as_it_serves_ends_it(serve, models, workers):
+    for turn in range(8):
+        server = serve("-m", models / "text.model", "--workers", workers)
+        time.sleep(turn / 4000)
+        server.process.send_signal(signal.SIGTERM)
+        assert finish(server.process).code == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -80,6 +80,8 @@ class StopSignal:
         self._marked.wait()
 
     def _wait(self) -> None:
+        # One that this thread took would not interrupt what the main thread waits for.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         number = self._next()
         if number is None:
             return

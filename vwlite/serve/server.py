@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from types import FrameType
 from typing import Any, NoReturn
 
 from vwlite.errors import BusyError, UnavailableError
@@ -51,13 +52,16 @@ def serve(o: ServeOptions) -> int:
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most[1]), most[1]))
     metrics = Metrics(list(models), o.workers)
-    if not o.quiet:
-        places = [f"{'http://' if kind is Connection else ''}{_shown(s)}" for kind, s in sockets.items()]
-        say(f"serving {', '.join(models)} at {' and, for lines, '.join(places)}")
+
+    def ready() -> None:
+        if not o.quiet:
+            places = [f"{'http://' if kind is Connection else ''}{_shown(s)}" for kind, s in sockets.items()]
+            say(f"serving {', '.join(models)} at {' and, for lines, '.join(places)}")
+
     if o.workers == 1:
-        asyncio.run(_run(Answers(o, models, metrics, log), sockets))
+        asyncio.run(_run(Answers(o, models, metrics, log), sockets, ready=ready))
         _end(0)
-    return _watch(o.workers, metrics, lambda parent: _run(Answers(o, models, metrics, log), sockets, parent))
+    return _watch(o.workers, metrics, lambda parent: _run(Answers(o, models, metrics, log), sockets, parent), ready)
 
 
 def _shown(s: socket.socket) -> str:
@@ -89,31 +93,30 @@ def _end(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _watch(workers: int, metrics: Metrics, work: Callable[[int], Coroutine[Any, Any, None]]) -> int:
+def _watch(
+    workers: int, metrics: Metrics, work: Callable[[int], Coroutine[Any, Any, None]], ready: Callable[[], None]
+) -> int:
     """Start the processes, start those again that end, and end them all after a signal. work: gets a pipe that ends
-    with this process, however that is."""
+    with this process, however that is. ready: called as soon as signals are handled."""
     children: dict[int, int] = {}
     parent, alive = os.pipe()
-    stopping: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        stopping.append(number)
-        for child in children:
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL if len(stopping) > 1 else signal.SIGTERM)
-
-    before = signal.set_wakeup_fd(-1)
-    for number in handled():
-        signal.signal(number, stop)
-    missing = list(range(workers))
+    numbers, written = os.pipe()  # of signals: a handler would not run while this process waits, if a thread took them
+    os.set_blocking(written, False)
+    for number in (*handled(), signal.SIGCHLD):
+        signal.signal(number, _nothing_more)
+    before = signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    ready()
+    missing, stopping = list(range(workers)), 0
     while missing or children:
-        for at in [] if stopping else missing:
+        for at in missing:
             signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
             child = os.fork()
             if child == 0:
                 code = 70
                 try:
-                    os.close(alive)
+                    for end in (alive, numbers, written):
+                        os.close(end)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     metrics.at = at
                     metrics.reset()
                     asyncio.run(work(parent))
@@ -123,15 +126,26 @@ def _watch(workers: int, metrics: Metrics, work: Callable[[int], Coroutine[Any, 
             children[child] = at
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
         missing = []
-        if not children:
-            break
-        ended, status = os.wait()
-        missing.append(children.pop(ended))
-        if not stopping:
-            say(f"warning: process {ended} ended with code {os.waitstatus_to_exitcode(status)}: another one is started")
+        if os.read(numbers, 1)[0] != signal.SIGCHLD:
+            stopping += 1
+            for child in children:
+                os.kill(child, signal.SIGKILL if stopping > 1 else signal.SIGTERM)
+        while children:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+            if not ended:
+                break
+            at = children.pop(ended)
+            if not stopping:
+                missing.append(at)
+                say(f"warning: process {ended} ended with code {os.waitstatus_to_exitcode(status)}: another is started")
+        if missing:
             time.sleep(TICK)  # one that cannot start must not be started all the time
     signal.set_wakeup_fd(before)
     return 0
+
+
+def _nothing_more(number: int, frame: FrameType | None) -> None:
+    """The handler of Python does nothing: the number of the signal is in the pipe."""
 
 
 class Shortage:
@@ -150,9 +164,11 @@ class Shortage:
             say(f"warning: {e.strerror}: new connections wait until others are closed; ulimit -n allows more files")
 
 
-async def _run(answers: Answers, sockets: dict[type, socket.socket], parent: int | None = None) -> None:
+async def _run(
+    answers: Answers, sockets: dict[type, socket.socket], parent: int | None = None, ready: Callable[[], None] = int
+) -> None:
     """The server in one process, up to a signal, and to the end of the requests that are there. parent: a pipe
-    whose end is a signal, too."""
+    whose end is a signal, too. ready: called as soon as signals are handled and connections are taken."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
     def orphaned(pipe: int) -> None:
@@ -170,6 +186,7 @@ async def _run(answers: Answers, sockets: dict[type, socket.socket], parent: int
     for s in sockets.values():
         s.listen(BACKLOG)  # asyncio has made it AT_ONCE
     ticking = loop.create_task(_tick(answers))
+    ready()
     await ended.wait()
     for server in servers:
         server.close()

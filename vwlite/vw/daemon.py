@@ -55,10 +55,10 @@ def serve(a: Arguments, make_run: Callable[[], Any]) -> int:
         os.setsid()
     _write(a, "pid_file", os.getpid())
     run.streams.driver = None  # there is no summary of one client
-    signal.set_wakeup_fd(-1)
-    _handle(_end)
     children: set[int] = set()
     try:
+        _handle(_end)
+        signal.set_wakeup_fd(-1)  # not earlier: a signal that comes between would be lost
         _accept(listener, run, children, a.get("num_children", CLIENTS))
     except _Ended:
         for child in children:
