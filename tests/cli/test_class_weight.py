@@ -1,8 +1,11 @@
 """`--class-weight`: the importance of each example times the weight of its label."""
 
 import random
+from dataclasses import replace
 
 import pytest
+
+from vwlite.model.read import read_model
 
 KINDS = {
     "auto": (),
@@ -23,6 +26,12 @@ def lines(seed, labels, weight=lambda label: 1.0, n=600):
         yield f"{label} {weight(label) * draw.choice([1, 2]):.17g} |f a:{x[0]} b:{x[1]} c:{x[2]}\n"
 
 
+def learned(path):
+    """The header of a model, without the words that were typed for it, and its arrays."""
+    model = replace(read_model(path), typed=[])
+    return model.header(), {name: bytes(numbers) for name, numbers in model.arrays().items()}
+
+
 @pytest.mark.parametrize("labels", [("0", "1"), ("ham", "spam")])
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_the_same_as_importances_in_the_data(vwlite, tmp_path, kind, labels):
@@ -37,7 +46,7 @@ def test_it_is_the_same_as_importances_in_the_data(vwlite, tmp_path, kind, label
         for _ in range(2):  # with --cache, the second one reads it
             said = vwlite("train", plain, *options, "--class-weight", typed, "-m", tmp_path / "a.model").err
         vwlite("train", weighted, *options, "-m", tmp_path / "b.model")
-        assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes(), (name, said)
+        assert learned(tmp_path / "a.model") == learned(tmp_path / "b.model"), (name, said)
         assert "note: --class-weight bends probabilities" in said
         assert ("vwlite calibrate" in said) == (kind != "oaa")
 
@@ -57,7 +66,7 @@ def test_a_pipe_a_validation_file_and_a_continued_model_are_weighted(vwlite, tmp
         gd = ["--algorithm", "gd", "--loss", "logistic", "--labels", "a,b", *typed]
         vwlite("train", one, *gd, "-m", again)
         vwlite("train", other, "-i", again, "-m", again, *typed)
-        found[name] = model.read_bytes(), again.read_bytes()
+        found[name] = learned(model), learned(again)
     assert found["plain"] == found["weighted"]
 
 
@@ -79,7 +88,7 @@ def test_balanced_is_that_of_the_estimator(vwlite, tmp_path):
                "balanced", "-m", tmp_path / "a.model")  # fmt: skip
         made = SparseClassifier(algorithm="gd", class_weight="balanced", **more).fit(x, y)
         made.save(tmp_path / "b.model")
-        assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
+        assert learned(tmp_path / "a.model") == learned(tmp_path / "b.model")
 
 
 BAD = {

@@ -101,6 +101,12 @@ LEARNED = {
     "weights": [CANCER, *GD, "--loss", "huber", "--huber-delta", "0.3", "--save-weights-only", "--l1", "1e-7"],
     "ftrl": [CANCER, "--algorithm", "ftrl", "--loss", "logistic", "--ftrl-alpha", "0.1", "--link", "identity"],
     "solve": [CANCER, "--l1", "0.01", "--loss", "logistic"],
+    "class weights": [CANCER, *GD, "--loss", "logistic", "--class-weight=-1:0.1,1:3"],
+    "balanced": [CANCER, "--class-weight", "balanced", "--names=5"],
+    "stopped": ["noise.vw", *GD, "--loss", "logistic", "--passes", "9", "--early-terminate", "2", "--cache-file", "c2"],
+    "held out": [CANCER, *GD, "--loss", "squared", "--passes", "2", "--holdout-period", "7", "--cache-file", "c2"],
+    "two passes at most": [CANCER, "--passes", "2"],
+    "bad lines": ["bad.vw", *GD, "--loss", "logistic", "--format", "vw", "--on-error", "skip"],
 }  # fmt: skip
 
 
@@ -114,6 +120,7 @@ def test_the_command_of_a_page_makes_the_model_again(vwlite, folder, name):
     rows = ({"y": chance.choice([0, 1]), "n": i % 5, "x": chance.random()} for i in range(60))
     Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("noise.vw").write_text("".join(f"{chance.choice([1, -1])} |f a:{chance.random()}\n" for _ in range(200)))
+    Path("bad.vw").write_text("1 |f a:x\n" + Path("noise.vw").read_text())
     data, *options = LEARNED[name]
     vwlite("solve" if name == "solve" else "train", data, *options, "-m", "first.model", "--quiet")
     model = read_model("first.model")
@@ -121,7 +128,7 @@ def test_the_command_of_a_page_makes_the_model_again(vwlite, folder, name):
     assert command.isprintable()
     words = {"DATA": str(data), "MODEL": "again.model"}
     typed = " ".join(words.get(word, word) for word in split_words(command))
-    more = {"passes": " --holdout-off --cache-file c2"}.get(name, "")  # of a run, which a model does not keep
+    more = " --cache-file c3" if "--passes" in options and "--algorithm" in options else ""  # where they are kept
     done = shell(f"{typed} --quiet{more}")
     assert done.code == 0, (command, done.err)
     assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), command
@@ -133,6 +140,19 @@ def test_the_page_has_the_digest_of_the_training_data_that_the_model_has(vwlite,
     assert hashlib.blake2b(CANCER.read_bytes(), digest_size=16).hexdigest() in page.text
     assert hashlib.sha256(Path(models).read_bytes()).hexdigest() in page.text
     assert "--continue MODEL" in page.text
+
+
+def test_the_digest_of_examples_does_not_depend_on_how_they_are_written(vwlite, folder):
+    rows = [(k % 3, k % 2, k % 5) for k in range(400)]
+    Path("t.csv").write_text("x,y,z\n" + "".join(f"{x},{y},{z}\n" for x, y, z in rows))
+    Path("t.jsonl").write_text("".join(json.dumps({"z": z, "y": y, "x": x}) + "\n" for x, y, z in rows))
+    Path("other.csv").write_text("x,y,z\n" + "".join(f"{x},{y},{z + (z == 4)}\n" for x, y, z in rows))
+    found = {}
+    for name in ("t.csv", "t.jsonl", "other.csv"):
+        vwlite("train", name, "--label", "y", "--quiet", "-m", "m")
+        found[name] = read_model("m").chosen["data"]
+        assert found[name] in Page(vwlite("report", "-m", "m", "t.csv").out).text
+    assert found["t.csv"] == found["t.jsonl"] != found["other.csv"]
 
 
 def test_the_same_input_makes_the_same_page(vwlite, models):

@@ -100,6 +100,7 @@ class Model:
     calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
     passes: list[dict[str, float | None]] = field(default_factory=list)  # losses of each
     continued: dict[str, Any] = field(default_factory=dict)  # what `train --continue` keeps of the last run
+    typed: list[str] = field(default_factory=list)  # options of its run that nothing else in the header tells
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
     program: str = ""
     format: int = WITHOUT_NAMES  # of the file that it is from
@@ -168,6 +169,7 @@ class Model:
             **({"calibration": self.calibration} if self.calibration else {}),
             **({"passes": self.passes} if self.passes else {}),
             **({"continued": self.continued} if self.continued else {}),
+            **({"typed": self.typed} if self.typed else {}),
         }
 
 
@@ -313,6 +315,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 calibration=header.get("calibration", {}),
                 passes=header.get("passes", []),
                 continued=header.get("continued", {}),
+                typed=header.get("typed", []),
             )
     except (DataError, MemoryError):
         raise

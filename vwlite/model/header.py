@@ -122,6 +122,9 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError("what --algorithm auto chose is not a list of facts")
     _check_passes(header.get("passes", []))
     _check_continued(header.get("continued", {}))
+    typed = header.get("typed", [])
+    if type(typed) is not list or not all(type(word) is str for word in typed):
+        raise ValueError("the options of its run are not a list of words")
 
 
 def _check_continued(found: Any) -> None:

@@ -28,10 +28,11 @@ def command_of(model: Model) -> str:
     words += _of_settings(settings, auto)
     if auto:
         words += _of_auto(model.chosen)
-    elif model.passes:
+    elif model.passes and "--passes" not in model.typed:
         words += ["--passes", str(len(model.passes))]
-    if len(model.names.keys):
+    if len(model.names.keys) and not any(word.startswith("--names=") for word in model.typed):
         words.append("--names")
+    words += model.typed
     if model.weights_only and not solved:
         words.append("--save-weights-only")
     if model.continued:

@@ -187,11 +187,15 @@ def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str
         parts.append(Markup(f'<pre tabindex="0">{text(command_of(model), longest=None)}</pre>'))
     rows = [(name, Words(f"model, BLAKE2b {model.digest}")) for name, model in models]
     for name, model in models:
-        learned = [model.solved["data"]] if model.solved else model.continued.get("inputs", [])
-        rows += [(f"training data of {name}", Words(f"digest in the model {digest}")) for digest in learned]
+        examples = (model.solved or model.chosen).get("data")
+        if examples:
+            rows.append((f"training data of {name}", Words(f"digest of the examples in the model {examples}")))
+        rows += [(f"training data of {name}", Words(f"digest in the model, BLAKE2b {digest}"))
+                 for digest in model.continued.get("inputs", [])]  # fmt: skip
     rows += [(name, Words(f"data of this page, SHA-256 {digest}")) for name, digest in data]
-    if not all(model.solved or model.continued for _, model in models):
-        parts.append(paragraph("Models have a digest of their training data from vwlite solve and train --continue."))
+    if not all(model.solved or model.chosen.get("data") or model.continued for _, model in models):
+        parts.append(paragraph("Models have a digest of their training data from --algorithm auto with files, vwlite "
+                               "solve and train --continue."))  # fmt: skip
     return joined([*parts, table("Files", ("file", "digest"), rows), paragraph(f"This page: {program}.")])
 
 

@@ -38,6 +38,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.core.learn.tally import Tally
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, label_text
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
@@ -88,6 +89,7 @@ class AutoTraining(Training):
     validation: Drawn | None = None  # the file of --validate
     validation_batches: Sequence[Batch] = ()
     passes_used = 0
+    chooses_passes = True
     baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
     labels_as = LabelScale()
     weights_as = WeightScale()
@@ -743,7 +745,7 @@ class AutoTraining(Training):
     def chosen(self) -> dict[str, Any]:
         """What the model is made of, for its header and the report."""
         scale = self.labels_as.loss_scale
-        found: dict[str, Any] = {"baseline": self.baseline * scale}
+        found: dict[str, Any] = {"baseline": self.baseline * scale} | self._data()
         if self.best is None or self.best.best is None:
             return found | {"model": "intercept"}
         result = self.best.best
@@ -753,6 +755,16 @@ class AutoTraining(Training):
             "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
             "loss is": f"{kind} {LOSS_NAMES[self.settings.loss]}",
         }  # fmt: skip
+
+    def _data(self) -> dict[str, str]:
+        """A digest of the examples, which does not depend on how they are split into files and written there. Without,
+        if a stream was longer than what is kept of it."""
+        if self.stream is not None:
+            return {}
+        s, found = self.summary, blake2b(digest_size=16)
+        for part in (s.labels, s.importances, s.initials, s.contents):
+            found.update(part)
+        return {"data": found.hexdigest()}
 
     def more_for_report(self) -> dict[str, Any]:
         passes = []

@@ -203,9 +203,9 @@ class Description:
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
         if self._delimited:
-            findings += Sample(
-                list(roles), words, 0, schema.missing, schema.decimal, schema.thousands
-            ).findings(schema, self._typed)
+            whole = replace(schema, roles=roles)  # a model of JSON lines has only what was typed
+            sample = Sample(list(roles), words, 0, schema.missing, schema.decimal, schema.thousands)
+            findings += sample.findings(whole, self._typed)
         features = {name: f for name, f in found.items() if f["role"] in ("numeric", "categorical")}
         same = {name: f for name, f in features.items() if f["distinct"] == 1 and not f["missing"] and rows > 1}
         about = f"the same value in every row, which tells nothing: {listed([*same])}"

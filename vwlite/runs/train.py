@@ -16,6 +16,7 @@ from vwlite.model.snapshot import FROM_NOTHING, Provenance, new_learner, resume,
 from vwlite.options.resolve import Resolved, resolve
 from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of
+from vwlite.options.words_of_run import words_of_run
 from vwlite.output.atomic import AtomicFile, Draft
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.frame import RunFrame
@@ -76,6 +77,7 @@ class Training(Run):
 
     options: TrainOptions
     chooses_loss = False  # by the labels
+    chooses_passes = False
     continues = True  # the model has the state of its algorithm
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
@@ -261,6 +263,7 @@ class Training(Run):
             provenance=self.job.provenance,
             passes=self.losses,
             continued=self.continuing.stored(self.learner, len(self.losses) or 1) if self.continuing else None,
+            typed=words_of_run(self.options, self.chooses_passes or len(self.losses) < 2, self.bad.count > 0),
         )
 
     # --- the end -----------------------------------------------------------------------------

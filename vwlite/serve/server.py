@@ -165,7 +165,10 @@ class Shortage:
 
 
 async def _run(
-    answers: Answers, sockets: dict[type, socket.socket], parent: int | None = None, ready: Callable[[], None] = int
+    answers: Answers,
+    sockets: dict[type, socket.socket],
+    parent: int | None = None,
+    ready: Callable[[], None] = lambda: None,
 ) -> None:
     """The server in one process, up to a signal, and to the end of the requests that are there. parent: a pipe
     whose end is a signal, too. ready: called as soon as signals are handled and connections are taken."""
