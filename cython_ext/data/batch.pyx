@@ -613,6 +613,23 @@ cdef class Batch:
         """The hashes of the namespaces, or nothing."""
         return self._view(self.a.space, self.a.spans if self.a.space != NULL else 0, 4, "I")
 
+    def distinct_spaces(self):
+        """The different ones of them, as a set."""
+        cdef uint32_t recent[1024]   # by their low bits, so that each is added about once
+        cdef size_t i
+        cdef uint32_t x
+        found = set()
+        if self.a.space == NULL or self.a.spans == 0:
+            return found
+        for i in range(1024):
+            recent[i] = ~<uint32_t>i     # another one than is looked for there
+        for i in range(self.a.spans):
+            x = self.a.space[i]
+            if recent[x & 1023] != x:
+                recent[x & 1023] = x
+                found.add(x)
+        return found
+
     @property
     def distinct(self):
         """The distinct hashes if they are numbered, else nothing."""

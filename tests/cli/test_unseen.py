@@ -45,6 +45,28 @@ def test_on_unknown_error(vwlite, trained, command):
     vwlite(command, "-m", "m", "train.csv", "--on-unknown", "error", *out)
 
 
+@pytest.mark.parametrize("more", [(), ("--passes", "3"), ("--threads", "3"), ("--algorithm", "gd", "-c")])
+@pytest.mark.parametrize("how", ["-i", "--continue"])
+def test_a_model_that_is_continued(vwlite, trained, how, more):
+    target = ("-m", "next") if how == "-i" else ()
+    said = vwlite("train", "new.csv", how, "m", *target, *more).err
+    assert said.count("note: column") == ("-c" not in more) and ("-c" in more or f"note: {NOTE}\n" in said)
+    # What was new a moment ago is known now.
+    assert "column" not in vwlite("train", "new.csv", "-i", "next" if target else "m", "-m", "third", *more).err
+
+
+@pytest.mark.parametrize("how", ["-i", "--continue"])
+def test_on_unknown_error_writes_no_model(vwlite, trained, how):
+    before, target = Path("m").read_bytes(), ("-m", "next") if how == "-i" else ()
+    done = vwlite("train", "new.csv", how, "m", *target, "--on-unknown", "error", code=65)
+    assert NOTE in done.err and Path("m").read_bytes() == before and not Path("next").exists()
+    vwlite("train", "train.csv", how, "m", *target, "--on-unknown", "error")
+    done = vwlite("train", "new.csv", "--label", "y", "--on-unknown", "error", code=2)
+    assert "--on-unknown needs --initial or --continue" in done.err
+    done = vwlite("train", "new.csv", how, "m", *target, "--on-unknown", "error", "-c", code=2)
+    assert "a cache has no names of columns" in done.err
+
+
 def test_one_known_word_is_enough_wherever_it_is(vwlite, trained):
     lines = table(["m", "y", "2"], 5000).splitlines()
     for at in (1, 2500, 5000):

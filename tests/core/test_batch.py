@@ -495,3 +495,12 @@ def test_an_example_without_features_can_be_rejected():
     with pytest.raises(IndexError):
         view.reject(0)
     assert batch.kind.tolist() == view.kind.tolist() == [0, 0, 2, 0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 3000])
+def test_distinct_spaces(count):
+    chance = random.Random(count)
+    lines = (f"1 |n{chance.randrange(count)} a |n{chance.randrange(count)} b\n" for _ in range(min(2 * count, 2000)))
+    text, batch = "".join(lines).encode(), Batch()
+    Parser(spaces=True).parse(text, batch)
+    assert batch.distinct_spaces() == set(batch.space)

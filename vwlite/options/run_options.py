@@ -259,6 +259,11 @@ def _check_termination(o: "TrainOptions") -> None:
 _CHECKED = "a checkpoint replaces the model before it is checked"
 
 
+def _check_known(o: "TrainOptions") -> None:
+    if o.initial is None and "continued" not in o.given:
+        raise UsageError("--on-unknown needs --initial or --continue: a new model knows nothing")
+
+
 def _check_counted(o: "TrainOptions") -> None:
     if o.class_weight == "balanced" and not (o.data and all(map(os.path.isfile, o.data))):
         raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
@@ -333,6 +338,9 @@ class TrainOptions(InputOptions):
     )  # fmt: skip
     again: bool = option(
         False, "--again", group=OUT, help="With --continue: learn the input of the last run again."
+    )
+    on_unknown: str = on_unknown(
+        check=_check_known, excludes=dict.fromkeys(("--cache", "--cache-file"), "a cache has no names of columns"),
     )
     fail_if: tuple[Condition, ...] = option(
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True, excludes={"--checkpoint-every": _CHECKED},

@@ -160,6 +160,7 @@ class Source:
         self.tap: Tap | None = None  # gets what is read
         self.keeps_batches = options.passes > 1  # after the first pass, in a cache
         self.keeps_text = options.holdout_to is not None  # in what is parsed
+        self.spaces = False  # batches have the hashes of namespaces
         self._weights = None
         if options.class_weight is not None:
             from vwlite.runs.class_weight import ClassWeights
@@ -229,6 +230,7 @@ class Source:
             parse = self._parse_options
             only_text = self._options.holdout_to is not None
             parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text, tap=self.tap)
+            parse = replace(parse, spaces=parse.spaces or self.spaces)
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )

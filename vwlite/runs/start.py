@@ -9,6 +9,7 @@ from vwlite.input.reader import check_sources
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.notes import Kept
 from vwlite.runs.train import Job, Training, prepared
 
 
@@ -37,6 +38,10 @@ def train(o: TrainOptions) -> int:
         if continuing is not None:
             continuing.begin(model, lambda: frame.signal is not None)
         job = prepared(o, model, in_place=_in_place(o))._replace(continuing=continuing)
+        if model is not None:
+            from vwlite.runs.unseen import Unseen
+
+            job = job._replace(unseen=Unseen(model, job.resolved.settings, Kept.of(model)))
         del model
         run = _kind_of(o, job)(o, job, frame)
         frame.stop_with(run.stop)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vwlite.model import Model
     from vwlite.runs.continued import Continuing
     from vwlite.runs.held_out import HoldoutWriter
+    from vwlite.runs.unseen import Unseen
 
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
@@ -43,6 +44,7 @@ class Job(NamedTuple):
     provenance: Provenance
     known: DataNames
     continuing: "Continuing | None" = None  # of --continue
+    unseen: "Unseen | None" = None  # what the model does not know of the data
 
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
@@ -98,6 +100,10 @@ class Training(Run):
             self.checks = Checks(o, settings, self.chooses_loss)
         if self.continuing is not None:
             self.source.tap = self.continuing.take
+        self.unseen = job.unseen if self.source.path is None else None
+        if self.unseen is not None and self.unseen.is_asked:
+            self.source.spaces = True
+            self.source.keeps_text |= not self.unseen.has_columns
         self.is_whole = bool(self.continuing or self.checks)  # write the model only if all of the input was learned
         self.wrote = False  # the model, at the end
         self.holdout_writer = _holdout_writer(o, stack)
@@ -173,6 +179,8 @@ class Training(Run):
                 if parsed.bad:
                     self.live.clear()
                 self.bad.take(parsed.bad)
+                if self.unseen is not None and self.pass_number == 1:
+                    self.unseen.look(parsed)
                 self._after_batch(parsed.done, parsed.total)
                 if self.stopped:
                     break
@@ -279,6 +287,9 @@ class Training(Run):
             say(f"warning: {self._nothing_learned()}")
         if self.continuing is not None:
             self.continuing.check()
+        unseen: Notes = ({}, [])
+        if self.unseen is not None:
+            unseen = self.unseen.notes(self.options.on_unknown)
         if not self.best_is_kept:
             self._write_model(interrupted=frame.signal is not None)
         else:
@@ -296,7 +307,7 @@ class Training(Run):
         if self.holdout_writer is not None and failed is None:
             self.holdout_writer.commit()
         results = self.results()
-        numbers, notes = self.notes()
+        numbers, notes = together(self.notes(), unseen)
         if self.options.class_weight is not None:
             from vwlite.runs.class_weight import about_weights
 

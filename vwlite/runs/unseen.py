@@ -37,13 +37,20 @@ class Unseen:
         self._known: set[int] = set()  # namespaces of which the model has a feature
         self._words: dict[int, set[int]] = {}  # the features of the others
 
+    @property
+    def has_columns(self) -> bool:
+        """Whether the model is of tables; else the names of namespaces are in the text."""
+        return bool(self._roles)
+
     def look(self, parsed: Parsed) -> None:
         """Take what a batch has."""
         if not self.is_asked:
             return
         batch = parsed.batch
-        self._find_known(batch)
-        here = [x for x in dict.fromkeys(batch.space) if x not in self._known]
+        here: list[int] = []
+        if batch.distinct_spaces() - self._known:
+            self._find_known(batch)
+            here = [x for x in dict.fromkeys(batch.space) if x not in self._known]
         if here:
             self._take(batch, here)
         self.is_asked = len(self._words) <= MOST_SPACES and len(self._known) != self._columns
