@@ -1,0 +1,2 @@
+#!/bin/sh
+vwlite convert t.tsv --label sentiment --text review --drop id; echo "rc $?"

@@ -1,0 +1,2 @@
+#!/bin/sh
+vwlite convert t.csv --format csv --label sold; echo "rc $?"

@@ -1,0 +1,2 @@
+#!/bin/sh
+vwlite convert t.csv --label 'Weight(Pounds)'; echo "rc $?"

@@ -1,0 +1,2 @@
+#!/bin/sh
+vwlite vw -d t.csv --csv --audit --quiet

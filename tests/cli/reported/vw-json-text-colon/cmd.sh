@@ -1,0 +1,2 @@
+#!/bin/sh
+vwlite vw -t -d t.json --json --audit --quiet
