@@ -1,6 +1,7 @@
 """The digests of one list of models, merges, solutions, fits and predictions: two builds or machines must agree on all.
 
     python tests/digests.py [WORD ...]      prints DIGEST NAME, of those whose names contain a WORD
+    python tests/digests.py --all           also of what other commands print, of exports, and of `auto` of all kinds
 
 It needs nothing but vwlite (without scikit-learn it has no fits), so that it runs wherever the package does.
 `make portable` compares the portable build with the usual one, and tests/cli/test_digests.py the installed program with
@@ -8,12 +9,14 @@ itself on other processors, as far as one can pretend to have them.
 """
 
 import hashlib
+import json
 import os
 import random
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 BALL = "--radius 40 --features 1000"
@@ -110,6 +113,51 @@ def cases() -> Iterator[tuple[str, list[str]]]:
                               "predict -m out.m classes.test -p out.t --probabilities"]  # fmt: skip
 
 
+def printed() -> Iterator[tuple[str, list[str]]]:
+    """The same, of what commands print; and of `auto` and tables in all their kinds."""
+    table = "--label y --categorical k"
+    kinds = {
+        "table": f"t.csv {table}", "json lines": "t.jsonl --label y", "text": "t.csv --label y --text w -q kw",
+        "squared": "binary --loss squared", "sparse": "binary --sparse", "validate": "binary --validate binary.test",
+        "classes": "classes --oaa 3", "named classes": "t.csv --label k --oaa 3 --classes auto",
+        "class weights": "binary --class-weight balanced", "names": f"t.csv {table} --names",
+        "center": "binary --algorithm gd --loss logistic --normalize center",
+    }  # fmt: skip
+    for name, options in kinds.items():
+        data = options.split()[0]
+        learn = f"train {options} -m out.m" + (" -p out.p" if name not in ("sparse", "validate") else "")
+        shown = [f"{command} -m out.m {data} --json" for command in ("evaluate", "worst", "explain")]
+        shown += [f"drift -m out.m {data} {data} --json", "info out.m --json", "weights out.m --json"]
+        shown += [f"predict -m out.m {data} -p out.t", f"report -m out.m {data} -o out.html"]
+        yield f"auto {name}", [learn, *shown]
+    for target in ("tsv", "json", "sql", "c", "python", "vw"):
+        yield f"export {target}", ["train binary --algorithm gd --loss logistic -m m",
+                                   f"export m --to {target} -o out.{target}"]  # fmt: skip
+    yield "import", ["train binary --algorithm gd --loss logistic -m m", "export m --to tsv -o out.tsv",
+                     "import out.tsv --loss logistic -m out.m", "predict -m out.m binary -p out.p"]  # fmt: skip
+    yield "tune", ["tune binary --json --try l1=1e-6..1e-2:log --jobs 1 -m out.m"]
+    yield "describe", ["describe t.csv --label y --json", "describe binary --json", "convert t.csv --label y"]
+    yield "calibrate", ["train binary --algorithm gd --loss logistic -m m", "calibrate -m m binary.test -o out.m",
+                        "calibrate -m m binary.test -o out.i --method isotonic"]  # fmt: skip
+    yield "certify", ["solve binary --loss logistic --l1 0.02 -m m", "certify -m m binary"]
+    yield "diff", ["train binary.1 --algorithm gd -m m1", "train binary.2 --algorithm gd -m m2",
+                   "diff m1 m2 binary --json"]  # fmt: skip
+    yield "continue", ["train binary.1 --algorithm gd --loss logistic --continue out.m",
+                       "train binary.2 --continue out.m"]  # fmt: skip
+    yield "vw", ["vw -d binary --loss_function logistic -f out.m -p out.p --readable_model out.r",
+                 "vw -d binary.test -t -i out.m -p out.t"]  # fmt: skip
+
+
+def table() -> list[dict[str, object]]:
+    """Rows of a table: y depends on the others."""
+    chance, rows = random.Random(4), []
+    for _ in range(400):
+        k, w, x = chance.choice(["red", "blue", "green"]), chance.choice(["up", "down"]), round(chance.random(), 3)
+        y = int(x + (k == "red") + (w == "up") + chance.random() > 1.5)
+        rows.append({"y": y, "k": k, "x": x, "w": f"{w} and {k}"})
+    return rows
+
+
 def fits(folder: Path) -> Iterator[tuple[str, bytes]]:
     """What estimators learn and predict, of rows that need no files."""
     try:
@@ -132,13 +180,13 @@ def fits(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @contextmanager
-def silent() -> Iterator[None]:
-    """Without what the program prints."""
+def silent(output: str = os.devnull) -> Iterator[None]:
+    """Without what the program prints. output: where results go."""
     sys.stdout.flush()
     kept = [(fd, os.dup(fd)) for fd in (1, 2)]
-    with open(os.devnull, "w") as nothing:
-        for fd, _ in kept:
-            os.dup2(nothing.fileno(), fd)
+    with open(os.devnull, "w") as nothing, open(output, "a") as results:
+        os.dup2(results.fileno(), 1)
+        os.dup2(nothing.fileno(), 2)
     try:
         yield
     finally:
@@ -152,6 +200,8 @@ def silent() -> Iterator[None]:
 def main(words: list[str]) -> None:
     from vwlite.cli import run
 
+    everything = words == ["--all"]
+    words = [] if everything else words
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
@@ -160,11 +210,14 @@ def main(words: list[str]) -> None:
             Path(f"{kind}.test").write_text(text(kind, 2, 60))
         for i in (1, 2, 3):
             Path(f"binary.{i}").write_text(text("binary", 10 + i, 80))
-        for case, commands in cases():
+        rows = table()
+        Path("t.csv").write_text("y,k,x,w\n" + "".join(",".join(map(str, row.values())) + "\n" for row in rows))
+        Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        for case, commands in chain(cases(), printed() if everything else ()):
             if not all(word in case for word in words):
                 continue
             for command in commands:
-                with silent():
+                with silent("out.printed" if everything else os.devnull):
                     code = run(command.split())
                 if code != 0:
                     print(f"exit code {code}: {command}", file=sys.stderr)
