@@ -170,7 +170,7 @@ def _groups(case: Case, folder: Path) -> str:
         for name, sources in case.caches.items():
             (place / name).write_bytes(refitted(case.files[name], sources))
         codes, said = [], b""
-        overflows = False  # finite weights, however large, are a healthy model
+        unfit = False  # the data: finite weights, however large, are a healthy model, and labels may be those of another
         for command in commands:
             code, out, err = _run(command, folder)
             wrong = _wrong(command, code, out, err)
@@ -179,11 +179,11 @@ def _groups(case: Case, folder: Path) -> str:
             if wrong:
                 return f"{wrong}\n$ vwlite {' '.join(command)}\n{err[:3000]}"
             codes.append(code)
-            overflows = overflows or (len(codes) == 1 and "the prediction is not finite" in err)
+            unfit |= len(codes) == 1 and ("the prediction is not finite" in err or "the labels of the data" in err)
             said += out
             if code not in (0, 1) and case.same:
                 break
-        if case.kind == "model" and len(codes) > 1 and not overflows and (codes[0] == 0) != (codes[1] == 0):
+        if case.kind == "model" and len(codes) > 1 and not unfit and (codes[0] == 0) != (codes[1] == 0):
             return f"predict ends with {codes[0]}, check with {codes[1]}\n{case.groups[i][:2]}"
         hidden = [name for name in os.listdir(place) if name.startswith(".")]
         if hidden:

@@ -135,7 +135,7 @@ def to_vw(path: str, model: Model) -> bytes:
             "weight in it, and none in Vowpal Wabbit"
         )
     low, high = map(to_float, model.range or (-3.4028234663852886e38, 3.4028234663852886e38))
-    whole = s.algorithm == "gd" and not model.weights_only and bool(model.rule)
+    whole = s.algorithm == "gd" and not model.weights_only and bool(model.rule) and {*"wGN"} <= model.state.keys()
     options = _options(s, whole)
     header = vw.Header(min_label=low, max_label=high, bits=s.bits, options=options)
     floats = array("f")
