@@ -170,7 +170,7 @@ def _groups(case: Case, folder: Path) -> str:
         for name, sources in case.caches.items():
             (place / name).write_bytes(refitted(case.files[name], sources))
         codes, said = [], b""
-        unfit = False  # the data: finite weights, however large, are a healthy model, and labels may be those of another
+        unfit = False  # the data: large weights that are finite are a healthy model, and labels may be of another kind
         for command in commands:
             code, out, err = _run(command, folder)
             wrong = _wrong(command, code, out, err)
