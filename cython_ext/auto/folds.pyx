@@ -15,7 +15,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from vwlite.core.auto.random cimport mixed
+from vwlite.core.base.random cimport mixed
 
 cdef enum:
     MOST = 4                # folds

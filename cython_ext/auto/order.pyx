@@ -6,7 +6,7 @@ that is drawn in proportion to what it has left. The order is drawn once, and is
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.auto.random cimport SEED, below
+from vwlite.core.base.random cimport SEED, below
 from vwlite.core.data.batch cimport Batch
 
 cdef enum:

@@ -1,6 +1,7 @@
 """Stacking: one weight for each column of scores, such that their sum has the least loss.
 
-From files, u minimizes sum of h loss(o . u, y) + strength |u - u_0|^2 over out-of-fold scores o, by Newton's method.
+From files, u minimizes sum of h loss(o . u, y) + strength |u - u_0|^2 over out-of-fold scores o, by Newton's method; a loss
+with kinks is smoothed for it (robust.pyx), and not where losses are compared.
 From a stream, u takes an implicit Newton step after each example, with forgetting: the derivative is that of the score
 where the step ends, so that no step overshoots. (Toulis, Airoldi. Asymptotic and finite-sample properties of estimators based
 on stochastic gradients. Annals of Statistics 2017.)
@@ -13,6 +14,7 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t
 
 from vwlite.core.auto.lanes cimport COLUMNS, STATE
+from vwlite.core.auto.robust cimport smoothed
 from vwlite.core.learn.losses cimport Loss
 
 WIDTH = COLUMNS                     # for Python
@@ -25,14 +27,14 @@ cdef double FORGETTING = 0.9999
 cdef class Scored:
     """Examples with COLUMNS scores each, labels, importances and initial predictions."""
 
-    cdef Loss loss
+    cdef Loss loss, smooth
     cdef const float[::1] scores
     cdef const double[::1] label, importance, initial
     cdef readonly size_t size
 
     def __init__(self, Loss loss not None, const float[::1] scores not None, const double[::1] label not None,
                  const double[::1] importance not None, const double[::1] initial not None):
-        self.loss, self.scores = loss, scores
+        self.loss, self.smooth, self.scores = loss, smoothed(loss), scores
         self.label, self.importance, self.initial = label, importance, initial
         self.size = label.shape[0]
         if not (<size_t>scores.shape[0] == COLUMNS * self.size
@@ -64,7 +66,7 @@ cdef class Scored:
         cdef const uint8_t[::1] rows = which
         take(u, weights)
         with nogil:
-            found = objective(self, weights, rows)
+            found = objective(self, self.loss, weights, rows)
         return found
 
     def fit(self, u_0, double strength, which=None):
@@ -142,12 +144,12 @@ cdef inline double dot(Scored self, const double* u, size_t i) noexcept nogil:
     return sum
 
 
-cdef double objective(Scored self, const double* u, const uint8_t[::1] rows) noexcept nogil:
+cdef double objective(Scored self, Loss loss, const double* u, const uint8_t[::1] rows) noexcept nogil:
     cdef size_t i
     cdef double sum = 0, dloss
     for i in range(self.size):
         if rows is None or rows[i]:
-            sum += self.importance[i] * self.loss.evaluate(combined(self, u, i), self.label[i], &dloss)
+            sum += self.importance[i] * loss.evaluate(combined(self, u, i), self.label[i], &dloss)
     return sum
 
 
@@ -164,7 +166,7 @@ cdef void newton(Scored self, double* u, const double* start, double strength, c
     cdef double gradient[COLUMNS]
     cdef double tried[COLUMNS]
     cdef double hessian[COLUMNS * COLUMNS]
-    cdef double now = objective(self, u, rows) + penalty(u, start, strength), after, size
+    cdef double now = objective(self, self.smooth, u, rows) + penalty(u, start, strength), after, size
     cdef size_t c, turn, halving
     for turn in range(MOST_ROUNDS):
         derivatives(self, u, rows, gradient, hessian)
@@ -178,7 +180,7 @@ cdef void newton(Scored self, double* u, const double* start, double strength, c
         for halving in range(MOST_HALVINGS):
             for c in range(COLUMNS):
                 tried[c] = u[c] - size * gradient[c]
-            after = objective(self, tried, rows) + penalty(tried, start, strength)
+            after = objective(self, self.smooth, tried, rows) + penalty(tried, start, strength)
             if after < now:
                 break
             size /= 2
@@ -203,8 +205,8 @@ cdef void derivatives(Scored self, const double* u, const uint8_t[::1] rows, dou
         if rows is not None and not rows[i]:
             continue
         p, h = combined(self, u, i), self.importance[i]
-        self.loss.evaluate(p, self.label[i], &dloss)
-        curvature = self.loss.curvature(p, self.label[i])
+        self.smooth.evaluate(p, self.label[i], &dloss)
+        curvature = self.smooth.curvature(p, self.label[i])
         for c in range(COLUMNS):
             gradient[c] += h * dloss * self.scores[i * COLUMNS + c]
             for d in range(c + 1):
@@ -242,7 +244,7 @@ cdef class OnlineStack:
 
     def __init__(self, Loss loss not None):
         cdef size_t c
-        self.loss = loss
+        self.loss = smoothed(loss)
         for c in range(COLUMNS):
             self.u[c] = 1.0 / COLUMNS
             self.B[c * COLUMNS + c] = PRIOR

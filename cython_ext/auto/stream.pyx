@@ -9,10 +9,13 @@ from libc.stdint cimport uint64_t
 
 from vwlite.core.auto.lanes cimport COLUMNS, Lanes, Target, raise_failure
 from vwlite.core.auto.order cimport is_used
-from vwlite.core.auto.random cimport SEED, below
+from vwlite.core.base.random cimport SEED, below
 from vwlite.core.auto.stack cimport OnlineStack
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
-from vwlite.core.learn.losses cimport Logistic, Loss
+from vwlite.core.learn.labels cimport LabelSample
+from vwlite.core.learn.losses cimport Huber, Logistic, Loss, Quantile
+
+from vwlite.core.learn.labels import best_constant, constant_loss
 
 RESERVOIR = 2000
 
@@ -144,21 +147,31 @@ cdef class Reservoir:
     cdef double weight                # the sum of importances
     cdef double label_sum             # of importance * label as learned
     cdef double loss_sum              # of importance * the loss of a score of 0
+    cdef LabelSample sample           # of them, for losses whose best constant no sums tell; else None
     cdef readonly double least, most
 
     def __init__(self, Loss loss not None, double mean=0, double scale=1):
         self.batches, self.random = [], SEED
         self.loss, self.mean, self.scale = loss, mean, scale
         self.least, self.most = INFINITY, -INFINITY
+        self.sample = LabelSample() if isinstance(loss, (Huber, Quantile)) else None
 
     @property
     def label(self):
         """The mean label, as learned."""
         return self.label_sum / self.weight if self.weight else 0.0
 
+    @property
+    def best_constant(self):
+        """The best constant score of a loss for which no sums tell it."""
+        return best_constant(self.loss, self.sample.labels, self.sample.importances)
+
     def constant_loss(self, double score):
         """The mean loss of a constant score, for the labels of all examples, from their sums."""
-        cdef double y = self.label, at_zero = self.loss_sum / self.weight if self.weight else 0
+        cdef double y, at_zero
+        if self.sample is not None:
+            return constant_loss(self.loss, score, self.sample.labels, self.sample.importances)
+        y, at_zero = self.label, self.loss_sum / self.weight if self.weight else 0
         if isinstance(self.loss, Logistic):
             return self.loss.value(score, 1) * (1 + y) / 2 + self.loss.value(score, -1) * (1 - y) / 2
         # The label is in a term linear in the score.
@@ -176,6 +189,8 @@ cdef class Reservoir:
             self.weight += batch.a.importance[line]
             self.label_sum += batch.a.importance[line] * y
             self.loss_sum += batch.a.importance[line] * self.loss.value(0, y)
+            if self.sample is not None and self.sample.add(y, batch.a.importance[line]):
+                raise MemoryError("no memory for labels")
             self.least, self.most = min(self.least, batch.a.label[line]), max(self.most, batch.a.label[line])
             if self.seen <= RESERVOIR:
                 place = self.seen - 1
@@ -198,6 +213,7 @@ cdef class Reservoir:
         return {
             "random": self.random, "seen": self.seen, "weight": self.weight, "label_sum": self.label_sum,
             "loss_sum": self.loss_sum, "least": self.least, "most": self.most,
+            "sample": None if self.sample is None else self.sample.state(),
         }
 
     def load(self, state, Batch sample not None):
@@ -205,4 +221,6 @@ cdef class Reservoir:
         self.random, self.seen, self.weight = state["random"], state["seen"], state["weight"]
         self.label_sum, self.loss_sum = state["label_sum"], state["loss_sum"]
         self.least, self.most = state["least"], state["most"]
+        if self.sample is not None:
+            self.sample.load(state["sample"])
         self.batches = [sample.part(line, line + 1) for line in range(sample.a.lines)]

@@ -1,13 +1,15 @@
 """What is known of the data after they were read once, before anything is learned."""
 
-from libc.math cimport isfinite, sqrt
+from array import array
+
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.auto.lanes cimport NOT_FINITE, TOO_MANY, raise_failure
 from vwlite.core.auto.order cimport is_used
-from vwlite.core.auto.random cimport mixed
+from vwlite.core.base.random cimport mixed
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport exp
@@ -232,6 +234,17 @@ cdef class DataSummary:
             first = self.label[i] - self.initial[i] - mean
             square += self.importance[i] * first * first
         return mean, sqrt(square / total)
+
+    def residuals(self, double center=0, *, bint absolute=False):
+        """Labels minus initial predictions and a constant, or their absolute values, as an array."""
+        cdef size_t i, n = self.known()
+        found = array("d", bytes(8 * n))
+        cdef double[::1] out = found
+        for i in range(n):
+            out[i] = self.label[i] - self.initial[i] - center
+            if absolute:
+                out[i] = fabs(out[i])
+        return found
 
     def rate(self):
         """The sum of the labels over the sum of exp(initial prediction), weighted by importance: a count of each unit of

@@ -17,5 +17,13 @@ cdef class Logistic(Loss):
     pass
 
 
+cdef class Quantile(Loss):
+    cdef readonly double tau
+
+
+cdef class Huber(Squared):
+    cdef readonly double delta
+
+
 cdef class Poisson(Loss):
     pass

@@ -162,7 +162,6 @@ cdef class SquaredHinge(Squared):
 
 cdef class Quantile(Loss):
     """tau (y - p) below the label, (1 - tau) (p - y) above it"""
-    cdef double tau
 
     def __init__(self, double tau=0.5):
         self.tau = tau
@@ -184,7 +183,6 @@ cdef class Quantile(Loss):
 
 cdef class Huber(Squared):
     """(p - y)^2 if |p - y| <= delta, else the tangent continues linearly: delta (2 |p - y| - delta)"""
-    cdef double delta
 
     def __init__(self, double delta=1):
         self.delta = delta

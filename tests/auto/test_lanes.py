@@ -3,22 +3,27 @@
 import numpy as np
 import pytest
 from batches import Line, batch_of, learn
-from slow_auto import RATES, SlowLanes
+from slow_auto import DELTA, RATES, TAU, SlowLanes
 from streams import CONSTANT, random_stream
 
 from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.losses import LOSSES
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.robust import ScaledHuber
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn import losses
 from vwlite.options.settings import Settings
 
 KINDS, COLUMNS, STATE = 4, 8, 11
+ALL = ["logistic", "squared", "poisson", "quantile", "huber"]
 
 
 def loss_of(name: str) -> losses.Loss:
-    return getattr(losses, LOSSES[name].kind)()
+    """As the reference has it."""
+    if name == "huber":
+        return ScaledHuber(DELTA)
+    return losses.Quantile(TAU) if name == "quantile" else getattr(losses, LOSSES[name].kind)()
 
 
 def fresh(loss: str, folds: int, rates=RATES, normalize: str = "none") -> Lanes:
@@ -45,7 +50,7 @@ def merged(line: Line) -> dict[int, np.float32]:
 
 
 @pytest.mark.parametrize("folds", [1, 2, 4])
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+@pytest.mark.parametrize("loss", ALL)
 def test_lanes_are_those_of_the_reference(loss, folds):
     stream = usable(random_stream(5, 400, loss=loss, keys=60))
     fold = np.random.default_rng(1).integers(0, folds, len(stream)).astype(np.uint8)
@@ -143,7 +148,7 @@ def test_one_batch_or_many_give_the_same_bytes(normalize):
     assert all(one[key].tobytes() == other[key].tobytes() for key in one)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+@pytest.mark.parametrize("loss", ALL)
 def test_huge_and_tiny_values_stay_finite(loss):
     rng = np.random.default_rng(4)
     sizes = [1e30, 3e38, 1e-30, 1e-44, 1.0]

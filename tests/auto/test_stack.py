@@ -8,7 +8,7 @@ from test_lanes import loss_of
 from vwlite.auto.selection import fitted
 from vwlite.core.auto.stack import OnlineStack, Scored, combined_weights
 
-LOSSES = ["logistic", "squared", "poisson"]
+LOSSES = ["logistic", "squared", "poisson", "quantile", "huber"]
 
 
 def drawn(loss: str, n: int = 300, seed: int = 0):
@@ -19,6 +19,8 @@ def drawn(loss: str, n: int = 300, seed: int = 0):
     y = {
         "logistic": np.where(rng.random(n) < 1 / (1 + np.exp(-2 * truth)), 1.0, -1.0),
         "squared": truth + rng.normal(0, 0.3, n),
+        "quantile": 1.5 * truth + rng.normal(0, 1, n),
+        "huber": 1.5 * truth + rng.standard_t(2, n),
         "poisson": rng.poisson(np.exp(0.5 * truth)).astype(float),
     }[loss]
     return scores, y, rng.choice([0.5, 1.0, 3.0], n)

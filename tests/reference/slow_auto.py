@@ -9,16 +9,81 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-from slow_rules import Logistic, Loss, Poisson, Squared
+from slow_rules import Huber, Logistic, Loss, Poisson, Quantile, Squared
 
 MASK = 2**64 - 1
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
-LOSSES: dict[str, Loss] = {"logistic": Logistic(), "squared": Squared(), "poisson": Poisson()}
-CURVATURES: dict[str, Callable[[float], float]] = {
-    "logistic": lambda p: 1 / ((1 + np.exp(p)) * (1 + np.exp(-p))),
-    "squared": lambda p: 2.0,
-    "poisson": np.exp,
+TAU, DELTA = 0.7, 0.4  # of the losses that take one
+WIDTH = 0.05
+
+
+# --- losses ------------------------------------------------------------------------------------
+
+
+class ScaledHuber(Huber):
+    """Huber's loss over min(delta, 1), whose slope does not vanish with delta."""
+
+    @property
+    def factor(self) -> float:
+        return 1 / min(self.delta, 1)
+
+    def value(self, p: float, y: float) -> float:
+        return self.factor * super().value(p, y)
+
+    def dloss(self, p: float, y: float) -> float:
+        return self.factor * super().dloss(p, y)
+
+    def invariant_step(self, p: float, y: float, s: float, h: float) -> float:
+        return self.factor * super().invariant_step(p, y, s, self.factor * h)
+
+    def curvature(self, p: float, y: float) -> float:
+        return 2 * self.factor * (abs(p - y) <= self.delta)
+
+
+class SmoothQuantile(Quantile):
+    """The mean of the quantile loss over labels spread evenly over [y - WIDTH, y + WIDTH]."""
+
+    def value(self, p: float, y: float) -> float:
+        def integral(r: float) -> float:
+            return (self.tau if r > 0 else 1 - self.tau) * r * abs(r) / 2
+
+        return (integral(y + WIDTH - p) - integral(y - WIDTH - p)) / (2 * WIDTH)
+
+    def dloss(self, p: float, y: float) -> float:
+        return (super().value(p, y - WIDTH) - super().value(p, y + WIDTH)) / (2 * WIDTH)
+
+    def curvature(self, p: float, y: float) -> float:
+        return (super().dloss(p, y - WIDTH) - super().dloss(p, y + WIDTH)) / (2 * WIDTH)
+
+
+LOSSES: dict[str, Loss] = {
+    "logistic": Logistic(), "squared": Squared(), "poisson": Poisson(), "quantile": Quantile(TAU),
+    "huber": ScaledHuber(DELTA),
+}  # fmt: skip
+SMOOTH: dict[str, Loss] = LOSSES | {"quantile": SmoothQuantile(TAU), "huber": ScaledHuber(max(DELTA, WIDTH))}
+CURVATURES: dict[str, Callable[[float, float], float]] = {
+    "logistic": lambda p, y: 1 / ((1 + np.exp(p)) * (1 + np.exp(-p))),
+    "squared": lambda p, y: 2.0,
+    "poisson": lambda p, y: np.exp(p),
+    "quantile": SmoothQuantile(TAU).curvature,
+    "huber": ScaledHuber(max(DELTA, WIDTH)).curvature,
 }
+
+
+def best_constant(loss: Loss, y: Sequence[float], h: Sequence[float]) -> float:
+    """The least of the predictions for all examples with the least loss: among the labels for a loss that is linear
+    between them, else by ternary search."""
+
+    def total(p: float) -> float:
+        return float(np.dot(h, [loss.value(p, label) for label in y]))
+
+    if isinstance(loss, Quantile):
+        return min(sorted(y), key=lambda p: round(total(p), 9))
+    low, high = min(y), max(y)
+    for _ in range(200):
+        third = (high - low) / 3
+        low, high = (low, high - third) if total(low + third) <= total(high - third) else (low + third, high)
+    return (low + high) / 2
 
 
 # --- lanes -------------------------------------------------------------------------------------
@@ -172,17 +237,18 @@ def drawn_order(n: int, cursors: int = 64, seed: int = 1) -> list[int]:
 
 
 def stacked(scores: np.ndarray, y: np.ndarray, h: np.ndarray, start: np.ndarray, loss: str, strength=5.0) -> np.ndarray:
-    """argmin sum h loss(o . u, y) + strength |u - start|^2, by Newton's method until nothing changes."""
+    """argmin sum h loss(o . u, y) + strength |u - start|^2, by Newton's method until nothing changes; a loss with kinks
+    is smoothed."""
 
     def objective(u):
-        losses = [LOSSES[loss].value(p, label) for p, label in zip(scores @ u, y, strict=True)]
+        losses = [SMOOTH[loss].value(p, label) for p, label in zip(scores @ u, y, strict=True)]
         return h @ losses + strength * ((u - start) ** 2).sum()
 
     u = start.astype(float)
     for _ in range(100):
         p = scores @ u
-        first = np.array([LOSSES[loss].dloss(*pair) for pair in zip(p, y, strict=True)])
-        second = np.array([CURVATURES[loss](x) for x in p])
+        first = np.array([SMOOTH[loss].dloss(*pair) for pair in zip(p, y, strict=True)])
+        second = np.array([CURVATURES[loss](*pair) for pair in zip(p, y, strict=True)])
         gradient = scores.T @ (h * first) + 2 * strength * (u - start)
         matrix = scores.T @ (scores * (h * second)[:, None]) + 2 * strength * np.eye(len(u))
         step, size = np.linalg.solve(matrix, gradient), 1.0
@@ -246,7 +312,7 @@ class SlowOnlineStack:
     """Implicit Newton steps with forgetting."""
 
     def __init__(self, loss: str, columns: int = 8) -> None:
-        self.dloss, self.curvature = LOSSES[loss].dloss, CURVATURES[loss]
+        self.dloss, self.curvature = SMOOTH[loss].dloss, CURVATURES[loss]
         self.u, self.B = np.full(columns, 1 / columns), 0.3 * np.eye(columns)
 
     def learn(self, o: np.ndarray, y: float, h: float = 1, initial: float = 0) -> float:
@@ -256,7 +322,7 @@ class SlowOnlineStack:
             self.B = self.B / 0.9999
         q = o @ self.B @ o
         z = implicit(lambda z: h * self.dloss(z, y), p, q)
-        curvature = h * max(self.curvature(z), 1e-4)
+        curvature = h * max(self.curvature(z, y), 1e-4)
         v = self.B @ o
         self.u = self.u - v * h * self.dloss(z, y)
         self.B = self.B - curvature * np.outer(v, v) / (1 + curvature * q)
