@@ -1,5 +1,7 @@
 """Running evaluation of predictions. See tally.pyx."""
 
+from vwlite.core.learn.labels cimport LabelSample
+
 cdef enum:
     CHUNK_BITS = 8
 
@@ -15,6 +17,9 @@ cdef class Tally:
     cdef readonly double weight           # sum of importance of the labelled
     cdef readonly double labels           # sum of importance * label
     cdef readonly double squares          # sum of importance * label^2
+    cdef readonly double entropy          # sum of importance * label log(label), if `counts`
+    cdef bint counts                      # labels are counts
+    cdef readonly LabelSample sample      # of the labels; None: none is kept
     cdef readonly double weight2          # sum of importance^2
     cdef readonly double loss_squares     # sum of importance * loss^2
     cdef readonly double predictions      # sum of importance * prediction, as a probability if `logistic`

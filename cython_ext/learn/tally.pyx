@@ -12,7 +12,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from vwlite.core.base.elementary cimport sigmoid
+from vwlite.core.base.elementary cimport log, sigmoid
 
 cdef enum:
     DROPPED_BITS = 14
@@ -45,13 +45,15 @@ cdef class Tally:
 
     classes: labels and predictions are numbers of classes, from 1 to this. 0: they are arbitrary numbers.
     probable: each prediction comes with the probability that the label's class had.
+    counts: labels are counts, for `entropy`. keeps_labels: a sample of them, for losses whose best constant no sums tell.
 
     While a model learns, a score of 0 says that nothing is known, and counts as a negative prediction, as in Vowpal
     Wabbit. What applies a model sets `positive_from`, so that a probability of 0.5 is a positive one.
     """
 
-    def __init__(self, size_t classes=0, *, bint probable=False):
-        self.probable = probable
+    def __init__(self, size_t classes=0, *, bint probable=False, bint counts=False, bint keeps_labels=False):
+        self.probable, self.counts = probable, counts
+        self.sample = LabelSample() if keeps_labels else None
         self.signs = True
         self.positive_from = NAN
         self.classes = classes
@@ -82,6 +84,10 @@ cdef class Tally:
         self.weight += importance
         self.labels += importance * label
         self.squares += importance * label * label
+        if self.counts and label > 0:
+            self.entropy += importance * label * log(label)
+        if self.sample is not None and self.sample.add(label, importance):
+            return -1
         self.weight2 += importance * importance
         self.loss_squares += importance * loss * loss
         shown = sigmoid(p) if self.logistic else p

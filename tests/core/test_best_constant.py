@@ -1,4 +1,4 @@
-"""The best constant prediction of losses for which that is no mean."""
+"""The best constant prediction of losses for which that is no mean, and the labels that are kept for it."""
 
 from functools import partial
 from math import inf
@@ -10,6 +10,9 @@ from slow_auto import DELTA, TAU, ScaledHuber, best_constant
 
 from vwlite.core.auto import robust
 from vwlite.core.learn import labels, losses
+from vwlite.core.learn.tally import Tally
+
+MOST = 1 << 16  # labels that are kept
 
 
 def pinball(p, y, tau):
@@ -59,3 +62,38 @@ def test_labels_that_are_far_apart_or_none():
     assert labels.best_constant(loss, y[:0], y[:0]) == 0 and labels.constant_loss(loss, 1.0, y[:0], y[:0]) == 0
     assert labels.best_constant(losses.Huber(1.0), np.full(3, 7.5), np.ones(3)) == 7.5
     assert labels.best_constant(losses.Huber(1.0), y, np.ones(5)) < inf
+
+
+# --- the labels that are kept ------------------------------------------------------------------
+
+
+def tally_of(y, h, **options) -> Tally:
+    found = Tally(**options)
+    for label, importance in zip(y.tolist(), h.tolist(), strict=True):
+        found.count(0.0, label, importance)
+    return found
+
+
+def test_all_labels_with_an_importance_are_kept_up_to_a_limit():
+    rng = np.random.default_rng(1)
+    y, h = rng.normal(0, 1, 500), rng.choice([0.0, 1.0, 2.5], 500)
+    sample = tally_of(y, h, keeps_labels=True).sample
+    assert list(sample.labels) == y[h > 0].tolist() and list(sample.importances) == h[h > 0].tolist()
+    assert tally_of(y, h).sample is None
+
+
+def test_of_more_labels_a_sample_is_kept():
+    n = 3 * MOST
+    sample = tally_of(np.arange(n, dtype=float), np.ones(n), keeps_labels=True).sample
+    kept = np.array(sample.labels)
+    assert len(kept) == len(set(kept)) == MOST
+    shares = np.histogram(kept, bins=8, range=(0, n))[0] / MOST
+    assert shares == pytest.approx(np.full(8, 1 / 8), abs=0.008)  # four standard errors
+
+
+def test_counts_have_their_entropy():
+    rng = np.random.default_rng(2)
+    y, h = rng.poisson(2, 300).astype(float), rng.choice([1.0, 2.0], 300)
+    log_y = np.log(np.where(y > 0, y, 1))
+    assert tally_of(y, h, counts=True).entropy == pytest.approx((h * y * log_y).sum(), rel=1e-12)
+    assert tally_of(y, h).entropy == 0

@@ -49,8 +49,7 @@ LOSSES = {loss.name: loss for loss in _TABLE}
 # That of a model of Vowpal Wabbit, which does not know it: it only predicts.
 _UNKNOWN = LossFunction("", "Squared", "any", "")
 
-# What losses are called where that is not "NAME loss".
-LOSS_NAMES = {"logistic": "log loss", "squared": "squared loss", "poisson": "Poisson loss"}
+_CALLED = {"logistic": "log loss", "poisson": "Poisson loss"}
 
 # The links, and the losses whose predictions they make sense of.
 LINKS = {
@@ -65,6 +64,11 @@ LOSS_OPTIONS = {loss.option: loss.name for loss in _TABLE if loss.option}
 def loss_function(name: str) -> LossFunction:
     """The row of a loss; "" is one that is not known."""
     return LOSSES[name] if name else _UNKNOWN
+
+
+def called(loss: str) -> str:
+    """What a loss is called in sentences."""
+    return _CALLED.get(loss, f"{loss} loss")
 
 
 def usual_threshold(*, probable: bool) -> float:

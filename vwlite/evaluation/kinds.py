@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vwlite.algorithms.losses import usual_threshold
+from vwlite.core.learn.labels import best_constant, constant_loss
+from vwlite.core.learn.losses import Huber, Quantile
 from vwlite.evaluation import ranking
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Sample, Scores, around, cut
 
@@ -260,14 +262,15 @@ class Binary(Evaluation):
 
 
 class Regression(Evaluation):
-    """Numbers. loss: the name of the loss that the model minimizes. tau: of the quantile loss. The baseline is the mean
-    of the labels."""
+    """Numbers. loss: the name of the loss that the model minimizes. tau: of the quantile loss; delta: of Huber's. The
+    baseline is the mean of the labels, and for these two losses their own best constant."""
 
     others = ("r2",)
 
     def __init__(self, *, loss: str, tau: float = 0.5, delta: float = 1.0, most: int = MOST_KEPT) -> None:
         super().__init__()
-        self.loss, self._tau, self._delta = loss, tau, delta
+        self.loss = loss
+        self._robust = {"quantile": Quantile(tau), "huber": Huber(delta)}.get(loss)
         self._moments, self._labels = Moments(), Scores(most)
         self._entropy = Mean()  # of y log y
         self._sample = Sample()
@@ -281,7 +284,7 @@ class Regression(Evaluation):
         found = {"MSE": (y - p) ** 2, "MAE": np.abs(y - p)}
         if self.loss == "poisson":
             found["Poisson deviance"] = 2 * (_x_log_x(y) - y * rows.prediction - y + p)
-        elif self.loss in ("quantile", "huber"):
+        elif self._robust is not None:
             found[f"{self.loss} loss"] = rows.loss
         return found
 
@@ -298,12 +301,9 @@ class Regression(Evaluation):
         mean, of = moments.mean, labels.positive / labels.positive.sum()
         distance = labels.score - mean
         baselines: dict[str, float | None] = {"MSE": moments.variance, "MAE": float(of @ np.abs(distance))}
-        if self.loss == "quantile":
-            tau = self._tau
-            baselines["quantile loss"] = float(of @ np.where(distance > 0, tau * distance, (tau - 1) * distance))
-        elif self.loss == "huber":
-            size, delta = np.abs(distance), self._delta
-            baselines["huber loss"] = float(of @ np.where(size <= delta, size**2, delta * (2 * size - delta)))
+        if self._robust is not None:
+            best = best_constant(self._robust, labels.score, of)
+            baselines[f"{self.loss} loss"] = float(constant_loss(self._robust, best, labels.score, of))
         elif self.loss == "poisson":
             entropy = self._entropy.value or 0.0
             baselines["Poisson deviance"] = 2 * (entropy - mean * math.log(mean)) if mean > 0 else 0.0

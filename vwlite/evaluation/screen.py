@@ -159,7 +159,8 @@ def body(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
     if isinstance(evaluation, Classes):
         return _of_classes(evaluation, names)
     assert isinstance(evaluation, Regression)
-    return ["the baseline is the mean of the labels"]
+    own = f"; of the {evaluation.loss} loss, the best constant" if evaluation.loss in ("quantile", "huber") else ""
+    return [f"the baseline is the mean of the labels{own}"]
 
 
 def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vwlite.algorithms.build import make_expander, make_loss, make_rule
-from vwlite.algorithms.losses import LOSS_NAMES, loss_function
+from vwlite.algorithms.losses import called, loss_function
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.labels import MOST, WORDS, choose, maps_labels
 from vwlite.auto.model import WeightScale, best_kind, described, gd_settings, load, load_intercept, update_of
@@ -753,7 +753,7 @@ class AutoTraining(Training):
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
             "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
-            "loss is": f"{kind} {LOSS_NAMES[self.settings.loss]}",
+            "loss is": f"{kind} {called(self.settings.loss)}",
         }  # fmt: skip
 
     def _data(self) -> dict[str, str]:

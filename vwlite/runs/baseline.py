@@ -4,11 +4,13 @@ import math
 from typing import NamedTuple
 
 from vwlite.algorithms.build import make_loss
+from vwlite.core.learn.labels import LabelSample, best_constant, constant_loss
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.tally import Tally
 from vwlite.options.settings import Settings
 
 LARGEST_SCORE = 50.0  # beyond, no constant is better for labels of two values
+WORSE = 1.0005  # times the loss of the best constant: what shows in the digits that are printed
 
 
 class Baseline(NamedTuple):
@@ -22,9 +24,14 @@ class Baseline(NamedTuple):
     log_loss: float | None = None
 
 
+def is_worse(loss: float | None, baseline: float | None) -> bool:
+    """Whether a loss is above that of the best constant."""
+    return loss is not None and baseline is not None and 0 < WORSE * baseline <= loss
+
+
 def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline | None:
-    """None if the sums of the tally do not tell it. They do for classes, for labels of two values, and for the squared
-    loss."""
+    """None if the tally does not tell it. It does for classes, for labels of two values, and for losses of numbers or
+    counts."""
     if not tally.weight or not settings.loss:
         return None
     if learner.class_names is not None:
@@ -38,14 +45,28 @@ def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline 
     if settings.loss == "squared":
         square = tally.squares / tally.weight
         found = Baseline(max(square - mean * mean, 0.0), square)
-    elif learner.distinct_labels > 2 or a == b:
+    elif a == b:
         return None
-    else:
+    elif learner.distinct_labels <= 2:
         found = _of_two(settings, a, b, (mean - a) / (b - a))
+    elif tally.sample is not None:
+        found = _of_sample(settings, tally.sample)
+    elif settings.loss == "poisson":
+        entropy = tally.entropy / tally.weight
+        found = Baseline(max(entropy - mean * math.log(mean), 0.0), 1 - mean + entropy)
+    else:
+        return None
     if tally.accuracy is not None:
         share = (1 + mean) / 2
         found = found._replace(accuracy=max(share, 1 - share))
     return found
+
+
+def _of_sample(settings: Settings, sample: LabelSample) -> Baseline:
+    """Of the labels, or a part of them if they are many."""
+    loss, labels, importances = make_loss(settings), sample.labels, sample.importances
+    best = best_constant(loss, labels, importances)
+    return Baseline(*(float(constant_loss(loss, p, labels, importances)) for p in (best, 0.0)))
 
 
 def _of_two(settings: Settings, a: float, b: float, share: float) -> Baseline:

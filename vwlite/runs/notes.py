@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.algorithms.build import crossed, make_expander
-from vwlite.algorithms.table import SOLVED, algorithm_of
+from vwlite.algorithms.table import AUTO, SOLVED, algorithm_of
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
@@ -13,7 +13,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.input.diagnostics import MOST_NAMES, label_text, printable
 from vwlite.options.resolve import option_name
 from vwlite.options.settings import Settings
-from vwlite.runs.baseline import baseline_of
+from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.progress import format_number
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 ENOUGH = 100  # with fewer examples, the average loss is not reliable
-FAR = 1.1  # times the loss of the best constant prediction
 HARDLY = 1.001  # times that of predicting 0: up to it, weights have hardly moved
 
 Notes = tuple[dict[str, Any], list[str]]  # numbers for the report, and sentences about those that are worth one
@@ -139,16 +138,20 @@ def smaller_steps(settings: Settings) -> str:
     return f"{smaller}scale the features"
 
 
-def about_loss(settings: Settings, learner: Learner, tally: Tally) -> Notes:
-    """A loss far above that of the best constant prediction. tally: the one that the summary shows."""
+def about_loss(settings: Settings, learner: Learner, tally: Tally, *, is_new: bool) -> Notes:
+    """A loss above that of the best constant prediction. tally: the one that the summary shows. is_new: no model is
+    continued."""
     if tally.average is None or not settings.loss or learner.examples < ENOUGH:
         return {}, []
     baseline = baseline_of(settings, learner, tally)
-    if baseline is None or not 0 < FAR * baseline.loss < tally.average:
+    if baseline is None or not is_worse(tally.average, baseline.loss):
         return {}, []
     rate = algorithm_of(settings.algorithm).rate
     larger = f"a larger {option_name(rate)} (it is {getattr(settings, rate):g}), " if rate else ""
     more = f"the model has hardly learned anything: try {larger}more --passes, or less regularization"
+    if is_new and settings.label_domain == "any" and settings.loss in AUTO.losses and settings.oaa is None:
+        others = f"{larger}more --passes, or less regularization"
+        more = f"the model has hardly learned anything: use --algorithm auto, which scales labels, or try {others}"
     return {}, [
         f"the average loss is {tally.average:.6g}, but that of the best constant prediction {baseline.loss:.6g}: "
         f"{smaller_steps(settings) if tally.average > HARDLY * baseline.at_zero else more}"

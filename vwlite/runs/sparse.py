@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.build import make_loss
-from vwlite.algorithms.losses import LOSS_NAMES
+from vwlite.algorithms.losses import called
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import VALUES, WeightScale
 from vwlite.auto.selection import GridCandidate
@@ -38,8 +38,8 @@ from vwlite.options.resolve import NOT_AUTO, option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.auto import ORDERED, AutoTraining
-from vwlite.runs.baseline import baseline_of
-from vwlite.runs.common import say
+from vwlite.runs.baseline import baseline_of, is_worse
+from vwlite.runs.common import BASELINE, say
 from vwlite.runs.memory import available_memory
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job, Training
@@ -315,8 +315,15 @@ class SparseTraining(AutoTraining):
         return found | {
             "normalize": self.grid.normalize, **reported(self.point), "best loss": self.front[-1].loss,
             "largest gain": self._largest_gain, "kept": (self.baseline - self.point.loss) / self._largest_gain,
-            "loss is": f"progressive {LOSS_NAMES[self.settings.loss]}",
+            "loss is": f"progressive {called(self.settings.loss)}",
         }  # fmt: skip
+
+    def _doubts(self) -> Iterator[str]:
+        yield from super()._doubts()
+        measures = self.measures(self._held_tally or self.learner.progressive)
+        if self.point is not None and is_worse(measures["average loss"], measures.get("average loss" + BASELINE)):
+            yield ("the loss above, of all rows before they were learned, is worse than that of the best constant; on "
+                   "the later rows, by which the model was chosen, it is better")  # fmt: skip
 
     def more_for_report(self) -> dict[str, Any]:
         front = [{**reported(p), "chosen": p == self.point} for p in self.front]
@@ -341,7 +348,7 @@ class SparseTraining(AutoTraining):
             lines["chosen"] = (
                 f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
                 f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
-                f"{LOSS_NAMES[self.settings.loss]} {p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline "
+                f"{called(self.settings.loss)} {p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline "
                 f"{self.baseline:.4f})"
             )
         elif self.summary.examples:

@@ -407,7 +407,8 @@ class Training(Run):
     def notes(self) -> Notes:
         """Hints from the data about the options. For a continued model they were printed in its first run."""
         named = about_names(self.feature_names) if self.feature_names is not None else ({}, [])
-        loss = about_loss(self.settings, self.learner, self._held_tally or self.learner.progressive)
+        tally, is_new = self._held_tally or self.learner.progressive, not self.options.initial
+        loss = about_loss(self.settings, self.learner, tally, is_new=is_new)
         if self.options.initial:
             return together(loss, named)
         typed = "loss" in self.options.typed

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.algorithms.build import make_expander, make_loss
-from vwlite.algorithms.losses import LOSS_NAMES
+from vwlite.algorithms.losses import called
 from vwlite.algorithms.table import AUTO
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.space import Point, Scale, Space
@@ -468,7 +468,7 @@ class Tuning(AutoTraining):
             return None
         best, kept = front[-1], self.baseline_loss - front[-1].judged.loss
         small = next(m for m in front if m.judged.loss <= best.judged.loss + (1 - SHARE) * max(kept, 0))
-        name = LOSS_NAMES[self.chosen_settings.loss]
+        name = called(self.chosen_settings.loss)
         rows = []
         for m in front:
             rows.append({

@@ -3,9 +3,10 @@
 import math
 from typing import Any
 
-from vwlite.algorithms.losses import LOSS_NAMES
+from vwlite.algorithms.losses import called
 from vwlite.algorithms.table import algorithm_of
 from vwlite.options.settings import Settings
+from vwlite.runs.baseline import is_worse
 from vwlite.runs.common import BASELINE
 
 NORMALIZATIONS = {"none": "no normalization", "center": "columns centered"}
@@ -20,14 +21,15 @@ def result(settings: Settings, measures: dict[str, Any], rows: str) -> str:
     loss, baseline = measures.get(name), measures.get(name + BASELINE)
     if loss is None or not math.isfinite(loss):
         return ""
-    usual = "share of errors" if settings.oaa else LOSS_NAMES.get(settings.loss, f"{settings.loss} loss")
+    usual = "share of errors" if settings.oaa else called(settings.loss)
     said = f"{usual if name == 'average loss' else name} {loss:.4f} {rows}"
     if baseline is None or not math.isfinite(baseline):
         return said
     gain = 100 * (1 - loss / baseline) if baseline else 0.0
     if gain >= 0.05:
         return f"{said}; best constant {baseline:.4f}, {gain:.1f} % better"
-    return f"{said}; {f'{-gain:.1f} % worse' if gain <= -0.05 else 'no better'} than the best constant, {baseline:.4f}"
+    compared = f"{-gain:.1f} % worse" if is_worse(loss, baseline) else "no better"
+    return f"{said}; {compared} than the best constant, {baseline:.4f}"
 
 
 def normalization(name: str) -> str:
