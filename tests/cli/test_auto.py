@@ -146,6 +146,130 @@ def test_counts(vwlite, tmp_path):
     assert loss_on(vwlite, tmp_path / "m", test) < chosen["baseline"]
 
 
+# --- quantiles and Huber's loss ------------------------------------------------------------------
+
+
+def pinball(p, y, tau=0.5):
+    return float(np.mean(np.where(y > p, tau * (y - p), (1 - tau) * (p - y))))
+
+
+def huber(p, y, delta=1.0):
+    size = np.abs(y - p)
+    return float(np.mean(np.where(size <= delta, size**2, delta * (2 * size - delta))))
+
+
+def labels_of(path) -> np.ndarray:
+    return np.array([float(line.split()[0]) for line in Path(path).read_text().splitlines()])
+
+
+def predicted(vwlite, model, path) -> np.ndarray:
+    out = vwlite("predict", "-m", model, path, "--quiet").out
+    return np.array([float(line.split()[0]) for line in out.splitlines()])
+
+
+def written(path, labels, x) -> str:
+    rows = zip(labels.tolist(), x, strict=True)
+    return write(path, [f"{y!r} |a x:{a:.4f} y:{b:.4f} z:{c:.4f}\n" for y, (a, b, c) in rows])
+
+
+def test_they_are_learned_without_an_algorithm(vwlite, folder):
+    write(folder / "d.vw", lines_of(200, loss="squared"))
+    for loss in ("quantile", "huber"):
+        assert "algorithm = auto" in vwlite("train", "d.vw", "--loss", loss, "-m", "m").err
+        assert model_of("m").chosen["loss is"] == f"out-of-fold {loss} loss"
+        assert f"algorithm = gd (as --learning-rate is given), loss = {loss}" in vwlite(
+            "train", "d.vw", "--loss", loss, "-l", "1", "-m", "m").err  # fmt: skip
+
+
+@pytest.mark.parametrize(("offset", "size"), [(0.0, 1.0), (160_000.0, 8e4), (1e6, 1.0), (0.0, 1e-6), (-1e3, 1e-3)])
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_they_do_not_depend_on_the_unit_of_the_labels(vwlite, folder, loss, offset, size, passes):
+    """The tau is no label, and the delta is in their unit."""
+    lines = lines_of(1500, loss="squared", offset=offset, size=size)
+    train, test = write(folder / "a.vw", lines[:1000]), write(folder / "b.vw", lines[1000:])
+    options = ("--quantile-tau", "0.8") if loss == "quantile" else ("--huber-delta", repr(0.5 * size))
+    vwlite("train", train, "--loss", loss, *options, *passes, "-m", "m", "--report", "r")
+    of_train = labels_of(train)
+    value = (lambda p, y: pinball(p, y, 0.8)) if loss == "quantile" else (lambda p, y: huber(p, y, 0.5 * size))
+    chosen, loss = report_of(folder / "r")["chosen"], loss_on(vwlite, folder / "m", test)
+    least = min(value(c, of_train) for c in np.quantile(of_train, np.linspace(0.05, 0.95, 400)))
+    assert chosen["baseline"] == pytest.approx(least, rel=1e-2)
+    assert loss < 0.35 * least  # the noise is a part of 0.15
+    if not passes:
+        assert chosen["loss"] == pytest.approx(loss, rel=0.2)
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+def test_a_share_of_tau_is_below_a_quantile(vwlite, folder, tau):
+    rng = np.random.default_rng(6)
+    x = rng.normal(0, 1, (3000, 3))
+    y = 1e5 + 1e4 * (x @ [1, -1, 0.5] + rng.exponential(1, 3000) * np.exp(x[:, 0] / 2))
+    train, test = written(folder / "a.vw", y[:2000], x[:2000]), written(folder / "b.vw", y[2000:], x[2000:])
+    vwlite("train", train, "--loss", "quantile", "--quantile-tau", tau, "-m", "m", "-p", "p")
+    assert np.mean(y[2000:] <= predicted(vwlite, "m", test)) == pytest.approx(tau, abs=0.04)
+    out_of_fold = np.array([float(line) for line in Path("p").read_text().splitlines()])
+    assert np.mean(y[:2000] <= out_of_fold) == pytest.approx(tau, abs=0.04)
+
+
+@pytest.mark.parametrize("passes", [(), ("--passes", "1")])
+@pytest.mark.parametrize("loss", ["quantile", "huber", "huber --huber-delta 30"])
+def test_outliers_do_not_decide(vwlite, folder, loss, passes):
+    """One label in a hundred is wrong by a million: the standard deviation is of these alone."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(0, 1, (3000, 3))
+    y = 100 + x @ [20, -10, 5] + rng.normal(0, 5, 3000)
+    labels = y + 1e6 * (rng.random(3000) < 0.01)
+    train, test = written(folder / "a.vw", labels[:2000], x[:2000]), written(folder / "b.vw", y[2000:], x[2000:])
+    vwlite("train", train, "--loss", *loss.split(), *passes, "-m", "m")
+    assert np.median(np.abs(predicted(vwlite, "m", test) - y[2000:])) < 5
+
+
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_the_baseline_of_a_stream_is_that_of_its_summary(vwlite, folder, monkeypatch, loss):
+    monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", 50)
+    lines = [f"{i / 10} |a x:{i / 10} y{i % 5}\n" for i in range(600)]
+    train = write(folder / "d.vw", lines)
+    vwlite("train", train, "--loss", loss, "--passes", "1", "-m", "m", "--report", "r")
+    report, y = report_of(folder / "r"), labels_of(train)
+    least = min((pinball if loss == "quantile" else huber)(c, y) for c in np.linspace(0, 60, 1201))
+    assert report["chosen"]["baseline"] == pytest.approx(least, rel=1e-6)
+    assert report["results"]["average loss of the baseline"] == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_the_intercept_alone_is_the_best_constant(vwlite, folder, loss):
+    rng = np.random.default_rng(9)
+    y = np.round(np.exp(rng.normal(0, 1, 400)) * 1e5)
+    train = write(folder / "d.vw", [f"{label:.0f} |a w{rng.integers(300)}\n" for label in y])
+    vwlite("train", train, "--loss", loss, "-m", "m")
+    p = predicted(vwlite, "m", train)
+    assert model_of("m").chosen["model"] == "intercept" and np.ptp(p) == 0
+    assert p[0] == pytest.approx(np.median(y), rel=2e-2)
+
+
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_such_a_model_is_continued_by_gd(vwlite, folder, loss):
+    lines = lines_of(1500, loss="squared", offset=5, size=2)
+    train, more = write(folder / "a.vw", lines[:300]), write(folder / "b.vw", lines[300:])
+    vwlite("train", train, "--loss", loss, "-m", "m")
+    before = loss_on(vwlite, folder / "m", more)
+    vwlite("train", more, "-i", "m", "-m", "n")
+    assert loss_on(vwlite, folder / "n", more) < 1.05 * before and model_of("n").algorithm == "gd"
+
+
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_gd_says_that_labels_are_too_large_for_its_steps(vwlite, folder, loss):
+    train = write(folder / "d.vw", lines_of(500, loss="squared", offset=160_000, size=8e4))
+    said = vwlite("train", train, "--algorithm", "gd", "--loss", loss, "-m", "m").err
+    assert "worse than the best constant" in said
+    assert "note: the average loss is" in said and "use --algorithm auto, which scales labels, or" in said
+    assert "note" not in vwlite("train", train, "--loss", loss, "-m", "m").err
+
+
+# --- other data to judge by --------------------------------------------------------------------
+
+
 def test_a_file_to_validate_with(vwlite, data, tmp_path):
     """The loss on it is that of the summary, but for what is learned of the stack from its other half."""
     train, test = data
@@ -277,7 +401,7 @@ def test_one_class(vwlite, tmp_path, passes):
 
 
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "quantile", "huber"])
 def test_values_that_help_nothing(vwlite, tmp_path, loss, passes):
     """All equal, huge and tiny: never nan, and not worse than the baseline."""
     rng = np.random.default_rng(5)
@@ -421,7 +545,7 @@ def test_labels_that_are_too_large(vwlite, tmp_path, loss, size, passes):
 
 
 def test_initial_predictions_that_are_too_large(vwlite, tmp_path):
-    for loss in ("logistic", "squared", "poisson"):
+    for loss in ("logistic", "squared", "poisson", "quantile", "huber"):
         lines = [line.replace(" '", " 1 1e38 '", 1) for line in lines_of(100, loss=loss)]
         how = (write(tmp_path / "d.vw", lines), "--algorithm", "auto", "--loss", loss, "--report", tmp_path / "r")
         vwlite("train", *how, "-m", tmp_path / "m")
@@ -442,27 +566,26 @@ def test_equal_labels_are_the_intercept(vwlite, tmp_path, label, passes):
 
 
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
-@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "quantile", "huber"])
 def test_equal_labels_without_an_intercept_are_learned(vwlite, tmp_path, loss, passes):
     train = write(tmp_path / "d.vw", [f"1 |a x:{1 + i % 7}\n" for i in range(300)])
     how = ("--algorithm", "auto", "--loss", loss, "--no-constant", *passes)
     vwlite("train", train, *how, "-m", tmp_path / "m")
     baseline = model_of(tmp_path / "m").chosen["baseline"]
-    assert baseline == pytest.approx(np.log(2) if loss == "logistic" else 1)
+    assert baseline == pytest.approx({"logistic": np.log(2), "quantile": 0.5}.get(loss, 1))
     assert loss_on(vwlite, tmp_path / "m", train) < 0.9 * baseline
 
 
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "quantile", "huber"])
 def test_the_baseline_adds_a_constant_to_initial_predictions(vwlite, tmp_path, loss, passes):
     """Features are noise, and initial predictions too small by 2: the best model is an intercept of about 2."""
     rng = np.random.default_rng(8)
     score = rng.normal(0, 1, 1000)
     labels = {
         "logistic": np.where(rng.random(1000) < 1 / (1 + np.exp(-score)), 1, -1),
-        "squared": score + rng.normal(0, 0.1, 1000),
         "poisson": rng.poisson(np.exp(score)),
-    }[loss]
+    }.get(loss, score + rng.normal(0, 0.1, 1000))
     lines = [f"{y} 1 {p - 2} |a w{rng.integers(900)}\n" for y, p in zip(labels, score, strict=True)]
     train, how = write(tmp_path / "d.vw", lines), ("--algorithm", "auto", "--loss", loss, *passes)
     outputs = ("-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r")

@@ -47,6 +47,8 @@ def as_table(lines: list[str], *labels: str) -> list[str]:
         ("logistic", ("0", "1"), ("--label", "y")),
         ("squared", (), ("--bits", "18")),
         ("poisson", (), ("--loss", "poisson")),
+        ("quantile", (), ("--loss", "quantile", "--quantile-tau", "0.8")),
+        ("huber", (), ("--loss", "huber", "--huber-delta", "0.1")),
         ("classes", (), ("--oaa", "3")),
     ],
 )

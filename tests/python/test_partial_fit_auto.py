@@ -25,7 +25,7 @@ def drawn(loss="logistic", rows=ROWS):
     score = (score - score.mean()).round(4)
     if loss == "logistic":
         return x, np.where(score > 0, 1.0, -1.0)
-    return x, score if loss == "squared" else rng.poisson(np.exp(score / 2)).astype(float)
+    return x, rng.poisson(np.exp(score / 2)).astype(float) if loss == "poisson" else score
 
 
 def estimator(loss, **options):
@@ -56,7 +56,7 @@ def shorter(monkeypatch):
 
 
 @pytest.mark.parametrize("kept", KEPT)
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "quantile", "huber"])
 def test_calls_are_one_stream(vwlite, tmp_path, shorter, kept, loss):
     shorter(kept)
     x, y = drawn(loss)
@@ -87,6 +87,17 @@ def test_what_looks_at_it_changes_nothing(tmp_path, shorter, monkeypatch, kept, 
     made = learn(estimator("logistic", **options), x, y, 70, look)
     assert saved(made, tmp_path / "made") == saved(plain, tmp_path / "plain")
     assert made.score(x, y) > 0.85
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_a_pickle_has_the_labels_for_the_best_constant(tmp_path, shorter, monkeypatch, kept, loss):
+    shorter(kept)
+    monkeypatch.setattr("vwlite.estimators.stream.MIN_JOURNAL", 200)
+    x, y = drawn(loss)
+    plain = learn(estimator(loss), x, y, 70)
+    made = learn(estimator(loss), x, y, 70, lambda made, call: pickle.loads(pickle.dumps(made)))
+    assert saved(made, tmp_path / "made") == saved(plain, tmp_path / "plain")
 
 
 def test_a_frame_with_names(vwlite, tmp_path, shorter):

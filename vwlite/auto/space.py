@@ -117,7 +117,7 @@ class Space:
         a = ALGORITHMS[algorithm]
         found: dict[str, Dimension] = {"normalize": Values(self.normalizations)}
         if a.rate:
-            found[a.rate] = _rates(a, scale)
+            found[a.rate] = _rates(a, scale, bounded=self.loss in ("quantile", "huber"))
         if algorithm == "ftrl":
             found["ftrl_beta"] = Values(("0.1", "1"))
         if "l1" in a.options and "nonzeros" not in self.narrowed:
@@ -158,12 +158,13 @@ class Space:
         return words
 
 
-def _rates(a: Algorithm, scale: Scale) -> Range:
+def _rates(a: Algorithm, scale: Scale, *, bounded: bool) -> Range:
+    """bounded: the derivative of the loss does not grow with the labels."""
     if a.name == "gd":  # normalizes values by itself
         return Range(0.2, 20).times(scale.deviation)
     if a.rate == "ftrl_alpha" or a.name.startswith("adagrad"):
         return Range(0.1, 10).times(scale.deviation / scale.length)
-    return Range(0.1, 100).times(1 / scale.length**2)
+    return Range(0.1, 100).times((scale.deviation if bounded else 1.0) / scale.length**2)
 
 
 def _halton(number: int, size: int) -> tuple[float, ...]:

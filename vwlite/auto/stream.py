@@ -88,6 +88,11 @@ class Stream:
         return float(self._reservoir.label) * self._labels.scale + self._labels.mean
 
     @property
+    def best_constant(self) -> float:
+        """The best constant prediction of a loss for which that is no mean."""
+        return float(self._reservoir.best_constant) * self._labels.scale + self._labels.mean
+
+    @property
     def has_one_label(self) -> bool:
         return bool(self._reservoir.least == self._reservoir.most)
 

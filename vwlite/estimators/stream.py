@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.build import make_expander, make_finder, make_loss
+from vwlite.algorithms.build import make_expander, make_finder
 from vwlite.auto.stream import Stream, packed, unpacked
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
@@ -86,7 +86,7 @@ class StreamFitting(AutoFitting):
         self.dense = state["dense"]
         self._learn_labels_as()
         lanes = [(name, self._lanes(name, 1)) for name in state["stream"]["candidates"]]
-        self.stream = Stream(make_loss(self.settings), self.labels_as, lanes)
+        self.stream = Stream(self._learned_loss(), self.labels_as, lanes)
         self.stream.load(state["stream"])
         self.job = self.job._replace(before=state["counters"])
         self.learner = self._given(self.settings, self.weights_as)

@@ -36,7 +36,7 @@ class Settings:
     huber_delta: float = option(
         1.0, "--huber-delta", group=LEARN, type=POSITIVE,
         help="The error up to which --loss huber is the squared loss. Beyond it, the loss grows linearly with |p - "
-             "y|.",
+             "y|. In the unit of the labels.",
     )  # fmt: skip
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",

@@ -101,8 +101,10 @@ _USED = ("cache", "cache_file", "kill_cache", "validate")
 _SPECS = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
-    replace(SPECS["loss"], help="The loss function to minimize: squared, logistic or poisson. By default logistic if "
-                                "labels are two words, 0 and 1, or -1 and 1.", shown="by the labels"),
+    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, quantile, huber. By "
+                                "default logistic if labels are two words, 0 and 1, or -1 and 1.",
+            shown="by the labels"),
+    SPECS["quantile_tau"], SPECS["huber_delta"],
     *(spec for spec in specs_of(TrainOptions) if spec.name in _USED),
     *specs_of(TuneOptions),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "threads")),

@@ -32,11 +32,14 @@ from vwlite.auto.selection import (
 from vwlite.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.robust import ScaledHuber, least_slope
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
+from vwlite.core.learn.labels import best_constant
+from vwlite.core.learn.losses import Loss, Quantile
 from vwlite.core.learn.tally import Tally
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
@@ -65,7 +68,10 @@ LARGE = 1 << 32  # bytes of files that are read only once
 SMALL = 1 << 16  # bytes of files whose examples are kept in memory
 PLACES = 5  # different labels whose first lines an error names
 HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
-LARGEST_LABEL = 1e38  # of the squared loss: weights are floats
+SCALED = ("squared", "quantile", "huber")  # losses whose labels are learned around 0, with a standard deviation of 1
+ROBUST = ("quantile", "huber")  # those whose best constant is not a mean, and that outliers shall not decide
+SPREAD = 3.0  # times the median distance from the best constant, in place of a larger standard deviation
+LARGEST_LABEL = 1e38  # of these losses: weights are floats
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"
@@ -263,7 +269,7 @@ class AutoTraining(Training):
             self._settle()
 
     def _selection(self, data: Drawn) -> Selection:
-        return Selection(make_loss(self.settings), self.labels_as, data, self.validation)
+        return Selection(self._learned_loss(), self.labels_as, data, self.validation)
 
     def _settle(self) -> None:
         """Replace the best candidate by that with the loss to report; by the intercept if it is better out of fold;
@@ -501,7 +507,7 @@ class AutoTraining(Training):
         """Learn the first examples."""
         self._learn_labels_as()
         lanes = [(name, new_lanes()) for name, new_lanes in self._grid(1)]
-        self.stream = Stream(make_loss(self.settings), self.labels_as, lanes)
+        self.stream = Stream(self._learned_loss(), self.labels_as, lanes)
         self.learner = self._given(self.settings, self.weights_as)
         if not self.options.quiet:
             self.learner.report_at = self.interval.at
@@ -601,14 +607,19 @@ class AutoTraining(Training):
     def _learn_labels_as(self) -> None:
         """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
         settings, summary = self.settings, self.summary
-        if settings.loss == "squared":
+        if settings.loss in SCALED:
             mean, deviation = summary.moments()
             shift = mean if settings.constant else 0.0
             scale = math.sqrt(deviation**2 + (mean - shift) ** 2) or 1.0
+            if settings.loss in ROBUST:
+                shift = self._constant()
+                middle = best_constant(Quantile(0.5), summary.residuals(shift, absolute=True), summary.importances)
+                scale = min(scale, SPREAD * middle) if middle else scale
             if not abs(shift) + scale <= LARGEST_LABEL:
                 raise DataError(f"labels beyond {LARGEST_LABEL:g} cannot be learned: scale them")
-            self.labels_as = LabelScale(shift, scale, scale, scale**2)
-            self.weights_as = WeightScale(scale, shift, scale)
+            slope = {"squared": scale, "quantile": 1.0, "huber": scale * least_slope(settings.huber_delta / scale)}
+            self.labels_as = LabelScale(shift, scale, scale, scale * slope[settings.loss])
+            self.weights_as = WeightScale(scale, shift, slope[settings.loss])
         elif settings.loss == "poisson":
             rate = summary.rate() if settings.constant else 1.0
             if not rate <= math.exp(make_loss(settings).largest_p):
@@ -617,6 +628,12 @@ class AutoTraining(Training):
             self.labels_as = LabelScale(scale=scale, loss_scale=scale)
             self.weights_as = WeightScale(shift=log(scale), slope=scale)
         self.baseline = self._constant_loss()
+
+    def _learned_loss(self) -> Loss:
+        """The loss of labels as they are learned."""
+        if self.settings.loss == "huber":
+            return ScaledHuber(self.settings.huber_delta / self.labels_as.scale)
+        return make_loss(self.settings)
 
     def _constant_loss(self) -> float:
         """The loss of the best constant, with labels as they are learned."""
@@ -634,7 +651,7 @@ class AutoTraining(Training):
         return stream.constant_loss(self._as_learned(self._constant()))
 
     def _constant_loss_of(self, summary: DataSummary) -> float:
-        loss, labels = make_loss(self.settings), self.labels_as
+        loss, labels = self._learned_loss(), self.labels_as
         constant = self._as_learned(self._constant())
         return float(summary.constant_loss(loss, constant, labels.mean, labels.scale, labels.initial_scale)[0])
 
@@ -646,6 +663,10 @@ class AutoTraining(Training):
         summary, settings = self.sample or self.summary, self.settings
         if not settings.constant or not summary.examples:
             return 0.0
+        if settings.loss in ROBUST:
+            if self.stream is not None and not summary.has_initial:
+                return self.stream.best_constant
+            return float(best_constant(make_loss(settings), summary.residuals(), summary.importances))
         if summary.has_initial or self.stream is None:
             mean = summary.rate() if settings.loss == "poisson" else summary.moments()[0]
         else:
@@ -690,7 +711,7 @@ class AutoTraining(Training):
 
     def _lanes(self, name: str, folds: int) -> Lanes:
         normalizer = Normalizer(name, self.dense if name == "center" else ())
-        return Lanes(make_loss(self.settings), make_expander(self.settings, normalizer), RATES, folds)
+        return Lanes(self._learned_loss(), make_expander(self.settings, normalizer), RATES, folds)
 
     def _given(self, settings: Settings, fold: WeightScale) -> GivenPredictions:
         """A learner whose predictions are given as scores, which `fold` makes those of the labels."""

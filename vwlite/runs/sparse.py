@@ -9,7 +9,6 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.build import make_loss
 from vwlite.algorithms.losses import called
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import VALUES, WeightScale
@@ -37,7 +36,7 @@ from vwlite.model.snapshot import slots_of
 from vwlite.options.resolve import NOT_AUTO, option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
-from vwlite.runs.auto import ORDERED, AutoTraining
+from vwlite.runs.auto import ORDERED, ROBUST, AutoTraining
 from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.common import BASELINE, say
 from vwlite.runs.memory import available_memory
@@ -213,7 +212,7 @@ class SparseTraining(AutoTraining):
             assert self.grid is not None
             self.judged = [JudgedLearner(maker.learner(*pair)) for pair in self.grid.pairs]
             self.judged.append(JudgedLearner(maker.constant(self._constant())))
-        self._reservoir = Reservoir(make_loss(self.settings), self.labels_as.mean, self.labels_as.scale)
+        self._reservoir = Reservoir(self._learned_loss(), self.labels_as.mean, self.labels_as.scale)
         self.learner = self._given(self._model_settings(), WeightScale())
         for batch in first:
             self._learn_stream(batch)
@@ -300,7 +299,8 @@ class SparseTraining(AutoTraining):
     def _load_intercept(self, learner: GivenPredictions) -> None:
         rate, key = self.settings.learning_rate, learner.expander.constant_key
         keys = array("I", [] if key is None else [key])
-        squares = max(self.summary.examples, 1) * self.weights_as.scale**2 * self._inertia
+        of_loss = self.weights_as.slope if self.settings.loss in ROBUST else self.weights_as.scale
+        squares = max(self.summary.examples, 1) * of_loss**2 * self._inertia
         fields = {"z": self._constant() * (self.settings.delta + math.sqrt(squares)) / rate, "S": squares}
         slots = slots_of(
             learner.rule, memoryview(keys),
