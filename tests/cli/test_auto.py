@@ -238,6 +238,18 @@ def test_the_baseline_of_a_stream_is_that_of_its_summary(vwlite, folder, monkeyp
 
 
 @pytest.mark.parametrize("loss", ["quantile", "huber"])
+def test_the_baseline_of_a_file_is_of_all_labels(vwlite, folder, loss):
+    """Of as many as there are: a tally has a sample of 65,536."""
+    y = np.round(1e5 * np.random.default_rng(1).exponential(1, 80_000))
+    train = write(folder / "d.vw", [f"{label:.0f} |a {'xy'[int(label > 1e5)]}\n" for label in y])
+    vwlite("train", train, "--loss", loss, "--passes", "2", "-m", "m", "--report", "r", "--quiet")
+    report, value = report_of(folder / "r"), pinball if loss == "quantile" else huber
+    found = report["results"]["out-of-fold average loss of the baseline"]
+    assert found == pytest.approx(value(np.median(y), y), rel=1e-6)
+    assert found == pytest.approx(report["chosen"]["baseline"], rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["quantile", "huber"])
 def test_the_intercept_alone_is_the_best_constant(vwlite, folder, loss):
     rng = np.random.default_rng(9)
     y = np.round(np.exp(rng.normal(0, 1, 400)) * 1e5)

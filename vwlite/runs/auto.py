@@ -50,7 +50,7 @@ from vwlite.options.resolve import NOT_AUTO, check_link, option_name, usual_link
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.baseline import LARGEST_SCORE
-from vwlite.runs.common import say
+from vwlite.runs.common import BASELINE, say
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.memory import available_memory, lanes_need
 from vwlite.runs.notes import Notes, about_labels, about_names, about_options, together
@@ -100,6 +100,7 @@ class AutoTraining(Training):
     labels_as = LabelScale()
     weights_as = WeightScale()
     intercepts: Sequence[float] = ()  # of the model, one for each class
+    _best_constant: tuple[DataSummary, float] | None = None  # of the labels of a summary, as it takes time to find
     width = 1  # scores of an example
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
@@ -666,7 +667,10 @@ class AutoTraining(Training):
         if settings.loss in ROBUST:
             if self.stream is not None and not summary.has_initial:
                 return self.stream.best_constant
-            return float(best_constant(make_loss(settings), summary.residuals(), summary.importances))
+            if self._best_constant is None or self._best_constant[0] is not summary:
+                found = best_constant(make_loss(settings), summary.residuals(), summary.importances)
+                self._best_constant = summary, float(found)
+            return self._best_constant[1]
         if summary.has_initial or self.stream is None:
             mean = summary.rate() if settings.loss == "poisson" else summary.moments()[0]
         else:
@@ -802,6 +806,14 @@ class AutoTraining(Training):
         return found if math.isfinite(found) else None
 
     # --- what is said ------------------------------------------------------------------------
+
+    def measures(self, tally: Tally) -> dict[str, Any]:
+        """With the best constant of all labels of files, where the tally has a sample of them."""
+        found, name = super().measures(tally), "average loss" + BASELINE
+        of_all = not (self._has_begun or self.validation is not None or self.summary.has_initial)
+        if name in found and self.settings.loss in ROBUST and self.settings.constant and of_all:
+            found[name] = self._constant_loss_of(self.summary) * self.labels_as.loss_scale
+        return found
 
     def results(self) -> dict[str, Any]:
         found = super().results()
