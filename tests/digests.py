@@ -21,7 +21,8 @@ from pathlib import Path
 
 BALL = "--radius 40 --features 1000"
 LEARNED = {
-    "auto": ["--loss logistic", "--loss squared", "--loss poisson", "--loss logistic --normalize l2"],
+    "auto": ["--loss logistic", "--loss squared", "--loss poisson", "--loss logistic --normalize l2",
+             "--loss quantile --quantile-tau 0.8", "--loss huber --huber-delta 0.3"],
     "gd": ["--loss logistic", "--loss logistic --normalize log",
            "--loss squared --l1 1e-4 --l2 1e-3", "--loss logistic --power-t 0.3",
            "--loss hinge --power-t 0.8", "--loss poisson", "--loss quantile"],
