@@ -19,7 +19,8 @@ from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number, add_text,
-    add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time, write,
+    add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time,
+    word_size, write,
 )
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_exact, write_unsigned
 from vwlite.core.text.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
@@ -799,6 +800,7 @@ cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, cons
         word = Word(NULL, 0)
         if is_valid(a, value + a.offset) and not is_missing_nan(&cells.sink.missing, kind.dictionary, a, value + a.offset):
             word = word_at(kind.dictionary, a, value + a.offset, digits)
+    word.size = word_size(&cells.sink, word.begin, word.size)
     present[0] = word.size > 0
     if word.size:
         name = fitting(&cells.sink, word.begin, word.size)
@@ -809,19 +811,16 @@ cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, cons
 
 
 cdef int add_tag(Batch batch, const ArrowKind* kind, const ArrowArray* a, int64_t i) noexcept nogil:
-    """Add a cell as the tag of a line, with `_` for what none can hold; -1: no memory."""
+    """Add a cell as the tag of a line; -1: no memory."""
     cdef char[LONGEST_NUMBER] digits
     cdef ArrowCell value = cell_at(kind, a, i)
     cdef Word word
-    cdef size_t j
     if value.type == NULLS:
         return 0
     word = word_at(value.type, value.array, value.at, digits)
     if batch.reserve(0, 0, 0, word.size):
         return -1
-    for j in range(word.size):
-        batch.a.tags[batch.a.tag_bytes + j] = (
-            word.begin[j] if <uint8_t>word.begin[j] > 0x20 and word.begin[j] != c'|' else c'_')
+    copy(batch.a.tags + batch.a.tag_bytes, word.begin, word.size)
     batch.a.tag_bytes += word.size
     return 0
 

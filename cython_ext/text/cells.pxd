@@ -26,17 +26,18 @@ cdef extern from *:
         return !(low | vwlite_zeros(w ^ VWLITE_EACH(':')) | vwlite_zeros(w ^ VWLITE_EACH('|')));
     }
 
-    /* The same of the first n bytes of 16, n from 1 to 13, and murmur's hash of them behind `rest`, bytes that did not
-       fill a block; length: of the whole name. No branch, as the lengths of words are hard to foretell. */
-    static inline int vwlite_hash_short(uint32_t h, uint32_t rest, unsigned rest_size, uint32_t length,
+    /* The same of the first n bytes of 16, n from 1 to 13, unless all are kept, and murmur's hash of them behind `rest`,
+       bytes that did not fill a block; length: of the whole name. No branch, as the lengths of words are hard to
+       foretell. */
+    static inline int vwlite_hash_short(int keeps, uint32_t h, uint32_t rest, unsigned rest_size, uint32_t length,
             uint64_t head, uint64_t more, unsigned n, uint32_t *hash) {
         uint64_t first = n < 8 ? ((uint64_t)1 << (8 * n)) - 1 : ~(uint64_t)0;
         uint64_t second = n > 8 ? ((uint64_t)1 << (8 * n - 64)) - 1 : 0;
         unsigned shift = 8 * rest_size, blocks = (rest_size + n) >> 2;
         uint64_t low, high;
         uint32_t a, b, c, d, h1, h2, h3, last;
-        if (!vwlite_fits((head & first) | (VWLITE_EACH('a') & ~first))
-                || !vwlite_fits((more & second) | (VWLITE_EACH('a') & ~second))) {
+        if (!keeps && (!vwlite_fits((head & first) | (VWLITE_EACH('a') & ~first))
+                || !vwlite_fits((more & second) | (VWLITE_EACH('a') & ~second)))) {
             return 0;
         }
         head &= first;
@@ -58,8 +59,8 @@ cdef extern from *:
     bint fits "vwlite_fits"(uint64_t word) noexcept nogil
     bint fits_byte "vwlite_fits_byte"(uint8_t c) noexcept nogil
     bint hash_short "vwlite_hash_short"(
-        uint32_t h, uint32_t rest, unsigned int rest_size, uint32_t length, uint64_t head, uint64_t more, unsigned int n,
-        uint32_t* hash) noexcept nogil
+        bint keeps, uint32_t h, uint32_t rest, unsigned int rest_size, uint32_t length, uint64_t head, uint64_t more,
+        unsigned int n, uint32_t* hash) noexcept nogil
 
 cdef extern from "Python.h" nogil:
     # Tables of the interpreter: no object, no lock.
@@ -92,7 +93,8 @@ cdef struct Column:
     uint32_t rest           # the bytes of `name=` behind these, and how many they are
     uint32_t rest_size
     uint32_t size           # bytes of the name
-    const char* name        # name=, without what VW text cannot hold
+    const char* name        # name=; in VW text, without what that cannot hold
+    bint escaped            # ... which was escaped
 
 
 # Words that mean a missing value in numeric columns, the label and the importance. Those that are numbers count in
@@ -115,6 +117,8 @@ cdef struct CellSink:
     char decimal            # the point of numbers that are written as people do; 0: numbers are those of VW text
     char thousands          # what is between groups of their digits; 0: nothing
     int words               # how texts become words: WORDS of vwlite/input/schema.py
+    bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
+    size_t escaped          # names, labels and tags that were escaped in VW text
     char* scratch
     size_t scratch_size
     bint as_text
@@ -189,9 +193,10 @@ cdef inline bint fits_all(const char* p, size_t n) noexcept nogil:
 
 
 cdef inline const char* fitting(CellSink* sink, const char* p, size_t n) noexcept nogil:
-    """The same bytes, or in the scratch a copy with `_` for what a name cannot hold; NULL: no memory."""
+    """The same bytes, or, unless names are kept, in the scratch a copy with `_` for what VW text cannot hold; NULL: no
+    memory."""
     cdef size_t i
-    if likely(fits_all(p, n)):
+    if likely(sink.keeps or fits_all(p, n)):
         return p
     if reserve(<void**>&sink.scratch, &sink.scratch_size, n, 1):
         return NULL
@@ -203,6 +208,12 @@ cdef inline const char* fitting(CellSink* sink, const char* p, size_t n) noexcep
 cdef inline int write(CellSink* sink, const char* p, size_t n) noexcept nogil:
     """Add to the VW text."""
     return append(&sink.text, p, n)
+
+
+cdef bint needs_escape(const char* p, size_t n, bint is_name) noexcept nogil
+cdef size_t escape(char* to, const char* p, size_t n, bint is_name) noexcept nogil
+cdef size_t unescape(char* to, const char* p, size_t n) noexcept nogil
+cdef int write_name(CellSink* sink, const Column* c, const char* p, size_t n) noexcept nogil
 
 
 cdef inline int put(Batch batch, uint32_t hash, float value) noexcept nogil:
@@ -248,24 +259,38 @@ cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float v
     """name:value. [p, p + n): the value as text, for a sink of text."""
     if likely(not sink.as_text):
         return put(batch, c.numeric_hash, value)
+    sink.escaped += c.escaped
     return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b":", 1) or write(sink, p, n)
+
+
+cdef inline size_t word_size(const CellSink* sink, const char* p, size_t n) noexcept nogil:
+    """The bytes of a word without control characters at its end, which the hash of a name does not have."""
+    while n > 0 and sink.keeps and unlikely(<uint8_t>p[n - 1] <= 0x20):
+        n -= 1
+    return n
 
 
 cdef inline int add_word(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """name=word, for a word that is not empty."""
+    n = word_size(sink, p, n)
+    if unlikely(n == 0):
+        return 0
     p = fitting(sink, p, n)
     if unlikely(p == NULL):
         return -1
     if likely(not sink.as_text):
         return put(batch, begun_hash(c, p, n), 1)
-    return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, p, n)
+    return write_name(sink, c, p, n)
 
 
 cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """`add_word` where 16 bytes from p on are readable."""
     cdef uint32_t hash
+    n = word_size(sink, p, n)
+    if unlikely(n == 0):
+        return 0
     if likely(n <= 13 and not sink.as_text) and likely(hash_short(
-            c.prefix, c.rest, c.rest_size, c.size + 1 + <uint32_t>n, load64(p), load64(p + 8), <unsigned int>n, &hash)):
+            sink.keeps, c.prefix, c.rest, c.rest_size, c.size + 1 + <uint32_t>n, load64(p), load64(p + 8), <unsigned int>n, &hash)):
         return put(batch, hash, 1)
     return add_word(sink, c, batch, p, n)
 

@@ -260,6 +260,76 @@ cdef bint is_missing_word(const Missing* missing, const char* p, size_t n) noexc
     return False
 
 
+cdef inline bint is_held(uint8_t c, bint is_name) noexcept nogil:
+    """Whether VW text can hold a byte: in the name of a feature, else in a label or tag."""
+    return fits_byte(c) or (c == c':' and not is_name)
+
+
+cdef inline int escape_at(const char* p, const char* end) noexcept nogil:
+    """The byte that `%` and two digits at p stand for; -1: there is no such escape."""
+    cdef int high, low, c
+    if end - p < 3 or p[0] != c'%':
+        return -1
+    high = p[1] - c'0'
+    low = p[2] - c'0' if p[2] <= c'9' else p[2] - c'A' + 10
+    if not 0 <= high <= 7 or not 0 <= low <= 15 or c'9' < p[2] < c'A':
+        return -1
+    c = high << 4 | low
+    return c if not fits_byte(<uint8_t>c) or c == c'%' or c == c"'" else -1
+
+
+cdef bint needs_escape(const char* p, size_t n, bint is_name) noexcept nogil:
+    """Whether `escape` changes these bytes."""
+    cdef size_t i
+    for i in range(n):
+        if not is_held(<uint8_t>p[i], is_name) or (p[i] == c'%' and escape_at(p + i, p + n) >= 0):
+            return True
+    return False
+
+
+cdef size_t escape(char* to, const char* p, size_t n, bint is_name) noexcept nogil:
+    """Write bytes as VW text can hold them, in at most 3 n bytes; returns how many. A blank is %20, and so all bytes up to
+    it, `|`, and in names `:`. `%` is %25 only where it would begin such an escape: so `unescape` gives the bytes back."""
+    cdef const char* digits = b"0123456789ABCDEF"
+    cdef size_t i, size = 0
+    cdef uint8_t c
+    for i in range(n):
+        c = <uint8_t>p[i]
+        if is_held(c, is_name) and (c != c'%' or escape_at(p + i, p + n) < 0):
+            to[size] = p[i]
+            size += 1
+        else:
+            to[size], to[size + 1], to[size + 2] = c'%', digits[c >> 4], digits[c & 15]
+            size += 3
+    return size
+
+
+cdef size_t unescape(char* to, const char* p, size_t n) noexcept nogil:
+    """Write the bytes of which `escape` made these; returns how many."""
+    cdef const char* end = p + n
+    cdef size_t size = 0
+    cdef int c
+    while p < end:
+        c = escape_at(p, end)
+        to[size] = <char>c if c >= 0 else p[0]
+        p += 3 if c >= 0 else 1
+        size += 1
+    return size
+
+
+cdef int write_name(CellSink* sink, const Column* c, const char* p, size_t n) noexcept nogil:
+    """Add name=word to the VW text."""
+    cdef size_t size
+    if not sink.keeps or not needs_escape(p, n, True):
+        sink.escaped += c.escaped
+        return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, p, n)
+    if reserve(<void**>&sink.scratch, &sink.scratch_size, 3 * n, 1):
+        return -1
+    size = escape(sink.scratch, p, n, True)
+    sink.escaped += 1
+    return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, sink.scratch, size)
+
+
 cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil:
     return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
 
@@ -282,18 +352,18 @@ cdef class Cells:
 
     columns: the namespace of each, as text, and its role as an index into ROLES of vwlite/input/schema.py. ngram: the
     maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as
-    for Parser. as_text: write VW text. words, decimal, thousands: as of Schema in vwlite/input/schema.py.
+    for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
-                  bint as_text=False, int words=2, str decimal="", str thousands=""):
+                  bint as_text=False, int words=2, int names=2, str decimal="", str thousands=""):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
         if not 1 <= ngram <= MOST_WORDS:
             raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
         self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
-        self.sink.seed, self.sink.words = hash_seed, words
+        self.sink.seed, self.sink.words, self.sink.keeps = hash_seed, words, names > 1
         if decimal or thousands:
             self.sink.decimal = <char>ord(decimal or ".")
             self.sink.thousands = <char>ord(thousands) if thousands else 0
@@ -350,7 +420,7 @@ cdef class Cells:
         columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
-                     hash_seed=self.sink.seed, as_text=True, words=self.sink.words,
+                     hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps,
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
                      thousands=chr(self.sink.thousands) if self.sink.thousands else "")
 

@@ -82,6 +82,7 @@ cdef enum TableCode:
     CELL
     CELL_LARGE
     CELL_TIME
+    LABEL_CONTROL
 
 
 # [begin, end) of the text, without the quotes around it. doubled: quotes in it are doubled, or there are escapes.

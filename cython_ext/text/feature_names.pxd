@@ -91,6 +91,8 @@ cdef class NameFinder:
     cdef uint32_t* news             # owned; places of new features in the arrays of the batch
     cdef size_t news_count, news_capacity
     cdef Buffer found, text, crosses
+    cdef char* unescaped            # owned; a name of VW text without its escapes
+    cdef size_t unescaped_size
     cdef uint32_t[256 + MOST_NAMED] line_of     # by the letter of a namespace, or its number among those that are crossed
                                                 # by name: 1 + the last line of the batch that had it
     # of the last line: how many namespaces, where they begin, which of them are crossed, and whether one is there twice

@@ -19,7 +19,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer, Py_buffer
 from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from vwlite.core.base.buffers cimport append, copy, reserve
 from vwlite.core.base.fibonacci cimport place_of, shift_of
@@ -28,9 +28,9 @@ from vwlite.core.base.simd cimport likely
 from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.data.batch cimport EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.expand cimport Expander, FeatureRun
+from vwlite.core.text.cells cimport unescape
 from vwlite.core.text.parser cimport Parser
-from vwlite.core.text.murmur cimport hash_strings, murmur
-from vwlite.core.text.tokens cimport ENDS, ENDS_NAME, TokenSettings
+from vwlite.core.text.tokens cimport TokenSettings, hash_of, name_length, space_before
 
 cdef enum:
     PRIME = 16777619        # FNV's, as in expand.pyx
@@ -166,6 +166,7 @@ cdef class NameFinder:
         free(self.crossed.slots)
         free(self.wanted.slots)
         free(self.news)
+        free(self.unescaped)
         free(self.found.data)
         free(self.text.data)
         free(self.crosses.data)
@@ -296,25 +297,28 @@ cdef class NameFinder:
             at = k - a.feature_begin[a.span_begin[line]] + b.feature_begin[b.span_begin[row]]
             while span < b.spans and b.feature_begin[span + 1] <= at:
                 span += 1
-            if span == b.spans or b.hash[at] != a.hash[k]:
-                continue    # the text says something else
+            if span == b.spans:
+                continue
             if named.name_begin[at] >= size:
                 break
             name = text + named.name_begin[at]
             if span != known_span:
                 known_span, space_size = span, 0
                 if b.letter[span] != c' ':      # the namespace follows the bar that precedes the feature
-                    space = name
-                    while space > text and (space - 1)[0] != c'|':
-                        space -= 1
+                    space = space_before(text, name)
                     space_size = name_length(space, end)
             name_size = name_length(name, end)
-            if name_size == 0:      # a nameless one: the k-th has the hash of the namespace + k
-                seed = s.unnamed
-                if space_size:
-                    seed = hash_strings(space, space_size, s.seed) if s.strings else murmur(space, space_size, s.seed)
-                name, name_size = number, <uint32_t>snprintf(number, 16, b"%u", a.hash[k] - seed)
-            found.hash, found.component = b.hash[at], not self.expander.linear[b.letter[span]]
+            if name_size == 0 or b.hash[at] != a.hash[k] or memchr(name, c'%', name_size) != NULL:
+                seed = hash_of(s, space, space_size, s.seed) if space_size else s.unnamed
+                if name_size == 0 and b.hash[at] == a.hash[k]:      # the k-th has the hash of the namespace + k
+                    name, name_size = number, <uint32_t>snprintf(number, 16, b"%u", a.hash[k] - seed)
+                elif hash_of(s, name, name_size, seed) != a.hash[k]:    # escaped, or the text says something else
+                    if reserve(<void**>&self.unescaped, &self.unescaped_size, name_size, 1):
+                        return -1
+                    name, name_size = self.unescaped, <uint32_t>unescape(self.unescaped, name, name_size)
+                    if hash_of(s, name, name_size, seed) != a.hash[k]:
+                        continue
+            found.hash, found.component = a.hash[k], not self.expander.linear[b.letter[span]]
             found.size = name_size + space_size + (space_size > 0)
             if (append(&self.found, &found, sizeof(Found)) or append(&self.text, space, space_size)
                     or append(&self.text, b"^", space_size > 0) or append(&self.text, name, name_size)):
@@ -412,14 +416,6 @@ cdef class NameFinder:
                     or append(&self.crosses, self.components, 4 * order)):
                 return -1
         return 0
-
-
-cdef inline uint32_t name_length(const char* p, const char* end) noexcept nogil:
-    """The length of the name at p, which ends as in the parser, or with the text."""
-    cdef const char* q = p
-    while q < end and not ENDS[<uint8_t>q[0]] & ENDS_NAME:
-        q += 1
-    return <uint32_t>(q - p)
 
 
 cdef object taken(Buffer* buffer):

@@ -37,6 +37,7 @@ cdef class Text:
     cdef int empty_line(self) noexcept nogil
     cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil
     cdef int write(self, const char* text, size_t size) noexcept nogil
+    cdef int word(self, const char* text, size_t size) noexcept nogil
     cdef int write_number(self, double number, bint short) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
     cdef int csv_cell(self, const char* text, size_t size) noexcept nogil

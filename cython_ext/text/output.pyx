@@ -1,4 +1,5 @@
-"""Prediction lines: a number, the name of a class, or a number per class; and the tag of the example.
+"""Prediction lines: a number, the name of a class, or a number per class; and the tag of the example. A name or tag with
+blanks is escaped there, as in VW text.
 
 A prediction goes through a link before it is written:
 
@@ -24,7 +25,7 @@ from libc.string cimport memcpy, strlen
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.elementary cimport exp, sigmoid
 from vwlite.core.data.class_names cimport ClassName, ClassNames
-from vwlite.core.text.cells cimport character
+from vwlite.core.text.cells cimport character, escape
 from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
 
 
@@ -68,21 +69,28 @@ cdef class Text:
 
     cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil:
         """Append the tag after a space if there is one, and a newline."""
-        if self.reserve(tag_size + 2):
+        if tag_size and (self.write(b" ", 1) or self.word(tag, tag_size)):
             return -1
-        if tag_size:
-            self.data[self.size] = c' '
-            copy(self.data + self.size + 1, tag, tag_size)
-            self.size += tag_size + 1
-        self.data[self.size] = c'\n'
-        self.size += 1
-        return 0
+        return self.write(b"\n", 1)
 
     cdef int write(self, const char* text, size_t size) noexcept nogil:
         if self.reserve(size):
             return -1
         memcpy(self.data + self.size, text, size)
         self.size += size
+        return 0
+
+    cdef int word(self, const char* text, size_t size) noexcept nogil:
+        """Append a name or a tag as one word: with blanks or control characters it is escaped."""
+        cdef size_t i
+        for i in range(size):
+            if <uint8_t>text[i] <= 0x20:
+                break
+        else:
+            return self.write(text, size)
+        if self.reserve(3 * size):
+            return -1
+        self.size += escape(self.data + self.size, text, size, False)
         return 0
 
     cdef int write_number(self, double number, bint short) noexcept nogil:
@@ -231,7 +239,7 @@ cdef class PredictionWriter:
     cdef int write_name(self, Text text, size_t number) noexcept nogil:
         if number == 0:
             return text.write(b"?", 1)
-        return text.write(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)
+        return text.word(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)
 
     cdef int write_all(self, Text text, size_t named, const double* numbers) noexcept nogil:
         """NAME:NUMBER for each class that has a name, with blanks between them."""
@@ -346,10 +354,11 @@ cdef class PredictionWriter:
         return self.empty_cell() if isnan(number) else self.predictions.write_number(number, False)
 
     cdef int label_cell(self, double label) noexcept nogil:
-        if self.negative != NULL and (label == -1 or label == 1):
-            if label < 0:
-                return self.predictions.write(self.negative, strlen(self.negative))
-            return self.predictions.write(self.positive, strlen(self.positive))
+        cdef const char* text = self.negative if label < 0 else self.positive
+        if text != NULL and (label == -1 or label == 1):
+            if self.format == OutputFormat.TEXT:
+                return self.predictions.word(text, strlen(text))
+            return self.predictions.write(text, strlen(text))
         return self.number_cell(label)
 
     cdef int class_cell(self, size_t number) noexcept nogil:

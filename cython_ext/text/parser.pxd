@@ -23,12 +23,15 @@ cdef class Parser:
     cdef readonly str format
     cdef readonly str loss_name
     cdef readonly tuple labels
+    cdef char* unescaped         # owned; a name without its escapes
+    cdef size_t unescaped_size
     cdef ClassNames words             # the two label words, or None
     cdef ClassNames unfit             # labels that cannot be used, or None where they are parse errors
 
     cdef uint32_t names_so_far(self) noexcept nogil
     cdef void forget_names(self, uint32_t count) noexcept nogil
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil
+    cdef int rehash(self, const char* text, size_t size, Batch batch) noexcept nogil
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
     cdef int one_by_one(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil
     cdef const char* line(self, const char* p, Batch batch, TokenError* error) noexcept nogil

@@ -27,7 +27,7 @@ import re
 from cpython.buffer cimport PyBUF_SIMPLE, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from libc.math cimport NAN
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memcpy, memmove, memset
+from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
@@ -35,11 +35,13 @@ from vwlite.core.data.batch cimport (
     BLANK, EXAMPLE, REJECTED, Arrays, Batch, LineStart, ParseError, Places, line_start, rewind,
 )
 from vwlite.core.data.class_names cimport ClassNames
+from vwlite.core.text.cells cimport unescape
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MOST_DELIMITERS, FeatureColumns, compute, find_delimiters
 from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport (
-    ANY, BINARY, NONNEGATIVE, TERNARY, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, close_line, line_feed,
+    ANY, BINARY, NONNEGATIVE, TERNARY, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, TokenSettings, close_line, hash_of,
+    line_feed, name_length, space_before,
 )
 from vwlite.core.text.vw cimport plain_line, vw_line
 
@@ -81,7 +83,8 @@ cdef class Parser:
         blanks alone, a TAB before the first bar, a namespace's scale before the end of the line.
 
     spaces: the batch stores the hash of each namespace, for interactions by namespace name.
-    places: record where the names of features start in the block, until the next block: for a NameFinder.
+    places: record where the names of features start in the block, until the next block: for a NameFinder, and for
+        `unescapes`: names and labels of VW text have the escapes of cells.pxd, and are those of a table.
 
     columns: parse simple lines of VW text by columns; faster, with the same result.
 
@@ -131,6 +134,7 @@ cdef class Parser:
 
     def __dealloc__(self):
         free(self.scratch)
+        free(self.unescaped)
         free(self.columns)
 
     def parse(self, block, Batch batch):
@@ -153,6 +157,8 @@ cdef class Parser:
                 raise ValueError("a block has at most 2^30 bytes")
             with nogil:
                 failed = self.fill(<const char*>info.buf, info.len, batch, first)
+                if not failed and self.settings.unescapes:
+                    failed = self.rehash(<const char*>info.buf, info.len, batch)
         finally:
             PyBuffer_Release(&info)
         if failed:
@@ -193,6 +199,44 @@ cdef class Parser:
             rest += 1
         state = self.lines(self.scratch, self.scratch + rest, whole, skip, batch)
         return state if state < 0 else 0
+
+    cdef int rehash(self, const char* text, size_t size, Batch batch) noexcept nogil:
+        """Hash the names with escapes as they are without them; -1 when memory is out."""
+        cdef const TokenSettings* s = &self.settings
+        cdef const Arrays* a = &batch.a
+        cdef const char* end = text + size
+        cdef const char* name
+        cdef const char* space
+        cdef size_t span, i, n
+        cdef uint32_t seed
+        cdef bint known
+        if batch.name_begin == NULL or size == 0 or memchr(text, c'%', size) == NULL:
+            return 0
+        for span in range(a.spans):
+            known, seed = False, s.unnamed
+            for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
+                name = text + batch.name_begin[i]
+                n = name_length(name, end)
+                if n == 0 or memchr(name, c'%', n) == NULL:
+                    continue
+                if not known and a.letter[span] != c' ':
+                    space = space_before(text, name)
+                    seed = hash_of(s, space, name_length(space, end), s.seed)
+                known = True
+                if reserve(<void**>&self.unescaped, &self.unescaped_size, n, 1):
+                    return -1
+                a.hash[i] = hash_of(s, self.unescaped, unescape(self.unescaped, name, n), seed)
+        return 0
+
+    @property
+    def unescapes(self):
+        return self.settings.unescapes
+
+    @unescapes.setter
+    def unescapes(self, bint value):
+        if value and self.places is None:
+            raise ValueError("the parser does not note the places of names")
+        self.settings.unescapes = value
 
     cdef inline uint32_t names_so_far(self) noexcept nogil:
         return (<ClassNames>self.settings.names).count if self.settings.names != NULL else 0

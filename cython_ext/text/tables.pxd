@@ -47,7 +47,7 @@ cdef class TableParser(Parser):
     cdef list unknown_keys
     cdef char* heads[3]          # owned; label, importance and tag as text
     cdef size_t[3] head_size, head_room
-    cdef char* unquoted          # owned; a cell without its doubled quotes and escapes, or a label without what it cannot hold
+    cdef char* unquoted          # owned; a cell without its doubled quotes and escapes
     cdef size_t unquoted_size
     cdef size_t line_text        # where the line that is being made begins in the VW text
     cdef uint32_t* breaks        # owned; pairs: a line of the last batch, and how many line ends its record has in it
@@ -64,7 +64,7 @@ cdef class TableParser(Parser):
     cdef int take_head(self, const Column* c, const char* p, const char* end, bint doubled, Batch batch, TokenError* error) noexcept nogil
     cdef int check_head(self, Role role, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil
     cdef int unquote(self, const char** p, const char** end, TokenError* error) noexcept nogil
-    cdef bint fit_word(self, const char** p, size_t n, bint is_label) noexcept nogil
+    cdef bint fit_word(self, const char** p, size_t* n, bint is_label) noexcept nogil
     cdef int write_word(self, const char* before, const char* p, size_t n, TokenError* error) noexcept nogil
     cdef int end_text(self, bint has_bar, TokenError* error) noexcept nogil
     cdef const char* json_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil

@@ -21,13 +21,15 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_start, rewind
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role, CellSink,
-    add_number, add_padded_word, add_text, add_time, character, close_space, fits_byte, is_missing, is_missing_number,
-    name_hash, open_space, plain_number, put, read_time, set_column, write, write_character,
+    add_number, add_padded_word, add_text, add_time, character, close_space, escape, fits_byte, is_missing,
+    is_missing_number, needs_escape,
+    name_hash, open_space, plain_number, put, read_time, set_column, word_size, write, write_character,
 )
 from vwlite.core.text.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
     csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
 )
 from vwlite.core.text.decimal cimport write_unsigned
@@ -41,12 +43,14 @@ from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.parser import CODES as LINE_CODES
 from vwlite.core.text.times cimport Moment
 from vwlite.core.text.tokens cimport (
-    IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, error_at,
+    IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, take_unfit,
+    error_at,
 )
 
 # The names of the error codes of a record, in the order of TableCode.
 TABLE_CODES = (
     "ragged", "quote inside", "quote text", "quote open", "escape open", "not UTF-8", "cell", "cell too large", "time",
+    "label control",
 )
 
 # And of JsonCode.
@@ -62,6 +66,15 @@ cdef enum:
 
 cdef inline bint is_blank(char c) noexcept nogil:
     return c == c' ' or c == c'\t' or c == c'\r' or c == c'\n'
+
+
+cdef inline bint has_control(const char* p, const char* end) noexcept nogil:
+    """Whether a character is a control character of ASCII, which no class has in its name."""
+    while p < end:
+        if <uint8_t>p[0] < 0x20:
+            return True
+        p += 1
+    return False
 
 
 cdef size_t line_ends(const char* p, const char* end) noexcept nogil:
@@ -224,6 +237,11 @@ cdef class TableParser(Parser):
 
     def as_vw(self, block, Batch batch not None):
         return self.take_text()
+
+    def take_escaped(self):
+        """How many names, labels and tags were escaped in the VW text since the last call."""
+        found, self.table.sink.escaped = self.table.sink.escaped, 0
+        return found
 
     cdef int fill(self, const char* data, size_t size, Batch batch, bint first) noexcept nogil:
         cdef const char* reached = data
@@ -578,7 +596,7 @@ cdef class TableParser(Parser):
         """Keep the text of a label, importance or tag for the end of the line."""
         cdef int i = c.role - IS_LABEL
         cdef size_t n = end - p
-        if c.role != IS_IMPORTANCE and not self.fit_word(&p, n, c.role == IS_LABEL):
+        if c.role != IS_IMPORTANCE and not self.fit_word(&p, &n, c.role == IS_LABEL):
             error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         if reserve(<void**>&self.heads[i], &self.head_room[i], n + PADDING, 1):
@@ -660,7 +678,12 @@ cdef class TableParser(Parser):
                 to += write_character(to, unit)
                 continue
             if c == c'b' or c == c'f' or c == c'n' or c == c'r' or c == c't':
-                c = c' ' if c != c'n' else c'\n'     # blanks all of them
+                if c == c'n' or c == c'r' or c == c't':
+                    c = c'\n' if c == c'n' else c'\r' if c == c'r' else c'\t'
+                elif self.table.sink.keeps:
+                    c = c'\b' if c == c'b' else c'\f'
+                else:       # models of 0.2.0 know them as blanks
+                    c = c' '
             elif c != c'"' and c != c'\\' and c != c'/':
                 error_at(error, JSON_ESCAPE, p[0], end[0])
                 return -1
@@ -709,29 +732,44 @@ cdef class TableParser(Parser):
         """Add a new key; returns 1 + its index, or 0 without memory."""
         cdef Key* k
         cdef Key* top
+        cdef CellSink* sink = &self.table.sink
         cdef char* raw
         cdef char* name
-        cdef size_t i
+        cdef size_t i, size
+        cdef bint is_escaped
         cdef uint32_t space
         if reserve(<void**>&self.keys, &self.key_room, self.key_count + 1, sizeof(Key)):
             return 0
-        raw = <char*>malloc(2 * n + 2)
+        raw = <char*>malloc(4 * n + 2)
         if raw == NULL:
             return 0
         memcpy(raw, p, n)
-        name = raw + n
-        for i in range(n):
-            name[i] = p[i] if fits_byte(<uint8_t>p[i]) else c'_'
-        name[n] = c'='
+        name, size = raw + n, n
+        # A namespace is called as VW text can hold it; a key in an object is a feature, as a word is.
+        while parent != 0 and sink.keeps and size > 0 and <uint8_t>p[0] <= 0x20:
+            p += 1
+            size -= 1
+        if parent != 0:
+            size = word_size(sink, p, size)
+        is_escaped = parent != 0 and sink.keeps and size > 0 and needs_escape(p, size, True)
+        if size == 0:       # blanks alone
+            p, size = raw, n
+        if is_escaped and sink.as_text:
+            size = escape(name, p, size, True)
+        else:
+            for i in range(size):
+                name[i] = p[i] if is_escaped or fits_byte(<uint8_t>p[i]) else c'_'
+        name[size] = c'='
         k = &self.keys[self.key_count]
         memset(k, 0, sizeof(Key))
         k.raw, k.raw_size, k.parent = raw, <uint32_t>n, parent
         if parent == 0:
-            space = name_hash(&self.table.sink, name, n, self.table.sink.seed)
-            set_column(&k.column, name, n + 1, <Role>role, space, self.table.sink.strings, name[0] if n else c' ')
+            space = name_hash(sink, name, size, sink.seed)
+            set_column(&k.column, name, size + 1, <Role>role, space, sink.strings, name[0] if n else c' ')
         else:
             top = &self.keys[parent - 1]
-            set_column(&k.column, name, n + 1, <Role>role, top.column.space, self.table.sink.strings, top.column.letter)
+            set_column(&k.column, name, size + 1, <Role>role, top.column.space, sink.strings, top.column.letter)
+            k.column.escaped = is_escaped
         self.key_count += 1
         if self.enter_key(<uint32_t>self.key_count):
             return 0
@@ -878,7 +916,7 @@ cdef class TableParser(Parser):
         if unlikely(doubled) and self.unquote(&p, &end, error):
             return -1
         n = end - p
-        if c.role != IS_IMPORTANCE and not self.fit_word(&p, n, c.role == IS_LABEL):
+        if c.role != IS_IMPORTANCE and not self.fit_word(&p, &n, c.role == IS_LABEL):
             error_at(error, OUT_OF_MEMORY, NULL, NULL)
             return -1
         if self.check_head(c.role, p, p + n, batch, error):
@@ -904,6 +942,8 @@ cdef class TableParser(Parser):
         cdef size_t i = batch.a.lines
         cdef Double number
         if role == IS_LABEL and not self.table.sink.as_text:
+            if unlikely(self.settings.names != NULL and (<ClassNames>self.settings.names).grows and has_control(p, end)):
+                return 0 if take_unfit(&self.settings, p, end, LABEL_CONTROL, &batch.a.label[i], error) else -1
             return 0 if take_label(&self.settings, p, end, &batch.a.label[i], error) else -1
         if role != IS_IMPORTANCE:
             return 0
@@ -919,23 +959,37 @@ cdef class TableParser(Parser):
             return 0
         return -1
 
-    cdef bint fit_word(self, const char** p, size_t n, bint is_label) noexcept nogil:
-        """Copy a word, with `_` for characters that are not valid before the first bar of VW text; false: no memory."""
+    cdef bint fit_word(self, const char** p, size_t* n, bint is_label) noexcept nogil:
+        """A label or tag, copied if it changes: in VW text what is not valid before the first bar is escaped, and in labels
+        it is `_` unless names are kept; false: no memory."""
+        cdef CellSink* sink = &self.table.sink
         cdef const char* q = p[0]
-        cdef size_t i
-        cdef bint fits = not (is_label and q[0] == c"'")
-        for i in range(n):
+        cdef size_t i, size = n[0]
+        cdef bint is_quoted = is_label and q[0] == c"'"     # a tag, in VW text
+        cdef bint escapes, fits = not is_quoted
+        if likely(not sink.as_text and (sink.keeps or not is_label)):
+            return True
+        escapes = sink.keeps or not is_label
+        if escapes:
+            fits = fits and not needs_escape(q, size, False)
+        for i in range(0 if escapes else size):
             fits = fits and <uint8_t>q[i] > 0x20 and q[i] != c'|'
         if likely(fits):
             return True
-        if reserve(<void**>&self.unquoted, &self.unquoted_size, n + PADDING, 1):
+        if reserve(<void**>&sink.scratch, &sink.scratch_size, 3 * size + PADDING, 1):
             return False
-        for i in range(n):
-            self.unquoted[i] = q[i] if <uint8_t>q[i] > 0x20 and q[i] != c'|' else c'_'
-        if is_label and q[0] == c"'":
-            self.unquoted[0] = c'_'
-        memset(self.unquoted + n, 0, PADDING)
-        p[0] = self.unquoted
+        if escapes:
+            if is_quoted:
+                memcpy(sink.scratch, b"%27", 3)
+            n[0] = 3 * is_quoted + escape(sink.scratch + 3 * is_quoted, q + is_quoted, size - is_quoted, False)
+            sink.escaped += 1
+        else:
+            for i in range(size):
+                sink.scratch[i] = q[i] if <uint8_t>q[i] > 0x20 and q[i] != c'|' else c'_'
+            if is_quoted:
+                sink.scratch[0] = c'_'
+        memset(sink.scratch + n[0], 0, PADDING)
+        p[0] = sink.scratch
         return True
 
     cdef int write_word(self, const char* before, const char* p, size_t n, TokenError* error) noexcept nogil:

@@ -8,12 +8,15 @@ features may be too high: the caller resets them.
 
 from libc.math cimport NAN, isfinite
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memchr
 
 from vwlite.core.base.simd cimport (
     are_digits, decimal, digits_of, first_bytes, last_of, likely, load64, lowest, unlikely,
 )
 from vwlite.core.data.batch cimport Batch, unfit
 from vwlite.core.data.class_names cimport ClassNames
+from vwlite.core.text.cells cimport unescape
 from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.text.numbers cimport Double, read_double
 
@@ -53,6 +56,7 @@ cdef struct TokenSettings:
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
     bint spaces            # store the hashes of namespaces
     bint vw_compatible_only  # lines that Vowpal Wabbit parses differently are errors
+    bint unescapes         # names and labels have the escapes of cells.pxd: text of a table, for a model of one
 
 
 # Error codes of a line; the names are CODES in parser.pyx.
@@ -109,6 +113,26 @@ cdef inline const char* find(const char* p, uint8_t ends) noexcept nogil:
     while not ENDS[<uint8_t>p[0]] & ends:
         p += 1
     return p
+
+
+cdef inline uint32_t name_length(const char* p, const char* end) noexcept nogil:
+    """The length of the name at p, which ends as in the parser, or with the text."""
+    cdef const char* q = p
+    while q < end and not ENDS[<uint8_t>q[0]] & ENDS_NAME:
+        q += 1
+    return <uint32_t>(q - p)
+
+
+cdef inline const char* space_before(const char* text, const char* name) noexcept nogil:
+    """The namespace of a feature: behind the bar that precedes it."""
+    while name > text and (name - 1)[0] != c'|':
+        name -= 1
+    return name
+
+
+cdef inline uint32_t hash_of(const TokenSettings* s, const char* p, size_t n, uint32_t seed) noexcept nogil:
+    """The hash of a name in a namespace of that hash."""
+    return hash_strings(p, n, seed) if s.strings else murmur(p, n, seed)
 
 
 cdef inline const char* skip_blanks(const char* p) noexcept nogil:
@@ -220,6 +244,8 @@ cdef inline bint take_class(const TokenSettings* s, const char* p, const char* e
     cdef Double number
     cdef uint32_t found = 0
     cdef uint32_t code
+    cdef char* copy
+    cdef bint failed
     if (<ClassNames>s.names).numbers:
         code = CLASS_NUMBER
         number = read_double(p)
@@ -229,7 +255,13 @@ cdef inline bint take_class(const TokenSettings* s, const char* p, const char* e
         code = LABEL_MAPPING if s.mapped else CLASS_EXTRA if (<ClassNames>s.names).grows else CLASS_UNKNOWN
         if s.or_numbers:
             code = CLASS_THIRD
-        if (<ClassNames>s.names).take(p, end - p, &found):
+        if unlikely(s.unescapes and memchr(p, c'%', end - p) != NULL):
+            copy = <char*>malloc(end - p)
+            failed = copy == NULL or (<ClassNames>s.names).take(copy, unescape(copy, p, end - p), &found) != 0
+            free(copy)
+        else:
+            failed = (<ClassNames>s.names).take(p, end - p, &found)
+        if failed:
             error_at(error, OUT_OF_MEMORY, p, end)
             return False
     if found == 0:

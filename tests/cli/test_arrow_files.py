@@ -82,7 +82,7 @@ def test_files_of_arrow_give_the_model_of_csv(vwlite, files, threads, extra):
         assert Path("m").read_bytes() == Path("csv.model").read_bytes()
     out = vwlite("predict", "-m", "csv.model", "a.csv").out
     assert vwlite("predict", "-m", "csv.model", "a.parquet").out == out
-    assert "\n" in out and " row_1_" in out
+    assert "\n" in out and " row%201%7C" in out
 
 
 WORDS = st.lists(st.sampled_from(["a", " b ", "a", "c|d", "", "   ", "é" * 9, "a longer word", None]), min_size=1)
@@ -198,7 +198,7 @@ def test_a_stream_of_arrow_comes_from_a_pipe(vwlite, files):
 
 
 def test_convert_check_and_caches_know_them(vwlite, files):
-    run = [*TYPED[:-4], "--ngram", "2"]
+    run = [*TYPED[:-4], "--ngram", "2", "--drop", "c"]  # in whose words are blanks
     Path("a.vw").write_text(vwlite("convert", "a.parquet", *run).out)
     vwlite("train", *GD, "a.vw", *LOGISTIC, "-m", "vw.model", "--quiet")
     vwlite("train", *GD, "a.parquet", *run, *LOGISTIC, "-m", "m", "--quiet")
@@ -618,5 +618,5 @@ def test_views_can_be_converted_past_bad_rows(vwlite, at):
             writer.write_table(table)
         out = vwlite("convert", "a.arrow", "--label", "y", "--on-error", "skip").out
         assert out.splitlines() == [
-            "1 |x x:1 |w w=one", "1 |x x:2 |w w=a_word_that_is_longer_than_a_view", "1 |x x:3 |w w=three"
+            "1 |x x:1 |w w=one", "1 |x x:2 |w w=a%20word%20that%20is%20longer%20than%20a%20view", "1 |x x:3 |w w=three"
         ], name  # fmt: skip

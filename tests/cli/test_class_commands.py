@@ -295,7 +295,7 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
         ("--oaa x", "'x' is not a whole number"),
         ("--classes red", "'red' is neither auto nor two or more names with commas between them"),
         ("--classes red,red", "'red,red': duplicate name"),
-        ("--classes red,", "'red,': '' cannot be a label: a name is one word without |"),
+        ("--classes red,", "'red,': '' cannot be a label: it is empty"),
         ("--classes auto", "--classes auto needs --oaa K, the largest number of classes that there may be"),
         ("--oaa 3 --classes a,b", "--oaa 3 contradicts --classes, which names 2: leave --oaa out"),
         ("--softmax --radius 1", "--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes"),

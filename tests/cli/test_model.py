@@ -402,7 +402,7 @@ def test_options_that_this_program_does_not_know_need_a_newer_one(tmp_path, chan
         ({"radius": 1.0}, "--radius has no effect with --algorithm gd"),
         ({"labels": ["no", 1.0]}, "--labels is ('no', 1.0)"),
         ({"labels": ["no", "no"]}, "--labels: 'no,no': duplicate name"),
-        ({"labels": ["n o", "yes"]}, "--labels: 'n o,yes': 'n o' cannot be a label: a name is one word without |"),
+        ({"labels": ["n\x01o", "yes"]}, "cannot be a label: it has a control character"),
         ({"labels": ["0", "1"]}, "--labels: ('0', '1') are neither two numbers nor two words"),
         ({"labels": [0, 1, 2]}, "--labels is (0, 1, 2)"),
         ({"labels": [1, 1]}, "--labels: '1,1': the two labels must be finite and differ"),

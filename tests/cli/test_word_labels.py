@@ -115,17 +115,14 @@ def test_a_third_word_is_a_bad_line(vwlite):
         "train", *GD, "data", "--labels", "ham,spam", "--on-error", "skip").err  # fmt: skip
 
 
-def test_booleans_and_words_that_text_cannot_hold(vwlite):
+def test_booleans_are_words(vwlite):
     Path("a.jsonl").write_text('{"y": true, "x": 1}\n{"y": false, "x": 2}\n')
     vwlite("train", *GD, "a.jsonl", "--label", "y", "--labels", "false,true", "-m", "words")
     vwlite("train", *GD, "a.jsonl", "--label", "y", "--labels", "0,1", "-m", "numbers")
     same_but_for_labels("words", "numbers")
-    Path("a.csv").write_text("y,x\nnot spam,1\nspam,2\n")
-    vwlite("train", *GD, "a.csv", "--label", "y", "--labels", "not_spam,spam", "-m", "m")
-    assert read_model("m").settings.labels == ("not_spam", "spam")
 
 
-@pytest.mark.parametrize("labels", ["ham", "a,b,c", "a,a", "a,", ",", "a b,c", "a|,b", "1,1", "nan,1"])
+@pytest.mark.parametrize("labels", ["ham", "a,b,c", "a,a", "a,", ",", "a\x01,b", '"a,b', "1,1", "nan,1"])
 def test_labels_that_cannot_be(vwlite, labels):
     Path("data").write_text("1 |a x\n")
     assert "--labels" in vwlite("train", *GD, "data", "--labels", labels, code=2).err

@@ -14,7 +14,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_tables import csv_as_vw, features_of_text, json_as_vw, words_of
+from slow_tables import csv_as_vw, features_of, features_of_text, json_as_vw, kept, words_of
 from slow_tables import time_of as slow_time_of
 
 from vwlite.core.data.batch import Batch
@@ -23,8 +23,9 @@ from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, delimiters_of_cells, json_stop_of, split, whole
 from vwlite.input.schema import MISSING, ROLES, Schema, namespace_of
 
-WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "line\nend", "cr\r\nlf", 'say ""hi""', 'q"',
-         "été", "ΑΣ", "12", "seventeen_letters", "naïve—café", "x" * 40, "\t", "'t", "true", "İx", "Ⱥ"]  # fmt: skip
+WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "50%", "5% x", "a%20b", "%3Ax%3", "line\nend",
+         "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12", "seventeen_letters", "naïve—café", "x" * 40, "\t",
+         "\x01\x1f", "'t", "true", "İx", "Ⱥ"]  # fmt: skip
 TEXTS = ["Great shoes, now 50% off!", "one", "", "a  b\nc", "Ünïcode—Wörter 3x", "İstanbul", "x-y_z", "…", "ß Σ"]
 NUMBERS = ["NA", " null", "-", "N/A ", "7", "7.0", "-999",
            "0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]  # fmt: skip
@@ -41,7 +42,8 @@ def of(text: str) -> bytes:
 def table_parser(schema: Schema, names: list[str], delimiter: str = ",", **options) -> TableParser:
     as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
     parser = TableParser("csv", **options)
-    cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text)
+    cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
+                  names=schema.names)  # fmt: skip
     parser.set_table(cells, schema.positions(names), len(names), delimiter)
     return parser
 
@@ -49,7 +51,8 @@ def table_parser(schema: Schema, names: list[str], delimiter: str = ",", **optio
 def json_parser(schema: Schema, **options) -> TableParser:
     as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
     parser = TableParser("jsonl", **options)
-    cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text)
+    cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
+                  names=schema.names)  # fmt: skip
     parser.set_keys(cells, list(schema.roles), schema.open)
     return parser
 
@@ -64,6 +67,15 @@ def content(parser: Parser, text: bytes) -> list:
     arrays = ["label", "importance", "initial", "kind", "tag_begin", "span_begin", "feature_begin"]
     arrays += ["letter", "hash", "value"]
     return [bytes(getattr(batch, name)) for name in arrays] + [batch.tag(i) for i in range(len(batch))]
+
+
+def are_those_of(found: list, vw: bytes, hash_all: bool, kind: int) -> None:
+    """Whether a table has the content of VW text, but for importances: names and tags are escaped in the text."""
+    target = content(Parser("vw", hash_all=hash_all), vw)
+    at = [0, 2, 3, 5, 6, 7, 9]
+    assert [found[i] for i in at] == [target[i] for i in at]
+    assert memoryview(found[8]).cast("I").tolist() == features_of(vw.decode(), hash_all=hash_all, kind=kind)
+    assert [kept(tag.decode(), "|", 2).encode() for tag in found[10:]] == target[10:]
 
 
 def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
@@ -93,25 +105,24 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
 def test_delimited_text_is_what_python_reads(seed):
     rng = Random(seed)
     text, roles, delimiter = drawn_csv(rng)
-    ngram, missing = rng.choice([1, 1, 2, 3]), rng.choice(MISSINGS)
-    schema, names = Schema(roles, ngram, missing=missing), list(roles)
+    ngram, missing, kind = rng.choice([1, 1, 2, 3]), rng.choice(MISSINGS), rng.choice([1, 2])
+    schema, names = Schema(roles, ngram, missing=missing, names=kind), list(roles)
     _, begin, end = split(of(text), delimiter)[0]
     assert begin == 0
     body = of(text)[end:]
-    vw = of(csv_as_vw(text, roles, ngram=ngram, delimiter=delimiter, missing=missing))
+    vw = of(csv_as_vw(text, roles, ngram=ngram, delimiter=delimiter, missing=missing, kind=kind))
     writer = table_parser(schema, names, delimiter, as_text=True)
     batch = Batch()
     assert writer.parse(body, batch) == 0
     assert writer.take_text().decode() == vw.decode()
     for hash_all in (False, True):
         parser = table_parser(schema, names, delimiter, hash_all=hash_all)
-        found, target = content(parser, body), content(Parser("vw", hash_all=hash_all), vw)
+        are_those_of(content(parser, body), vw, hash_all, kind)
         # Without a label, VW text has no place for the importance.
         labels = Batch()
         Parser("vw").parse(vw, labels)
         if all(y == y for y in labels.label):
-            assert found[1] == target[1]
-        assert [*found[:1], *found[2:]] == [*target[:1], *target[2:]]
+            assert content(parser, body)[1] == content(Parser("vw"), vw)[1]
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -227,7 +238,8 @@ def _json_value(rng: Random, key: str):
         several = {"a": 1, "b": "2", "c": "NA"}
         return rng.choice([number, 7, "7.0", "3.5", "NA", None, [1, 2.5, None, " - ", 0], several])
     if key == "o":
-        return {name: rng.choice([number, rng.choice(WORDS), True, ["a", "b c"]]) for name in ("k", "l|m", "k2")}
+        names = ("k", "l|m", "l_m", " k2", "\t", "k 3\v")
+        return {name: rng.choice([number, rng.choice(WORDS), True, ["a", "b c"]]) for name in names}
     if key == "arr":
         return rng.choice([[number, number, None], [rng.choice(WORDS), "z"], [], [True, "x"]])
     if key == "g":
@@ -241,17 +253,15 @@ def _json_value(rng: Random, key: str):
 def test_json_lines_are_what_python_reads(seed):
     rng = Random(seed)
     text, roles = drawn_json(rng)
-    ngram, missing = rng.choice([1, 2]), rng.choice(MISSINGS)
-    schema = Schema(roles, ngram, open=True, missing=missing)
-    vw = of(json_as_vw(text, roles, ngram=ngram, missing=missing))
+    ngram, missing, kind = rng.choice([1, 2]), rng.choice(MISSINGS), rng.choice([1, 2])
+    schema = Schema(roles, ngram, open=True, missing=missing, names=kind)
+    vw = of(json_as_vw(text, roles, ngram=ngram, missing=missing, kind=kind))
     writer = json_parser(schema, as_text=True)
     batch = Batch()
     assert writer.parse(of(text), batch) == 0, writer.faults(batch)
     assert writer.take_text().decode() == vw.decode()
     for hash_all in (False, True):
-        found = content(json_parser(schema, hash_all=hash_all), of(text))
-        target = content(Parser("vw", hash_all=hash_all), vw)
-        assert [*found[:1], *found[2:]] == [*target[:1], *target[2:]]
+        are_those_of(content(json_parser(schema, hash_all=hash_all), of(text)), vw, hash_all, kind)
 
 
 def test_words_of_a_text_are_letters_and_digits_of_unicode():

@@ -19,6 +19,7 @@ from running import GD  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.metrics import roc_auc_score  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split  # noqa: E402
+from slow_tables import kept  # noqa: E402
 
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
 from vwlite.core.data.arrow import Frame  # noqa: E402
@@ -28,6 +29,7 @@ from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
 from vwlite.input.arrow import text_of  # noqa: E402
 from vwlite.input.schema import RoleOptions  # noqa: E402
 from vwlite.model import read_model  # noqa: E402
+from vwlite.model.file import to_bytes  # noqa: E402
 from vwlite.options.settings import Settings  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +44,7 @@ TEXT = [
     "1 |age age:39 |country country=PT |ad_text great shoes |member member=true |visits visits:1",
     "-1 |age age:50 |country country=DE |ad_text buy now |member member=false",
     "1 |visits visits:-3",
-    "-1 |age age:28.5 |country country=US_x |ad_text über cool |member member=true |visits visits:7",
+    "-1 |age age:28.5 |country country=US%20x |ad_text über cool |member member=true |visits visits:7",
     "1 |country country=PT |member member=true",
 ]
 Y = [1, 0, 1, 0, 1]
@@ -156,23 +158,28 @@ def test_crosses_are_by_the_names_of_columns(command, vwlite, tmp_path):
         SparseClassifier(algorithm="gd", quadratic="country,town").fit(arrow(), Y)
 
 
+def names_of(model):
+    """The names in a model, without the escapes of VW text."""
+    return sorted(name.replace(b"US%20x", b"US x") for _, name in read_model(model).names)
+
+
 @pytest.mark.parametrize("options", [{}, {"quadratic": ["ca", "country,member"]}, {"passes": 3, "holdout_off": True}])
 def test_names_of_features_are_those_of_the_text(command, vwlite, tmp_path, options):
     crossing = [word for cross in options.get("quadratic", ()) for word in ("-q", cross)]
     passes = ["--passes", "3", "--holdout-off"] if "passes" in options else []
     typed = ["--loss", "logistic", "--names", *crossing, *passes, "--quiet", "-m", tmp_path / "m"]
     vwlite("train", *GD, tmp_path / "data.vw", *typed)
-    expected = list(read_model(tmp_path / "m").names)
+    expected = names_of(tmp_path / "m")
     made = SparseClassifier(algorithm="gd", text="ad text", names=True, **options)
     for frame in (arrow(), chunked(), batches()):
         made.fit(frame, Y).save(tmp_path / "python.model")
-        assert list(read_model(tmp_path / "python.model").names) == expected != []
+        assert names_of(tmp_path / "python.model") == expected != []
     vwlite("train", tmp_path / "data.vw", "-i", tmp_path / "m", "-m", tmp_path / "m", "--quiet")
     if not passes:
         twice = pickle.loads(pickle.dumps(made)).partial_fit(arrow(), Y)
         for again in (twice, SparseClassifier(initial=tmp_path / "python.model", text="ad text").fit(arrow(), Y)):
             again.save(tmp_path / "python.model")
-            assert list(read_model(tmp_path / "python.model").names) == list(read_model(tmp_path / "m").names)
+            assert names_of(tmp_path / "python.model") == names_of(tmp_path / "m")
     SparseClassifier(algorithm="gd", text="ad text", **options).fit(arrow(), Y).save(tmp_path / "python.model")
     assert len(read_model(tmp_path / "python.model").names) == 0
 
@@ -183,7 +190,7 @@ def test_names_of_partial_fits_add_up(command, vwlite, tmp_path):
     for i in range(len(Y)):
         made.partial_fit(arrow().slice(i, 1), Y[i : i + 1], classes=[0, 1])
     made.save(tmp_path / "python.model")
-    assert list(read_model(tmp_path / "python.model").names) == list(read_model(tmp_path / "m").names)
+    assert names_of(tmp_path / "python.model") == names_of(tmp_path / "m")
     SparseClassifier(algorithm="gd", text="ad text", names=2).fit(arrow(), Y).save(tmp_path / "m")
     assert {name for _, name in read_model(tmp_path / "m").names} == {b"age^age", b"country^country=PT"}
     with pytest.raises(ValueError, match="names= is for models of a matrix"):
@@ -276,6 +283,19 @@ def test_times_of_frames(vwlite, tmp_path):
         made.predict(pa.table({"at": [True]}))
 
 
+@pytest.mark.parametrize("kind", ["names", "words"])
+def test_a_frame_has_the_names_and_words_of_the_initial_model(tmp_path, kind):
+    """Of 0.2.0: then no feature is new."""
+    words = ["a b", "a_b"] if kind == "names" else ["तमिल", "तम ल"]
+    frame, y = pa.table({"x": words * 5}), [0, 1] * 5
+    made = SparseClassifier(algorithm="gd", text="x" if kind == "words" else ())
+    model = made.fit(pa.table({"x": ["a_b" if kind == "names" else "तम ल"] * 10}), y)._learned.model()
+    model.columns = {name: x for name, x in model.columns.items() if name not in ("names", "words")}
+    (tmp_path / "m").write_bytes(to_bytes(model, "m"))
+    again = SparseClassifier(initial=tmp_path / "m", text=made.text).fit(frame, y)._learned.model()
+    assert list(again.keys) == list(model.keys) and again.columns == model.columns
+
+
 def test_nan_is_missing(tmp_path):
     """As pandas has it, whose frames come with null instead."""
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -311,7 +331,9 @@ def test_any_frame_is_its_text(data):
         words = [feature(f"c{j}", x) for j, x in enumerate(row)]
         text.append(b"| " + b" ".join(b"|c%d %s" % (j, w) for j, w in enumerate(words) if w))
     expected, batch = Batch(), Batch()
-    assert Parser().parse(b"\n".join(text), expected) == 0
+    parser = Parser(places=True)
+    parser.unescapes = True
+    assert parser.parse(b"\n".join(text), expected) == 0
     frame = frame_of(table)
     assert prepared(frame, schema_of(frame, RoleOptions()), Settings()).fill(batch, 0) == rows
     for name in ("hash", "value", "letter", "span_begin", "feature_begin", "kind", "importance"):
@@ -326,9 +348,8 @@ def feature(name, x):
         return f"{name}={str(x).lower()}".encode()
     if isinstance(x, float | int):
         return f"{name}:{float(np.float32(x))!r}".encode()
-    word = x.encode().strip(b" \t")
-    word = bytes(c if c > 32 and c not in b":|" else ord("_") for c in word)
-    return f"{name}=".encode() + word if word else b""
+    word = kept(x.strip(" \t").rstrip("".join(map(chr, range(33)))), ":|", 2)
+    return f"{name}={word}".encode() if word else b""
 
 
 REFUSED = {

@@ -11,7 +11,11 @@ import struct
 import unicodedata
 from typing import Any
 
+from vwlite.hashing import feature_hash
+
 _BLANKS = " \t\r\n"
+ESCAPES = "[01][0-9A-F]|20|25|27|3A|7C"  # behind %, in VW text
+_CONTROL = "".join(map(chr, range(0x21)))
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -71,6 +75,14 @@ def fitting(text: str, banned: str) -> str:
     return "".join("_" if c <= " " or c in banned else c for c in text)
 
 
+def kept(text: str, banned: str, names: int) -> str:
+    """A word in VW text: escaped, in models of 0.2.0 (names 1) `fitting`."""
+    if names == 1:
+        return fitting(text, banned)
+    text = re.sub(f"%(?={ESCAPES})", "%25", text)
+    return "".join(f"%{ord(c):02X}" if c <= " " or c in banned else c for c in text)
+
+
 def words_of(text: str) -> list[str]:
     found, word = [], ""
     for c in unicodedata.normalize("NFC", text) + " ":
@@ -97,51 +109,53 @@ def is_missing(text: str, role: str, missing: tuple[str, ...]) -> bool:
     return text == "" or (role in ("numeric", "time", "label", "importance") and text in missing)
 
 
-def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...]) -> list[str]:
-    """Features of a cell, or of a value of JSON, which has its type."""
+def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...], names: int) -> list[str]:
+    """Features of a cell, or of a value of JSON, which has its type. name: as it is in VW text."""
     is_number = isinstance(value, Number)
     text = {True: "true", False: "false", None: ""}[value] if value in (True, False, None) and not is_number else value
     text = text.strip(_BLANKS)
     if is_missing(text, "numeric" if role == "auto" and is_number else role, missing):
         return []
-    name = fitting(name, ":|")
     if role == "text":
         return features_of_text(text, ngram)
     if role == "time":
         return features_of_time(text)
     if role == "numeric" or (role == "auto" and is_number):
         return [f"{name}:{text}"]
-    return [f"{name}={fitting(text, ':|')}"]
+    text = text if names == 1 else text.rstrip(_CONTROL)
+    return [f"{name}={kept(text, ':|', names)}"] if text else []
 
 
 class Number(str):
     """A number of JSON, unchanged."""
 
 
-def head(label: str, importance: str, tag: str) -> str:
+def head(label: str, importance: str, tag: str, names: int) -> str:
     label, importance, tag = (x.strip(_BLANKS) for x in (label, importance, tag))
-    label = fitting(label, "|")
     if label.startswith("'"):
-        label = "_" + label[1:]
+        label = ("_" if names == 1 else "%27") + kept(label[1:], "|", names)
+    else:
+        label = kept(label, "|", names)
     words = [label] if label else []
     if label and importance:
         words.append(importance)
     if tag:
-        words.append("'" + fitting(tag, "|"))
+        words.append("'" + kept(tag, "|", 2))
     return " ".join(words)
 
 
-def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]], missing: tuple[str, ...]) -> str:
+def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]], missing: tuple[str, ...], names: int) -> str:
     heads = {role: "" if is_missing(x.strip(_BLANKS), role, missing) else x for role, x in heads.items()}
-    before = head(*(heads.get(role, "") for role in ("label", "importance", "tag")))
+    before = head(*(heads.get(role, "") for role in ("label", "importance", "tag")), names)
     spaces = [" ".join([f"|{fitting(name, ':|')}", *features]) for name, features in namespaces if features]
     return " ".join([before, *(spaces or ["|"])]).lstrip() + "\n"
 
 
 def csv_as_vw(
-    text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",", missing: tuple[str, ...] = MISSING
-) -> str:
-    """roles: of the columns that are known, in the order of the features."""
+    text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",", missing: tuple[str, ...] = MISSING,
+    kind: int = 2,
+) -> str:  # fmt: skip
+    """roles: of the columns that are known, in the order of the features. kind: of the names of labels and features."""
     rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True))
     while not rows[0]:
         del rows[0]
@@ -154,16 +168,16 @@ def csv_as_vw(
         cells = dict(zip(names, row, strict=True))
         heads = {role: cells[name] for name, role in roles.items() if name in cells}
         spaces = [
-            (name, scalar(name, role, cells[name], ngram, missing))
+            (name, scalar(fitting(name, ":|"), role, cells[name], ngram, missing, kind))
             for name, role in roles.items()
             if name in cells and role in ("numeric", "categorical", "text", "time")
         ]
-        out.append(line(heads, spaces, missing))
+        out.append(line(heads, spaces, missing, kind))
     return "".join(out)
 
 
 def json_as_vw(
-    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING
+    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING, kind: int = 2
 ) -> str:
     out = []
     for row in text.split("\n")[:-1]:
@@ -176,19 +190,22 @@ def json_as_vw(
             if role in ("label", "importance", "tag"):
                 heads[role] = {True: "1", False: "0", None: ""}[value] if value in (True, False, None) else value
             elif role != "drop":
-                members = value.items() if isinstance(value, dict) else [(key, value)]
-                found = [f for name, x in members for f in values(name, role, x, ngram, missing)]
+                members = [(fitting(key, ":|"), value)]
+                if isinstance(value, dict):
+                    keys = {name: (name if kind == 1 else name.strip(_CONTROL)) for name in value}
+                    members = [(kept(keys[name], ":|", kind) or fitting(name, ""), x) for name, x in value.items()]
+                found = [f for name, x in members for f in values(name, role, x, ngram, missing, kind)]
                 spaces.append((key, found))
-        out.append(line(heads, spaces, missing))
+        out.append(line(heads, spaces, missing, kind))
     return "".join(out)
 
 
-def values(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...]) -> list[str]:
+def values(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...], kind: int) -> list[str]:
     if not isinstance(value, list):
-        return scalar(name, role, value, ngram, missing)
+        return scalar(name, role, value, ngram, missing, kind)
     found = []
     for i, x in enumerate(value):
-        one = scalar(name, role, x, ngram, missing)
+        one = scalar(name, role, x, ngram, missing, kind)
         if one and (role == "numeric" or (role == "auto" and isinstance(x, Number))):
             one = [f"{i}:{x}"]
         found += one
@@ -206,4 +223,19 @@ def decided(text: str, typed: dict[str, str], *, delimiter: str = ",") -> dict[s
         some = [cell for cell in cells if cell not in ("", *MISSING)]
         numbers = bool(some) and all(_NUMBER.fullmatch(cell) for cell in some)
         found[name] = typed.get(name, "numeric" if numbers else "categorical")
+    return found
+
+
+def features_of(vw: str, *, hash_all: bool, kind: int) -> list[int]:
+    """The hashes of the features of the table that this is, of names without their escapes. kind: of names."""
+    found = []
+    for spaces in (row.split("|")[1:] for row in vw.splitlines()):
+        for space in spaces:
+            name, *features = (space + " ").split(" ")
+            for feature, _, value in (x.partition(":") for x in features if x):
+                if struct.pack("f", float(value or 1)) not in (b"\0\0\0\0", b"\0\0\0\x80"):
+                    word = feature.encode()
+                    if kind > 1:
+                        word = re.sub(f"%({ESCAPES})".encode(), lambda m: bytes.fromhex(m[1].decode()), word)
+                    found.append(feature_hash(word, name.encode(), hash_all=hash_all))
     return found

@@ -14,6 +14,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.core.learn.multiclass import OneAgainstAll, Softmax
 from vwlite.core.learn.rule import Rule
+from vwlite.names import names_in
 from vwlite.options.settings import Settings
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = T
     assert settings.oaa is not None
     if not settings.classes:
         return ClassNames(settings.oaa, numbers=True)
-    names = known if settings.classes == "auto" else settings.classes.split(",")
+    names = known if settings.classes == "auto" else names_in(settings.classes)
     encoded = [name.encode("utf-8", "surrogateescape") for name in names]
     return ClassNames(settings.oaa, encoded, grows=grows and settings.classes == "auto")
 

@@ -98,7 +98,7 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 def cells_of(schema: Schema, settings: Settings) -> Cells:
     """The columns for the core."""
     return Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=settings.hash == "all",
-                 words=schema.words)  # fmt: skip
+                 words=schema.words, names=schema.names)  # fmt: skip
 
 
 def prepared(

@@ -198,7 +198,12 @@ class LoadedModel:
         return found
 
     def _parser(self, format: str, names: ClassNames | None) -> Parser:
-        return self._json_parser(names) if format == "jsonl" else self._new_parser(Parser, format, names)
+        if format == "jsonl":
+            return self._json_parser(names)
+        parser, columns = self._new_parser(Parser, format, names), self._learned.model().columns
+        if format == "vw" and columns:
+            parser.unescapes = Schema.restored(columns).is_escaped
+        return parser
 
     def _json_parser(self, names: ClassNames | None) -> TableParser:
         """A parser of JSON lines. ValueError if the model has no columns."""
@@ -215,6 +220,7 @@ class LoadedModel:
         return kind(
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
             loss_name=s.loss, lenient_labels=True, spaces=bool(s.crosses),
+            places=format == "vw" and bool(self._learned.model().columns),
         )  # fmt: skip
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:

@@ -32,7 +32,8 @@ def c(request: Request) -> Iterator[str]:
     rows = list(linear.rows())
     defines = {
         "ROWS": len(rows), "SCORES": k, "CLASSES": len(linear.classes), "MASK": f"0x{linear.mask:08X}u",
-        "HASH_ALL": int(s.hash == "all"), "SIGMOID": int(linear.probable == "sigmoid"),
+        "HASH_ALL": int(s.hash == "all"), "ESCAPED": int(linear.is_escaped),
+        "SIGMOID": int(linear.probable == "sigmoid"),
         "SOFTMAX": int(linear.probable == "softmax"), "NAMED": len(named),
         "NORMALIZE": ("none", "l2", "log").index(s.normalize),
         **dict(zip(("NEGATIVE", "POSITIVE"), map(_literal, linear.words), strict=False)),

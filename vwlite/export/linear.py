@@ -9,9 +9,8 @@ from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.interactions import WILDCARD, concrete
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
-from vwlite.input.schema import namespace_of
+from vwlite.input.schema import Schema, namespace_of
 from vwlite.model import Model
-from vwlite.model.header import CALIBRATED, oldest_format
 from vwlite.options.settings import Settings
 
 MAX_TERMS = 10_000  # interactions that wildcards expand to
@@ -44,6 +43,11 @@ class Linear:
         return tuple(x for x in self.settings.labels or () if isinstance(x, str))
 
     @property
+    def is_escaped(self) -> bool:
+        """Whether VW text has escapes in names."""
+        return bool(self.model.columns) and Schema.restored(self.model.columns).is_escaped
+
+    @property
     def mask(self) -> int:
         return (1 << self.settings.bits) - 1
 
@@ -61,7 +65,7 @@ class Linear:
         """The header of the model with its weights only, as --save-weights-only writes it."""
         unseen = self.model.rule.get("unseen", 0.0)
         kept = {"unseen": unseen} if (any(unseen) if isinstance(unseen, list) else unseen) else {}
-        oldest = CALIBRATED if self.model.calibration else oldest_format(self.model.options)
+        oldest = self.model.oldest_format(names=False)
         return {**self.model.header(), "weights_only": True, "rule": kept, "format": oldest}
 
     def crosses(self) -> list[list[int]]:

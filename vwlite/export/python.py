@@ -20,6 +20,7 @@ def python(request: Request) -> Iterator[str]:
         "WHAT": f"{s.algorithm}, {s.loss or 'unknown'} loss, {named}",
         "BITS": str(s.bits),
         "HASH_ALL": str(s.hash == "all"),
+        "ESCAPED": str(linear.is_escaped),
         "INTERACTIONS": ascii([pattern.encode("latin-1") for pattern in s.interactions]),
         "CROSSES": repr(linear.crosses()),
         "KEEP": ascii(s.keep.encode("latin-1")),

@@ -12,7 +12,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.export.linear import Linear
 from vwlite.hashing import feature_hash
 from vwlite.input.diagnostics import printable
-from vwlite.input.schema import OPTIONAL, Schema, namespace_of
+from vwlite.input.schema import NAMES, OPTIONAL, Schema, namespace_of
 
 HEAD = """\
 -- A model of vwlite: {what}.
@@ -32,13 +32,14 @@ CREATE TABLE vwlite_words (number INTEGER NOT NULL, word VARCHAR(10000) NOT NULL
 """
 
 _CELLS = """
--- The cells of the columns of words, by the number of the column; what a name of a feature cannot hold becomes _.
+-- The cells of the columns of words, by the number of the column.
 CREATE VIEW vwlite_cells_0 AS
 """
 _CELL = """\
 SELECT t.{id} AS example, {number} AS number, TRIM(CAST(t.{column} AS VARCHAR(10000)), ' \t\r\n') AS cell FROM {table} t
 """
 _FITTING = """\
+-- This model knows them with _ for what VW text cannot hold.
 CREATE VIEW vwlite_cells_{after} AS
 SELECT example, number, {cell} AS cell FROM vwlite_cells_{before};
 """
@@ -56,7 +57,7 @@ UNION ALL
 SELECT c.example, w.feature, CAST(1 AS DOUBLE PRECISION)
 FROM vwlite_cells_{last} c JOIN vwlite_words w ON w.number = c.number AND w.word = c.cell
 """
-_UNFIT = [*map(chr, range(1, 0x21)), ":", "|"]  # for VW text
+_UNFIT = [*map(chr, range(1, 0x21)), ":", "|"]  # for VW text, which models of 0.2.0 have in no name
 _AT_ONCE = 12  # replaced by one view: SQLite limits the depth of nested calls
 
 
@@ -70,6 +71,7 @@ class SqlColumns:
         if not linear.model.columns:
             raise DataError(f"{path}: --table needs a model of a table, but this model has no column names: omit it")
         schema = Schema.restored(linear.model.columns)
+        self._fits = schema.names == NAMES[0]
         if schema.open:
             raise DataError(f"{path}: a model of JSON lines has no fixed columns: train on CSV, or omit --table")
         if any(linear.unseen):
@@ -131,7 +133,7 @@ class SqlColumns:
         if self.words:
             cells = (_CELL.format(column=column, number=i, **names) for i, (column, _) in enumerate(self.words))
             yield _CELLS + "UNION ALL\n".join(cells) + ";\n"
-            for begin in range(0, len(_UNFIT), _AT_ONCE):
+            for begin in range(0, len(_UNFIT) if self._fits else 0, _AT_ONCE):
                 cell = "cell"
                 for c in _UNFIT[begin : begin + _AT_ONCE]:
                     cell = f"REPLACE({cell}, '{c}', '_')"

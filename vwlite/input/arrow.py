@@ -11,7 +11,6 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -20,14 +19,13 @@ import numpy as np
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
-from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain, printable, shown
+from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain_cell, printable, shown
 from vwlite.input.formats import by_magic
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block, display_name
-from vwlite.input.schema import SchemaError, category_columns, decide, index_columns, label_of
+from vwlite.input.schema import NAMES, ROLES, Schema, SchemaError, category_columns, decide, index_columns, label_of
 from vwlite.input.tables import Layout, TableReader, lay_out
 
 ROWS = 4096  # of a batch, if rows have many features each
@@ -169,7 +167,7 @@ class ArrowParsing:
 
     def __init__(self, format: str, options: ParseOptions) -> None:
         self._options = options
-        self._labels: Parser | None = None
+        self._labels: TableParser | None = None
         self._unfit: dict[str, str] = {}  # labels of the last block that the model cannot use, and where they are first
         self._cells: tuple[Any, Cells] | None = None
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
@@ -211,7 +209,7 @@ class ArrowParsing:
             if rejected is not None:
                 plain = [_plain(column) for column in found.columns]  # pyarrow cannot filter views
                 found = import_module("pyarrow").table(plain, names=found.schema.names).filter((~rejected).tolist())
-            parsed.text, lines = self._as_text(found, layout)
+            parsed.text, lines, parsed.escaped = self._as_text(found, layout)
             assert REJECTED not in bytes(lines.kind), "a row has no text"
             return parsed
         frame.fill(batch, 0, whole=True)
@@ -222,13 +220,14 @@ class ArrowParsing:
     def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]]:
         """VW text of the last batch, and the kinds of its lines: bad ones are not in the text."""
         assert self._kept is not None
-        return partial(self._as_text, *self._kept)
+        kept = self._kept
+        return lambda: self._as_text(*kept)[:2]
 
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
             cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=self._options.hash_all,
-                          words=schema.words)  # fmt: skip
+                          words=schema.words, names=schema.names)  # fmt: skip
             self._cells = (schema, cells)
         return self._cells[1]
 
@@ -240,7 +239,7 @@ class ArrowParsing:
         name, pa = layout.schema.name_of("label"), import_module("pyarrow")
         missing = _missing_words(layout)
         try:
-            texts, indices = _distinct(frame, found, at)
+            texts, indices = _distinct(frame, found, at, layout.schema)
             texts = [b"" if text in missing else text for text in texts]
         except pa.ArrowException:
             raise DataError(
@@ -249,27 +248,24 @@ class ArrowParsing:
             ) from None
         if self._labels is None:
             o = self._options
-            self._labels = Parser(
-                hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
-                or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=False,
+            self._labels = TableParser(
+                "csv", labels=o.labels, label_domain=o.label_domain, names=o.class_names, or_numbers=o.or_numbers,
+                loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=False,
             )  # fmt: skip
+            self._labels.set_table(Cells([("", ROLES.index("label"))]), [0], 1, ",")
         parser, lines = self._labels, Batch()
         as_text = [text.decode("utf-8", "surrogateescape") for text in texts]
         said: dict[int, str] = {}
-        if parser.parse(b"".join(text + b" |\n" if text else b"|\n" for text in texts), lines):
-            for code, i, first, _, begin, end in parser.faults(lines):
-                words = texts[i]
-                said[i] = explain(
-                    code, words, begin - first, end - first, loss=parser.loss_name, labels=parser.labels,
-                    names=parser.names,
-                )  # fmt: skip
+        if parser.parse(b"".join(b'"' + text.replace(b'"', b'""') + b'"\n' for text in texts), lines):
+            for code, i, *_ in parser.faults(lines):
+                said[i] = explain_cell(code, texts[i], 0, len(texts[i]), parser, str(name))
                 if code == "label" and parser.labels is None and not self._options.lenient_labels:
                     said[i] += about_words([text for text in as_text if text][:3])
         rows = {label: int(np.argmax(indices == as_text.index(label))) for label in parser.unfit_labels}
         self._unfit = {label: f"{block.source}:{block.first_line + row}" for label, row in rows.items()}
         values = np.append(np.array(lines.label, dtype=np.float64), np.nan)
         faults = {
-            int(i): BadLine(block.source, block.first_line + int(i), at + 1, f"column {name}: {said[indices[i]]}")
+            int(i): BadLine(block.source, block.first_line + int(i), at + 1, said[indices[i]])
             for i in np.flatnonzero(np.isin(indices, list(said)))
         }
         return values[indices], faults
@@ -336,8 +332,8 @@ class ArrowParsing:
                 faults[i] = BadLine(block.source, block.first_line + i, at + 1, words)
         return faults
 
-    def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch]:
-        """VW text, made from the batch as CSV, and the kinds of its lines."""
+    def _as_text(self, found: Any, layout: Layout) -> tuple[bytes, Batch, int]:
+        """VW text, made from the batch as CSV, the kinds of its lines, and how many names are escaped."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
         plain = [_plain(column) for column in found.columns]
         for at in (layout.place_of("label"), layout.place_of("importance")):
@@ -359,12 +355,12 @@ class ArrowParsing:
                  for name, role in schema.roles.items()}  # fmt: skip
         cells = Cells(
             replace(schema, roles=roles).cells, ngram=schema.ngram, missing=schema.missing_typed, as_text=True,
-            words=schema.words,
+            words=schema.words, names=schema.names,
         )  # fmt: skip
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)
-        return bytes(parser.take_text()), lines
+        return bytes(parser.take_text()), lines, int(parser.take_escaped())
 
 
 def _plain(column: Any) -> Any:
@@ -404,24 +400,24 @@ def _number(word: str | None, missing: set[bytes]) -> float | None:
         return math.nan
 
 
-def _distinct(frame: Frame, found: Any, place: int) -> tuple[Sequence[bytes], Any]:
-    """The distinct values of a column as they are in text, and which of them each row has; nothing for null."""
+def _distinct(frame: Frame, found: Any, place: int, schema: Schema) -> tuple[Sequence[bytes], Any]:
+    """The distinct values of the labels as they are in text, and which of them each row has; nothing for null."""
     numbers = np.empty(len(frame), dtype=np.int64)
     values = frame.distinct(place, numbers)
     if values is None:  # of a type that only pyarrow knows
         dictionary = found.column(place).dictionary_encode()
         pa = import_module("pyarrow")
-        texts = [_word(text) for text in dictionary.dictionary.cast(pa.string()).to_pylist()]
+        texts = [_word(text or "", schema) for text in dictionary.dictionary.cast(pa.string()).to_pylist()]
         return [*texts, b""], dictionary.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     narrow = str(found.schema.field(place).type) in ("float", "halffloat")
     # The last one is for null, whose index is -1.
-    return [*(text_of(value, narrow) for value in values), b""], numbers
+    words = (_word(x.decode("utf-8", "surrogateescape"), schema) if isinstance(x, bytes) else text_of(x, narrow)
+             for x in values)  # fmt: skip
+    return [*words, b""], numbers
 
 
-def text_of(value: bytes | float, narrow: bool) -> bytes:
-    """A label as a word of VW text; of a number, that which pyarrow writes into CSV. narrow: of a float of 32 bits."""
-    if isinstance(value, bytes):
-        return _word(value.decode("utf-8", "surrogateescape"))
+def text_of(value: float, narrow: bool) -> bytes:
+    """A label that is a number as pyarrow writes it into CSV. narrow: of a float of 32 bits."""
     if isinstance(value, int) or (value.is_integer() and 0 < abs(value) < (1 << 24 if narrow else 1e10)):
         return b"%d" % value
     text = str(np.float32(value)) if narrow else repr(value)
@@ -433,6 +429,7 @@ def text_of(value: bytes | float, narrow: bool) -> bytes:
     return format(number, "f" if -7 < number.adjusted() < 10 else "e").encode()
 
 
-def _word(text: str | None) -> bytes:
-    """A label as a word of VW text."""
-    return label_of((text or "").strip(" \t\r\n")).encode("utf-8", "surrogateescape")
+def _word(text: str, schema: Schema) -> bytes:
+    """A label that is a word."""
+    text = text.strip(" \t\r\n")
+    return (label_of(text) if schema.names == NAMES[0] else text).encode("utf-8", "surrogateescape")

@@ -139,6 +139,8 @@ def explain_cell(code: str, record: bytes, begin: int, end: int, parser: "TableP
         return f"{where}'{token}' is not a number{'; leave the cells of missing numbers empty' * bool(is_missing)}"
     if code == "time":
         return f"{where}'{token}' is not a time: expected {A_TIME}"
+    if code == "label control":
+        return f"{where}label '{token}' has a control character, which the name of a class cannot have: remove it"
     if code == "cell too large":
         return f"{where}'{token}' is too large for a 32-bit float"
     if code == "importance" and not _NOT_FINITE.fullmatch(record[begin:end]):
@@ -163,13 +165,16 @@ def label_text(label: float | str) -> str:
 def about_words(labels: list[str]) -> str:
     """What to do about labels that are words, for the end of a sentence. labels: the first different ones."""
     raw = [label.encode("utf-8", "surrogateescape") for label in labels]
-    if not raw or any(IS_NUMBER.match(label) or _NOT_FINITE.fullmatch(label) or b"," in label for label in raw):
+    if not raw or any(IS_NUMBER.match(label) or _NOT_FINITE.fullmatch(label) for label in raw):
         return ""
+    from vwlite.names import names_text  # not at the top: few labels are bad
+    from vwlite.output.shell_words import quoted
+
     words = sorted(map(printable, labels))
     if len(words) == 1:
         return f"; for two words add --labels NEG,POS, one of them {words[0]}"
     if len(words) == 2:
-        return "; add --labels {},{}, the negative one first".format(*words)
+        return f"; add --labels {quoted(names_text(words))}, the negative one first"
     return f"; for more than two words, such as {', '.join(words)}, add --oaa K --classes auto"
 
 

@@ -80,6 +80,7 @@ class Parsed:
     done: int = 0  # bytes of input read so far
     total: int | None = None  # bytes of all input, if known
     text: bytes = b""  # the equivalent VW text, if required
+    escaped: int = 0  # names, labels and tags that are escaped in it
     names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
     source: SourceText | None = None  # if required
     rows: Any = None  # as pyarrow has them, of a binary format, if the source is required
@@ -123,7 +124,7 @@ class LineParsing:
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
             or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
-            spaces=o.spaces, places=o.finder is not None,
+            spaces=o.spaces, places=o.finder is not None or (format == "vw" and o.table is not None),
         )  # fmt: skip
 
     @staticmethod
@@ -134,6 +135,8 @@ class LineParsing:
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch with the lines of a block."""
         block, parser, o = task.block, self._parser, self._options
+        if self._format == "vw" and o.table is not None and o.table.schema is not None:
+            parser.unescapes = o.table.schema.is_escaped  # text of a table, for a model of one
         parsed = Parsed(batch, [], block.done, block.total)
         if parser.parse(block.data, batch):
             labels = None if o.lenient_labels else lambda: [*self._labels_of(task, MOST_LABELS)]

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from vwlite.core.text.cells import number_of, time_of
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
-from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, SchemaError, label_of, listed
+from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
+from vwlite.names import names_text
 
 NEARLY = 0.9  # of the cells of a column are nearly all of them
 FEW = 50  # cells: too few to see whether most values are distinct
@@ -69,19 +70,6 @@ class Sample:
                 found.append((name, count))
         of = f"of the first {SAMPLE} rows" if self._rows >= SAMPLE else f"of {self._rows} rows"
         return f"; missing: {listed([name for name, _ in found], [n for _, n in found])} {of}" if found else ""
-
-    def check_labels(self, schema: Schema) -> None:
-        """SchemaError for two labels that become one."""
-        name = schema.name_of("label")
-        if name is None:
-            return
-        words: dict[str, str] = {}
-        for cell in sorted(self._columns[list(self._names).index(name)]):
-            text = cell.decode("utf-8", "surrogateescape")
-            word = label_of(text)
-            other = words.setdefault(word, text)
-            if other != text:
-                raise SchemaError(f"column {name}: the labels {other!r} and {text!r} both are {word}: rename one")
 
     def notes(self, schema: Schema, typed: Mapping[str, str]) -> Iterator[str]:
         """The sentences of `findings`."""
@@ -171,13 +159,3 @@ def typed_names(names: Sequence[str]) -> str:
     from vwlite.output.shell_words import quoted  # not at the top: few tables have a note
 
     return quoted(names_text(names))
-
-
-def names_text(names: Sequence[str]) -> str:
-    """Names as an option takes them: with commas between them, quoted as in CSV."""
-    import csv
-    import io
-
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(names)
-    return out.getvalue()

@@ -12,9 +12,11 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
 
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
 --missing says) in a column of numbers or times, the label and the importance; elsewhere it is a word as others are.
-What VW text cannot hold becomes `_`: bytes up to the space, and `|`, and in names `:` too. Words of a text are runs of
-letters and digits, as Unicode has them, each with the marks behind it (vowel signs, points, accents), of the text in
-normal form C. Models of 0.2.0 and before know no marks: they separated words (WORDS).
+Labels, tags, words and the keys of objects are kept as they are. VW text cannot hold bytes up to the space, `|`, and
+in features `:`: there they are %20, %7C, %3A, so that such a feature has another hash. In names of columns, which are
+namespaces, they are `_` everywhere; in models of 0.2.0 and before also in labels and features (NAMES). Words of a text
+are runs of letters and digits, as Unicode has them, each with the marks behind it (vowel signs, points, accents), of
+the text in normal form C. Models of 0.2.0 and before know no marks: they separated words (WORDS).
 
 In JSON lines and frames a value has a type of its own. A column of role `auto` takes each value by it: a number is
 numeric, anything else categorical (true and false are words), null absent, as is NaN in a frame.
@@ -23,7 +25,7 @@ numeric, anything else categorical (true and false are words), null absent, as i
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vwlite.input import MISSING as MISSING
@@ -34,6 +36,7 @@ ONCE = ("label", "importance", "tag")  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # roles that prediction does not need
 CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
+NAMES = (1, 2)  # of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
 _RARE = ("decimal", "thousands", "quote", "escape")  # of a schema: those that are stored only if they were typed
 SAMPLE = 1000  # rows from which roles are decided
@@ -49,7 +52,7 @@ def namespace_of(name: str) -> str:
 
 
 def label_of(cell: str) -> str:
-    """A cell without blanks at its ends as the label of VW text."""
+    """A cell without blanks at its ends as a label of models of 0.2.0."""
     word = "".join("_" if c <= " " or c == "|" else c for c in cell)
     return "_" + word[1:] if word.startswith("'") else word
 
@@ -62,9 +65,9 @@ class Schema:
     JSON lines, where any line may have new ones; else it is ignored. delimiter: of text, "": detected in the first
     line. quote, escape: as in RoleOptions. header: whether files have one; else their columns are these, in this order.
     missing: words that mean a missing value where a number is expected; those that are numbers count in numeric columns
-    only, by value. words: how texts become words, of WORDS. decimal, thousands: the point of numbers in text, and what
-    is between groups of their digits, as people write them: then signs of money and % are left out. Both "": numbers
-    are those of VW text.
+    only, by value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES.
+    decimal, thousands: the point of numbers in text, and what is between groups of their digits, as people write them:
+    then signs of money and % are left out. Both "": numbers are those of VW text.
     """
 
     roles: Mapping[str, str]  # by name
@@ -74,6 +77,7 @@ class Schema:
     header: bool = True
     missing: tuple[str, ...] = MISSING
     words: int = WORDS[-1]
+    names: int = NAMES[-1]
     decimal: str = ""
     thousands: str = ""
     quote: str = ""
@@ -85,20 +89,30 @@ class Schema:
         found = vars(self) | {"roles": roles, "missing": list(self.missing)}
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
+        if self.names == NAMES[0]:
+            del found["names"]
         for name in _RARE:
             if not found[name]:
                 del found[name]
         return found
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({"words": WORDS[0], "names": NAMES[0]} | state)  # of an estimator of 0.2.0, without these
+
+    def read_as(self, stored: dict[str, Any]) -> "Schema":
+        """The same columns, with the words and names of a model that has `stored` these."""
+        return self if not stored else replace(
+            self, words=stored.get("words", WORDS[0]), names=stored.get("names", NAMES[0]))
+
     @staticmethod
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
         kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list,
-                 "words": int, **dict.fromkeys(_RARE, str)}  # fmt: skip
+                 "words": int, "names": int, **dict.fromkeys(_RARE, str)}  # fmt: skip
         if type(stored) is not dict:
             raise ValueError("its columns are invalid")
         # Models of earlier versions, or without such columns, do not have these.
-        stored = {"missing": [], "words": WORDS[0], **dict.fromkeys(_RARE, "")} | stored
+        stored = {"missing": [], "words": WORDS[0], "names": NAMES[0], **dict.fromkeys(_RARE, "")} | stored
         if {name: type(value) for name, value in stored.items()} != kinds:
             raise ValueError("its columns are invalid")
         point, between = stored["decimal"], stored["thousands"]
@@ -106,6 +120,8 @@ class Schema:
             raise ValueError(f"its numbers have the point {point!r} and {between!r} between digits")
         if stored["words"] not in WORDS:
             raise ValueError(f"its texts become words in the way {stored['words']}, which is unknown")
+        if stored["names"] not in NAMES:
+            raise ValueError(f"its labels and features have names of the kind {stored['names']}, which is unknown")
         if not all(type(word) is str and word.strip() for word in stored["missing"]):
             raise ValueError("its words for missing values are invalid")
         roles: dict[str, str] = {}
@@ -145,6 +161,11 @@ class Schema:
                 renamed = ": it was the index of a pandas frame, which is not a feature; train the model again"
             raise SchemaError(f"column {listed(missing)} of the model is missing{renamed}")
         return found
+
+    @property
+    def is_escaped(self) -> bool:
+        """Whether VW text of such a table has escapes in names and labels."""
+        return self.names > 1
 
     @property
     def cells(self) -> list[tuple[str, int]]:

@@ -44,6 +44,7 @@ class TableParsing(LineParsing):
             self._prepare(self._parser, task)
         parsed = super().parse(task, batch)
         layout.finish(self._parser, batch)
+        parsed.escaped = self._parser.take_escaped()
         if batch.breaks and layout.dialect.quoted:
             layout.look_for_rows(batch, SourceText(bytes(task.block.data), self._format).lines_of)
         if parsed.source is not None:
@@ -221,7 +222,6 @@ class Records(SourceBlocks):
                 filled = {name for name, column in zip(self._header, columns, strict=True) if column.keys() - {b""}}
                 index = {""} - filled  # columns with neither a name nor a cell are none
                 schema = decide(self._header, sample.numeric(), o, index, is_table=self._named)
-                sample.check_labels(schema)
             except SchemaError as e:
                 raise DataError(f"{self._where}: {e}") from None
             self._table.decide(schema, self._where, sample)

@@ -44,7 +44,7 @@ class Layout:
         schema, as_text = self.schema, as_text or self.table.as_text
         cells = Cells(
             schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
-            words=schema.words, decimal=schema.decimal, thousands=schema.thousands,
+            words=schema.words, names=schema.names, decimal=schema.decimal, thousands=schema.thousands,
         )  # fmt: skip
         if self.dialect.delimiter:
             parser.set_table(cells, self.positions, self.width, *self.dialect)

@@ -12,8 +12,9 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
                 key it is. The format is 2 then, so that programs which know no names say which one does.
 
 The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
-that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns), and of
-numbers with signs and separators (`decimal`, `thousands`), is 5.
+that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns), of tables
+whose words and labels are kept (`names`), of numbers with signs and separators (`decimal`, `thousands`), and of classes
+or labels with blanks or | is 5.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -39,7 +40,6 @@ from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,
     FIELDS,
-    NEW_COLUMNS,
     WITH_MARKS,
     WITH_NAMES,
     WITH_OPTIONS,
@@ -47,9 +47,12 @@ from vwlite.model.header import (
     Newer,
     brief,
     check_header,
+    label_names,
+    needs_new_format,
     oldest_format,
 )
 from vwlite.model.slots import CODES, Array, array_of, copied
+from vwlite.names import names_in
 from vwlite.options.settings import Settings
 from vwlite.records import record
 
@@ -121,7 +124,7 @@ class Model:
         """The names of the classes; `?4` for the fourth if it has no name yet. Empty without classes."""
         found = self.classes
         if self.options.get("classes", "") not in ("", "auto"):
-            found = self.options["classes"].split(",")
+            found = names_in(self.options["classes"])
         elif self.options.get("oaa") and not self.options.get("classes"):
             found = [str(k + 1) for k in range(self.records)]
         return found + [f"?{k + 1}" for k in range(len(found), self.records)] if self.options.get("oaa") else []
@@ -140,15 +143,25 @@ class Model:
         names = {"names": self.names.text, "names_ends": self.names.ends, "names_keys": self.names.keys}
         return {"keys": self.keys, "weights": self.weights, **(names if len(self.names) else {}), **state, **more}
 
-    def _oldest_format(self) -> int:
-        """The first one that has what is in this model."""
-        named = WITH_NAMES if len(self.names) else WITHOUT_NAMES
-        marks = WITH_MARKS if NEW_COLUMNS & self.columns.keys() else WITHOUT_NAMES
-        return max(marks, CALIBRATED if self.calibration else max(oldest_format(self.options), named))
+    @property
+    def stored_columns(self) -> dict[str, Any]:
+        """As in the header: which names labels and features have is not in it where they can only be numbers."""
+        roles = {role for _, role in self.columns.get("roles", ())}
+        words = self.options.get("classes") or label_names(self.options, self.classes)
+        if {"categorical", "auto"} & roles or self.columns.get("open") or words:
+            return self.columns
+        return {name: value for name, value in self.columns.items() if name != "names"}
+
+    def oldest_format(self, *, names: bool = True) -> int:
+        """The first one that has what is in this model. names: with the names of its features."""
+        named = WITH_NAMES if names and len(self.names) else WITHOUT_NAMES
+        new = needs_new_format(self.options, self.classes, self.stored_columns)
+        oldest = CALIBRATED if self.calibration else max(oldest_format(self.options), named)
+        return WITH_MARKS if new else oldest
 
     def header(self) -> dict[str, Any]:
         return {
-            "format": max(self.format, self._oldest_format()),
+            "format": max(self.format, self.oldest_format()),
             "program": self.program,
             "algorithm": self.algorithm,
             "loss": self.loss,
@@ -160,7 +173,7 @@ class Model:
             "weights_only": self.weights_only,
             **({"classes": self.classes} if self.classes else {}),
             **({"solved": self.solved} if self.solved else {}),
-            **({"columns": self.columns} if self.columns else {}),
+            **({"columns": self.stored_columns} if self.columns else {}),
             **({"base": self.base} if self.base else {}),
             **({"resumed": self.resumed} if self.resumed else {}),
             **({"merged": self.merged} if self.merged else {}),

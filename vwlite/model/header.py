@@ -16,6 +16,7 @@ from vwlite.algorithms.build import rule_class
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input.diagnostics import printable
+from vwlite.names import names_in, names_text
 from vwlite.options.resolve import check_together, option_name
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.types import LettersType
@@ -26,9 +27,10 @@ MOST_PASSES = 200  # whose losses a model has
 LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
 # would apply the weights to other values, or show other probabilities; with a map of scores; and of texts whose words
-# have their marks, or of tables whose numbers have signs and separators.
+# have their marks, of tables whose words and labels are kept or whose numbers have signs and separators, and of labels
+# that are not words of VW text.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS = 1, 2, 3, 4, 5
-NEW_COLUMNS = {"words", "decimal", "thousands"}  # what columns may say from the last one on
+NEW_COLUMNS = {"words", "names", "decimal", "thousands"}  # what columns may say from the last one on
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
@@ -51,7 +53,9 @@ MOST_INPUTS = 1000
 _DIGEST = re.compile(r"[0-9a-f]{16}")
 _INPUT_DIGEST = re.compile(r"[0-9a-f]{32}")
 _FILE_DIGEST = re.compile(r"[0-9a-f]{64}")
-_NAME = re.compile(r"[^ \t\n|\ud800-\udc7f\udd00-\udfff]+")  # a word; bytes that are not UTF-8 are U+DC80 to U+DCFF
+# What classes can be called, and in formats before WITH_MARKS; bytes that are not UTF-8 are U+DC80 to U+DCFF.
+_NAME = re.compile(r"(?! )[^\t\n\ud800-\udc7f\udd00-\udfff]+(?<! )")
+_WORD = re.compile(r"[^ \t\n|]+")
 
 
 class Newer(ValueError):
@@ -99,12 +103,13 @@ def check_header(header: dict[str, Any]) -> None:
         if not rule_class(algorithm_of(settings.algorithm).rule).CLIPS or settings.oaa:
             raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
     _check_names(header.get("classes", []), settings)
+    columns = header.get("columns", {})
+    if header["format"] < WITH_MARKS and needs_new_format(header["options"], header.get("classes", []), columns):
+        raise ValueError(f"its format is {header['format']}, which does not have what its columns or classes say")
     if header.get("columns", {}) != {}:
         from vwlite.input.schema import Schema
 
         Schema.restored(header["columns"])
-        if NEW_COLUMNS & header["columns"].keys() and header["format"] < WITH_MARKS:
-            raise ValueError(f"its format is {header['format']}, whose columns do not have what its columns say")
     if settings.algorithm == SOLVED.name:
         _check_solved(header, settings)
     elif header.get("solved", {}) != {}:
@@ -149,6 +154,19 @@ def oldest_format(options: dict[str, Any]) -> int:
     if options.get("normalize", "none") != "none" or options.get("softmax_probabilities"):
         return WITH_OPTIONS
     return WITHOUT_NAMES
+
+
+def label_names(options: dict[str, Any], classes: list[str]) -> list[str]:
+    """The names of classes or labels, of the options or found in the data, but for those that are numbers."""
+    labels = [label for label in options.get("labels") or () if isinstance(label, str)]
+    typed = options.get("classes") or ""
+    return [*labels, *classes, *(names_in(typed) if typed != "auto" and typed else [])]
+
+
+def needs_new_format(options: dict[str, Any], classes: list[str], columns: Any) -> bool:
+    """Whether only WITH_MARKS has this."""
+    new = type(columns) is dict and bool(NEW_COLUMNS & columns.keys())
+    return new or not all(map(_WORD.fullmatch, label_names(options, classes)))
 
 
 def check_range(low: float, high: float) -> None:
@@ -221,7 +239,8 @@ def _check_typed(name: str, value: Any) -> None:
         return
     else:
         values = value if type(value) is tuple else (value,)
-        texts = [",".join(x if type(x) is str else repr(x) for x in values)]
+        texts = [names_text([x if type(x) is str else repr(x) for x in values])] if name == "labels" else [
+            ",".join(x if type(x) is str else repr(x) for x in values)]
     assert kind is not None
     for text in texts:
         try:

@@ -8,6 +8,7 @@ from typing import Any
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, loss_function
 from vwlite.algorithms.table import ALGORITHMS, AUTO, MOST_STACKED, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
+from vwlite.names import names_in
 from vwlite.options.run_options import InputOptions, TrainOptions
 from vwlite.options.settings import SPECS, Settings
 from vwlite.options.spec import check_rows
@@ -63,7 +64,7 @@ def typed_settings(o: TrainOptions) -> dict[str, Any]:
     if "feature_weights" in typed:
         typed["feature_weights"] = True
     if typed.get("classes", "auto") != "auto" and "oaa" not in typed:
-        typed["oaa"] = len(typed["classes"].split(","))
+        typed["oaa"] = len(names_in(typed["classes"]))
     if "no_constant" in o.typed:
         typed["constant"] = False
     patterns = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if not _named(name, pattern))
@@ -290,7 +291,7 @@ def _check_classes(settings: Settings) -> None:
         if settings.softmax:
             raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
         return
-    if names not in ("", "auto") and len(names.split(",")) != count:
+    if names not in ("", "auto") and len(names_in(names)) != count:
         raise UsageError(f"--oaa {count} contradicts --classes, which names {len(names.split(','))}: leave --oaa out")
     option = "--softmax" if settings.softmax else "--oaa"
     if settings.nonzeros:

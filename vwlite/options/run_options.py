@@ -223,8 +223,8 @@ class PredictOptions(ModelOptions):
     )  # fmt: skip
     output_format: str = option(
         "text", "--output-format", group=OUT, type=click.Choice(["text", "csv", "json"]),
-        help="Format of predictions. text: prediction and tag. csv, json: rows of tag, label, score and probability, "
-             "or class; csv with a header, json as JSON lines.",
+        help="Format of predictions. text: prediction and tag, with %20 for a blank in them. csv, json: rows of tag, "
+             "label, score and probability, or class; csv with a header, json as JSON lines.",
     )  # fmt: skip
     threshold: float | None = option(
         None, "--threshold", group=OUT, type=Number(), metavar="P",

@@ -40,7 +40,7 @@ class Settings:
     )  # fmt: skip
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
-        help="The negative and positive label, such as 0,1 or ham,spam.",
+        help="The negative and positive label, such as 0,1 or ham,spam. One with a comma is quoted, as in CSV.",
     )  # fmt: skip
     bits: int = option(
         32, "-b", "--bits", group=FEATURES, vw=("--bit_precision",), type=Whole(1, 32), metavar="BITS",
@@ -181,7 +181,8 @@ class Settings:
     # Names with commas between them; auto: those that appear; "": the numbers from 1
     classes: str = option(
         "", "--classes", group=CLASSES, type=Classes(), metavar="NAMES",
-        help="Labels that are classes, such as red,green,blue. auto: those in the data, at most K of them.",
+        help="Labels that are classes, such as red,green,blue. One with a comma is quoted, as in CSV. auto: those in "
+             "the data, at most K of them.",
     )  # fmt: skip
     softmax: bool = option(
         False, "--softmax", group=CLASSES,

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from vwlite.names import can_name, names_in, names_text
+
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -103,24 +105,32 @@ class Bytes(Whole):
         return int(found[1]) << 10 * power
 
 
+def _named(kind: click.ParamType, value: Any, param: Any, ctx: Any) -> list[str]:
+    try:
+        return names_in(str(value))
+    except ValueError as e:
+        kind.fail(str(e), param, ctx)
+
+
 def _check_words(kind: click.ParamType, value: Any, words: list[str], param: Any, ctx: Any) -> None:
     """Fail unless these can be labels, and differ."""
     for word in words:
-        if not word or re.search(r"[\s|]", word):
-            kind.fail(f"{value!r}: {word!r} cannot be a label: a name is one word without |", param, ctx)
+        if not can_name(word):
+            why = "has a control character" if word else "is empty"
+            kind.fail(f"{value!r}: {word!r} cannot be a label: it {why}", param, ctx)
     if len(set(words)) < len(words):
         kind.fail(f"{value!r}: duplicate name", param, ctx)
 
 
 class Labels(click.ParamType):
-    """NEG,POS: the two labels that mean -1 and 1, as numbers or else as words."""
+    """NEG,POS: the two labels that mean -1 and 1, as numbers or else as words; with a comma, quoted as in CSV."""
 
     name = "labels"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, tuple):
             return value
-        words = str(value).split(",")
+        words = _named(self, value, param, ctx)
         if len(words) != 2:
             self.fail(f"{value!r} is not two labels with a comma between them, such as 0,1 or ham,spam", param, ctx)
         try:
@@ -134,16 +144,16 @@ class Labels(click.ParamType):
 
 
 class Classes(click.ParamType):
-    """auto, or NAME,NAME,...: the names of classes."""
+    """auto, or NAME,NAME,...: the names of classes. One with a comma is quoted, as in CSV."""
 
     name = "classes"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        names = str(value).split(",")
+        names = _named(self, value, param, ctx)
         if value != "auto" and len(names) < 2:
             self.fail(f"{value!r} is neither auto nor two or more names with commas between them", param, ctx)
         _check_words(self, value, names, param, ctx)
-        return str(value)
+        return names_text(names)
 
 
 class ClassWeight(click.ParamType):
@@ -154,7 +164,7 @@ class ClassWeight(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "balanced" or isinstance(value, tuple):
             return value
-        parts = [pair.rpartition(":") for pair in str(value).split(",")]
+        parts = [pair.rpartition(":") for pair in _named(self, value, param, ctx)]
         if not all(colon for _, colon, _ in parts):
             self.fail(f"{value!r} is neither balanced nor labels with weights, such as -1:1,1:10", param, ctx)
         _check_words(self, value, [label for label, _, _ in parts], param, ctx)
@@ -246,13 +256,7 @@ class NamesType(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, tuple):
             return value
-        import csv  # here for the time of a start: few runs name columns
-
-        try:
-            names = [name.strip() for name in next(csv.reader([value], strict=True), None) or [""]]
-        except csv.Error as e:
-            self.fail(f"{value!r} is not a list of names with commas between them: {e}", param, ctx)
-        return tuple(names)
+        return tuple(_named(self, value, param, ctx))
 
 
 class Delimiter(click.ParamType):

@@ -5,9 +5,9 @@ from dataclasses import fields
 from typing import Any
 
 from vwlite.algorithms.table import AUTO, SOLVED
-from vwlite.input.sample import names_text
 from vwlite.input.schema import MISSING, Schema
 from vwlite.model import Model
+from vwlite.names import names_text
 from vwlite.options.resolve import option_name, refused, usual_link
 from vwlite.options.settings import SPECS, Settings
 from vwlite.output.shell_words import joined
@@ -69,7 +69,7 @@ def _of_settings(settings: Settings, auto: bool) -> Iterator[str]:
         elif isinstance(value, bool):
             yield option_name(f.name) if value else "--no-constant"
         elif isinstance(value, tuple):
-            yield from (option_name(f.name), ",".join(map(_number, value)))
+            yield from (option_name(f.name), names_text([*map(_number, value)]))
         else:
             yield from (SPECS[f.name].long, _number(value))
 

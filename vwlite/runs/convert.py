@@ -7,7 +7,7 @@ from vwlite.input.reader import check_sources
 from vwlite.input.tables import TableReader
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
-from vwlite.runs.common import BadLines, Sink
+from vwlite.runs.common import BadLines, Sink, say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.source import table_of
 
@@ -23,12 +23,17 @@ def convert(o: InputOptions) -> int:
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )  # fmt: skip
     with RunFrame("convert", o) as frame:
-        bad, out = BadLines(o, frame), Sink("-", frame)
+        bad, out, escaped = BadLines(o, frame), Sink("-", frame), 0
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
             out.write(parsed.text)
             bad.take(parsed.bad)
+            escaped += parsed.escaped
             if frame.signal is not None:
                 break
         bad.finish()
+        if escaped and not o.quiet:
+            say(f"note: {escaped:,} values have blanks, ':' or '|', which VW text cannot hold: they are written with "
+                "%20, %3A, %7C; a model of this text has other hashes for these features, and other names of such "
+                "classes, than a model of the table")  # fmt: skip
         return frame.code()

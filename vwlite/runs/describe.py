@@ -25,10 +25,11 @@ from vwlite.input.json_text import loads
 from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.reader import check_sources, display_name
-from vwlite.input.sample import FEW, NEARLY, Finding, Sample, names_text
+from vwlite.input.sample import FEW, NEARLY, Finding, Sample
 from vwlite.input.schema import CELLS_MISSING, listed, open_schema
 from vwlite.input.tables import TableReader
 from vwlite.input.values import Values
+from vwlite.names import names_text
 from vwlite.options.describe import DescribeOptions
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from vwlite.errors import DataError, UsageError
+from vwlite.names import names_text
 from vwlite.options.run_options import PredictOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.common import say, summary
@@ -69,5 +70,4 @@ def _cell(label: float | str, kind: str) -> bytes:
         return f"{label:.15g}".encode()
     if kind == "json":
         return json.dumps(label, ensure_ascii=False).encode("utf-8", "surrogateescape")
-    quoted = kind == "csv" and '"' in label
-    return ('"' + label.replace('"', '""') + '"' if quoted else label).encode("utf-8", "surrogateescape")
+    return (names_text([label]) if kind == "csv" else label).encode("utf-8", "surrogateescape")

@@ -16,6 +16,7 @@ from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
+from vwlite.names import names_in
 from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.records import record
@@ -76,7 +77,7 @@ def table_of(
     if delimiter and delimiter == (options.escape or (schema.escape if schema is not None else "")):
         raise UsageError(f"--escape {delimiter} is the delimiter, too: give another one")
     missing = schema.missing if schema is not None else options.missing_words
-    both = set(missing) & set(str(o.typed.get("classes", "")).split(","))
+    both = set(missing) & set(names_in(str(o.typed.get("classes", ""))))
     if both:
         raise UsageError(f"--classes names {min(both)}, which means a missing label: give --missing other words, or ''")
     return TableReader(options, schema, needs_label, say=(lambda line: None) if o.quiet else say)
@@ -293,8 +294,8 @@ class Source:
         free = self._classes.limit - len(self._named)
         if known != self._named or len(new) > free or len({*map(os.fsencode, known), *new}) != len(classes):
             raise CacheUnusable("its classes are not those of this run")
-        if not all(name and not set(name) & set(b" \t\r\n|") for name in new):
-            raise CacheUnusable("its names of classes are not words")
+        if not all(name and name == name.strip(b" ") and not set(name) & set(b"\t\r\n") for name in new):
+            raise CacheUnusable("its classes have names that none can have")
         self._classes.extend(new)
 
     def _writer(self) -> "CacheWriter | None":

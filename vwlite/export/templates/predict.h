@@ -105,6 +105,43 @@ static inline uint32_t vwlite_space(const char *name, size_t size) {
     return size ? vwlite_hash(name, size, 0) : vwlite_murmur("", 0, 0);
 }
 
+#if VWLITE_ESCAPED
+/* The byte that % and two digits at p stand for in the VW text of a table, or -1. */
+static inline int vwlite_escape(const char *p, const char *end) {
+    int high, low, c;
+    if (end - p < 3 || p[0] != '%')
+        return -1;
+    high = p[1] >= '0' && p[1] <= '7' ? p[1] - '0' : -1;
+    low = p[2] >= '0' && p[2] <= '9' ? p[2] - '0' : p[2] >= 'A' && p[2] <= 'F' ? p[2] - 'A' + 10 : -1;
+    if (high < 0 || low < 0)
+        return -1;
+    c = 16 * high + low;
+    return c <= 0x20 || c == '%' || c == '\'' || c == ':' || c == '|' ? c : -1;
+}
+#endif
+
+/* The hash of a name of VW text; 0 without memory. */
+static inline int vwlite_name(const char *p, size_t size, uint32_t space, uint32_t *hash) {
+#if VWLITE_ESCAPED
+    if (memchr(p, '%', size)) {
+        const char *end = p + size;
+        char *name = (char *)malloc(size), *to = name;
+        if (!name)
+            return 0;
+        for (; p < end; p++) {
+            int c = vwlite_escape(p, end);
+            *to++ = c < 0 ? *p : (char)c;
+            p += c < 0 ? 0 : 2;
+        }
+        *hash = vwlite_hash(name, (size_t)(to - name), space);
+        free(name);
+        return 1;
+    }
+#endif
+    *hash = vwlite_hash(p, size, space);
+    return 1;
+}
+
 /* --- scores ----------------------------------------------------------------------------------- */
 
 /* A feature of an example that will be normalized, and how many came before it. */
@@ -433,7 +470,10 @@ static inline int vwlite_take_vw(const char *p, const char *end, vwlite_list *li
             for (q = p; q < end && !vwlite_is_blank(*q) && *q != ':' && *q != '|'; q++)
                 if (*q == '\r')
                     return -1;
-            hash = q == p ? space + nameless++ : vwlite_hash(p, (size_t)(q - p), space);
+            if (q == p)
+                hash = space + nameless++;
+            else if (!vwlite_name(p, (size_t)(q - p), space, &hash))
+                return -2;
             value = 1;
             if (q < end && *q == ':') {
                 for (p = ++q; q < end && !vwlite_is_blank(*q) && *q != '|'; q++)

@@ -1,0 +1,30 @@
+"""Names of columns, classes and labels as options have them: with commas between them, quoted as in CSV."""
+
+from collections.abc import Sequence
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text, without blanks at their ends. ValueError for a quote that is not closed."""
+    if '"' not in text:
+        return [name.strip() for name in text.split(",")]
+    import csv  # here for the time of a start: few names are quoted
+
+    try:
+        return [name.strip() for name in next(csv.reader([text], strict=True, skipinitialspace=True))]
+    except csv.Error as e:
+        raise ValueError(f"{text!r} is not a list of names with commas between them: {e}") from None
+
+
+def names_text(names: Sequence[str]) -> str:
+    """The text in which `names_in` finds these names."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(names)
+    return out.getvalue()
+
+
+def can_name(word: str) -> bool:
+    """Whether a class or a label can have this name: blanks are not at its ends, and it has no control characters."""
+    return bool(word) and word == word.strip(" ") and min(word) >= " "
