@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from vwlite.names import names_text
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
@@ -52,7 +53,7 @@ def _converted(spec: Spec, value: Any) -> Any:
             texts = [value] if isinstance(value, str) else list(value)
             return tuple(spec.type.convert(text, None, None) for text in texts)
         if isinstance(spec.type, Classes) and not isinstance(value, str):
-            value = ",".join(map(str, value))
+            value = names_text([*map(str, value)])
         if isinstance(spec.type, Labels):
             value = ",".join(map(repr, value)) if not isinstance(value, str) else value
         if isinstance(spec.type, Whole) and isinstance(value, float | np.floating) and value == int(value):

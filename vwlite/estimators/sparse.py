@@ -8,7 +8,6 @@ import datetime
 import inspect
 import math
 import os
-import re
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -54,6 +53,7 @@ from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
 from vwlite.model.file import Model
 from vwlite.model.read import read_model
+from vwlite.names import can_name, names_in, names_text
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
@@ -158,6 +158,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         frame = frame_of(X)
         if reset:
             self._schema = schema_of(frame, self._roles(), y)
+            if self.initial is not None:
+                self._schema = self._schema.read_as(read_model(os.fspath(self.initial)).columns)
         assert self._schema is not None
         names = columns_of(frame, self._schema)
         if reset:
@@ -441,7 +443,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             self._order, self._multiclass = found[:0], True
             return {}
         if "classes" in o:
-            names = o["classes"].split(",")
+            names = names_in(o["classes"])
             known = {_name(c): c for c in found}
             unknown = sorted(set(known) - set(names))
             if unknown:
@@ -462,31 +464,34 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
                 return {"labels": (float(found[0]), float(found[1]))}
             return self._words(found)
         names = [_name(c) for c in found]
-        if len(set(names)) == len(names) and all(re.fullmatch(r"[^\s|,]+", name) for name in names):
-            return {"classes": ",".join(names)}
+        if len(set(names)) == len(names) and all(map(can_name, names)) and self._initial_has("classes"):
+            return {"classes": names_text(names)}
         return {"oaa": len(names)}
 
+    def _initial_has(self, name: str) -> bool:
+        """Whether the initial model, if there is one, has this setting: earlier versions did not store names."""
+        return self.initial is None or bool(getattr(read_model(os.fspath(self.initial)).settings, name))
+
     def _words(self, found: Array) -> dict[str, Any]:
-        """The setting that stores two classes that are words, if text can have them as labels."""
+        """The setting that stores two classes that are words, if data can have them as labels."""
         if found.size != 2 or found.dtype.kind in "iufb":
             return {}
         try:
-            labels = Labels().convert(",".join(map(_name, found)), None, None)
+            labels = Labels().convert(names_text([*map(_name, found)]), None, None)
         except click.BadParameter:
             return {}
-        if self.initial is not None and read_model(os.fspath(self.initial)).settings.labels is None:
-            return {}  # saved by a version that did not store them
-        return {"labels": labels}
+        return {"labels": labels} if self._initial_has("labels") else {}
 
     def _warn_of_lost_names(self) -> None:
-        """Classes that are words, but not those of text, are numbers in the file."""
+        """Classes that are words, but that no label can be, are numbers in the file."""
         settings = self._learned.settings
         if self._order.dtype.kind in "iufb" or settings.classes or settings.labels is not None:
             return
         numbers = range(1, self._order.size + 1) if self._multiclass else (-1, 1)
         shown = ", ".join(f"{number} for {_name(c)!r}" for number, c in zip(numbers, self._order, strict=True))
         warnings.warn(
-            f"the model file has numbers for the classes, {shown}: only names without blanks, commas and | are kept",
+            f"the model file has numbers for the classes, {shown}: names with control characters, or with blanks at "
+            "their ends, are not kept",
             UserWarning, stacklevel=3,
         )  # fmt: skip
 
@@ -500,9 +505,10 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         if len(new) > capacity:
             raise ValueError(f"y has the new class {_name(new[capacity])!r}, which exceeds oaa={self.oaa} classes")
         if new:
-            bad = next((c for c in new if not re.fullmatch(r"[^\s|,]+", _name(c))), None)
+            bad = next((c for c in new if not can_name(_name(c))), None)
             if bad is not None:
-                raise ValueError(f"y has the class {bad!r}, which cannot be a label: a name is one word without |")
+                raise ValueError(f"y has the class {bad!r}, which cannot be a label: it has a control character, or "
+                                 "a blank at its end")  # fmt: skip
             self._order = np.concatenate([self._order.astype(found.dtype), np.array(new, dtype=found.dtype)])
         return [_name(c).encode("utf-8", "surrogateescape") for c in new]
 
