@@ -1,12 +1,13 @@
 """Several classes on the command line: labels, outputs, models, caches, options that contradict each other."""
 
 import json
+import os
 import random
 
 import numpy as np
 import pytest
 from models import content
-from running import GD, with_gd
+from running import GD, standard_input, with_gd
 from slow_rules import softmax
 
 from vwlite.model import read_model
@@ -296,7 +297,6 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
         ("--classes red", "'red' is neither auto nor two or more names with commas between them"),
         ("--classes red,red", "'red,red': duplicate name"),
         ("--classes red,", "'red,': '' cannot be a label: it is empty"),
-        ("--classes auto", "--classes auto needs --oaa K, the largest number of classes that there may be"),
         ("--oaa 3 --classes a,b", "--oaa 3 contradicts --classes, which names 2: leave --oaa out"),
         ("--softmax --radius 1", "--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes"),
         ("--softmax --oaa 3 --algorithm l1-ball", "--algorithm l1-ball needs --radius"),
@@ -321,6 +321,55 @@ def test_options_that_contradict_each_other(vwlite, tmp_path, options, said):
     (tmp_path / "data").write_text("bad\n")
     done = vwlite("train", tmp_path / "data", *with_gd(options.split()), code=2)
     assert done.err.rstrip("\n").endswith(said)
+
+
+ROWS = "red |f a b\ngreen |f a c\nred |f b\nbad |f x:y\nblue |f c\n |f a\ngreen |f c\n" * 20
+
+
+@pytest.mark.parametrize("command", ["train", "train --algorithm gd --loss logistic", "solve --l2 0.1 --loss logistic"])
+def test_the_number_of_classes_is_counted(vwlite, at, command):
+    """As if it was typed: of the lines that are learned."""
+    (at / "t.vw").write_text(ROWS)
+    (at / "t.csv").write_text("y,f\n" + "red,a\n\"dark blue\",b\nred,c\n,a\n-,b\ndark_blue,a\n" * 9)
+    run = [*command.split(), "--on-error", "skip", "--classes", "auto"]
+    for data in (["t.vw"], ["t.csv", "--label", "y"]):
+        said = vwlite(*run, *data, "-m", "counted").err
+        assert said.startswith("classes = 3, as counted in the data\n")
+        vwlite(*run, *data, "--oaa", "3", "-m", "typed", "--quiet")
+        assert (at / "counted").read_bytes() == (at / "typed").read_bytes()
+        assert "counted" not in vwlite(*run, *data, "-m", "counted", "--quiet").err
+
+
+def test_no_more_classes_come_to_a_counted_model(vwlite, at):
+    (at / "t.vw").write_text(ROWS)
+    run = ["train", *GD, "--on-error", "skip", "--classes", "auto"]
+    vwlite(*run, "--continue", "m", "t.vw")
+    (at / "one.vw").write_text("pink |f a\n")
+    said = vwlite("train", "one.vw", "-i", "m", "-m", "n", "--classes", "auto", code=65).err
+    assert "counted" not in said
+    assert said.endswith("label 'pink' is a new class, but --oaa 3 allows only red, green, blue\n")
+    assert "classes = 1, as counted" in vwlite(*run, "one.vw", "-m", "one").err  # and there may be another one
+    assert read_model("one").settings.oaa == 2
+    assert "every line valid" in vwlite("check", "one.vw", "--classes", "auto").out
+
+
+def test_classes_cannot_be_counted_in_what_is_read_once(vwlite, at):
+    (at / "t.vw").write_text(ROWS)
+    run = ["train", *GD, "--classes", "auto", "-m", "m"]
+    said = "--classes auto counts the classes in a first reading, and <stdin> can be read only once: add --oaa K"
+    with standard_input(at / "t.vw"):
+        assert said in vwlite(*run, code=2).err
+    os.mkfifo("pipe")
+    assert "pipe can be read only once" in vwlite(*run, "pipe", code=2).err
+    with standard_input(at / "t.vw"):
+        vwlite(*run, "--oaa", 3, "--on-error", "skip")
+
+
+def test_tune_counts_classes_once(vwlite, at):
+    (at / "t.vw").write_text(ROWS.replace("bad |f x:y\n", ""))
+    out = vwlite("tune", "t.vw", "--classes", "auto", "--seconds", "1", "-m", "m").out
+    assert read_model("m").settings.oaa == 3
+    assert "--classes auto --oaa 3" in out
 
 
 def test_options_of_classes_belong_to_the_model(vwlite, tmp_path, data):

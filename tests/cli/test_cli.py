@@ -592,7 +592,7 @@ def test_check_takes_the_labels_that_train_takes(vwlite, tmp_path, options, bad)
 
 
 def test_check_refuses_options_of_labels_that_contradict_each_other(vwlite, folder):
-    for options in ("--labels 0,1 --loss poisson", "--classes auto", "--oaa 3 --labels 0,1", "--oaa 3 --classes a,b"):
+    for options in ("--labels 0,1 --loss poisson", "--oaa 3 --labels 0,1", "--oaa 3 --classes a,b"):
         said = vwlite("check", "d.vw", *options.split(), code=2).err
         assert said == vwlite("train", *GD, "d.vw", *options.split(), code=2).err != ""
 

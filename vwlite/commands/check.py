@@ -1,6 +1,7 @@
 """`vwlite check`"""
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -38,8 +39,11 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
     from vwlite.auto.labels import WORDS, maps_labels
     from vwlite.core.data.class_names import ClassNames
     from vwlite.options.resolve import resolve
+    from vwlite.options.settings import MOST_CLASSES
     from vwlite.runs.source import parse_options, table_of
 
+    if options.typed.get("classes") == "auto":  # any number of them
+        options = replace(options, typed={"oaa": MOST_CLASSES, **options.typed})
     settings = resolve(options, None).settings
     names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, options.typed)
     if or_numbers:

@@ -182,7 +182,7 @@ class Settings:
     classes: str = option(
         "", "--classes", group=CLASSES, type=Classes(), metavar="NAMES",
         help="Labels that are classes, such as red,green,blue. One with a comma is quoted, as in CSV. auto: those in "
-             "the data, at most K of them.",
+             "the data, at most K of them; without --oaa, a first reading of files counts them.",
     )  # fmt: skip
     softmax: bool = option(
         False, "--softmax", group=CLASSES,

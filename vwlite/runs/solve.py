@@ -24,6 +24,7 @@ from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say
+from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.problem import (
     CERTAIN,
@@ -55,8 +56,9 @@ def solve(o: SolveOptions) -> int:
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial, uncalibrated=True) if o.initial else None
-    settings, solver = resolve_solve(o, start.settings if start else None)
     with RunFrame("solve", o) as frame:
+        o = with_counted_classes(o, lambda: frame.signal is not None)
+        settings, solver = resolve_solve(o, start.settings if start else None)
         run = Solving(o, settings, solver, start, frame)
         frame.stop_with(run.stop)
         run.examples.read()

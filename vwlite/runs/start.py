@@ -8,6 +8,7 @@ from vwlite.errors import UsageError
 from vwlite.input.reader import check_sources
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
+from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Kept
 from vwlite.runs.train import Job, Training, prepared
@@ -37,6 +38,7 @@ def train(o: TrainOptions) -> int:
             model = read_model(o.initial, uncalibrated=True)
         if continuing is not None:
             continuing.begin(model, lambda: frame.signal is not None)
+        o = with_counted_classes(o, lambda: frame.signal is not None)
         job = prepared(o, model, in_place=_in_place(o))._replace(continuing=continuing)
         if model is not None:
             from vwlite.runs.unseen import Unseen

@@ -33,6 +33,7 @@ from vwlite.errors import CannotCreateError, DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.reader import check_file, check_sources
 from vwlite.model.snapshot import new_learner, restore, snapshot
+from vwlite.names import names_text
 from vwlite.options.resolve import check_run, resolve
 from vwlite.options.run_options import TrainOptions, collected
 from vwlite.options.tune import TuneOptions
@@ -43,6 +44,7 @@ from vwlite.output.stdio import plain
 from vwlite.runs.auto import AutoTraining
 from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.common import say
+from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.memory import available_memory, table_needs
 from vwlite.runs.progress import LiveLine
@@ -94,6 +96,9 @@ def tune(o: TuneOptions, words: list[str]) -> int:
     if not o.data or not all(os.path.isfile(path) for path in o.data if os.path.exists(path) or path == "-"):
         raise UsageError("vwlite tune reads DATA several times: name files, no pipe and no standard input")
     check_sources(o.data, quiet=o.quiet)
+    o = with_counted_classes(o, lambda: False)
+    if "oaa" in o.typed and "--oaa" not in words:
+        words = [*words, "--oaa", str(o.typed["oaa"])]
     own = replace(o, model=None, quiet=True, given=o.given - {"tries", "jobs", "limit", "model", "json", "quiet"})
     job = prepared(own, None, in_place=False)
     settings = job.resolved.settings
@@ -294,7 +299,7 @@ class Tuning(AutoTraining):
         labels = self.chosen_settings.labels
         if labels is not None and "labels" not in self.options.typed:
             a, b = (x if isinstance(x, str) else f"{x:.17g}" for x in labels)
-            words = [*words, "--labels", f"{a},{b}"]
+            words = [*words, "--labels", names_text([a, b])]
         if "loss" in self.options.typed:
             at = words.index("--loss")
             words = words[:at] + words[at + 2 :]

@@ -1,0 +1,38 @@
+"""The number of classes of `--classes auto` without `--oaa K`: those in DATA, counted in a reading before the run."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from vwlite.core.data.class_names import ClassNames
+from vwlite.errors import UsageError
+from vwlite.input.parsing import ParseOptions
+from vwlite.input.pipeline import parsed_batches
+from vwlite.input.reader import display_name
+from vwlite.options.run_options import TrainOptions
+from vwlite.options.settings import MOST_CLASSES
+from vwlite.runs.common import say
+from vwlite.runs.source import table_of
+
+FEWEST = 2
+Options = TypeVar("Options", bound=TrainOptions)
+
+
+def with_counted_classes(o: Options, stop: Callable[[], bool]) -> Options:
+    """The options with --oaa K, where it is missing. UsageError for data that can be read only once."""
+    if o.typed.get("classes") != "auto" or "oaa" in o.typed or o.initial:
+        return o
+    once = next((path for path in o.data or ["-"] if not os.path.isfile(path)), None)
+    if once is not None:
+        raise UsageError(f"--classes auto counts the classes in a first reading, and {display_name(once)} can be read "
+                         "only once: add --oaa K, the largest number of classes that there may be")  # fmt: skip
+    names = ClassNames(MOST_CLASSES, grows=True)
+    table = table_of(replace(o, quiet=True), needs_label=True)
+    parse = ParseOptions(format=o.format, skip=True, class_names=names, table=table)  # bad lines are those of the run
+    with parsed_batches(o.data, parse, stop=stop, threads=o.threads) as batches:
+        for _ in batches:
+            pass
+    if not o.quiet:
+        say(f"classes = {len(names)}, as counted in the data")
+    return replace(o, typed={**o.typed, "oaa": max(len(names), FEWEST)})
