@@ -1,6 +1,7 @@
 """Inputs of users that went wrong once. Each folder has them and `cmd.sh`; what it must print is here, from the
 definition, from the real Vowpal Wabbit 9.11, or from what is in the data."""
 
+import csv
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ weighted label sum = 0.000000
 0
 """,
     "float-ids-categorical": "float64\n1.0\n",
+    "save-loses-class-names": "['not good', 'fine', 'bad'] ['not good', 'fine', 'bad'] ['bad', 'fine', 'not good']\n",
     "text-hindi": """\
 0 |text फिल्म बहुत खराब है
 1 |text फिल्म बहुत अच्छी है
@@ -107,6 +109,18 @@ def six_rows_in_quotes(out: str) -> None:
     assert [line.split()[0] for line in plain.splitlines()] == ["1", "0", "0", "1", "1", "0"]
 
 
+def classes_as_in_the_file(out: str) -> None:
+    for name in ("very good", "very_good", "bad"):
+        assert numbers(line_of(out, f"{name} ")[len(name) :]).count(30) == 1
+    rows = [line.split(",") for line in out.splitlines() if line.startswith(",")]
+    assert [row[1:3] for row in rows] == [[name, name] for name in ("very good", "very_good", "bad")]
+    assert "expected very good or bad, as in --labels" in out
+
+
+def tags_as_in_the_file(out: str) -> None:
+    assert [row[0] for row in csv.reader(out.splitlines())] == ["tag", "A 1", "A_1", "B|2", "Smith, Jo"]
+
+
 def reads_with_escape(out: str) -> None:
     assert r"--escape '\' reads \" as a quote" in out and out.endswith("rc 65\n")
     rows = vwlite(r"convert t.tsv --label sentiment --text review --drop id --escape '\' 2>/dev/null")
@@ -153,6 +167,8 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "vw-audit-ignore-linear": audited,
     "pandas-category-of-ints": all_right,
     "y-name-drops-column": all_right,
+    "labels-merged": classes_as_in_the_file,
+    "tags-changed": tags_as_in_the_file,
     "tsv-unbalanced-quotes": six_rows_in_quotes,
     "backslash-quotes": reads_with_escape,
     "empty-header-names": without_empty_columns,
