@@ -5,17 +5,13 @@ from collections.abc import Iterator
 from vwlite.options.run_options import MOST_NAMES, TrainOptions
 
 
-def words_of_run(o: TrainOptions, needs_passes: bool, skipped: bool) -> list[str]:
+def words_of_run(o: TrainOptions, needs_passes: bool) -> list[str]:
     """They, as words of a command line. HOLDOUT stands for the file that held-out lines go to. needs_passes: the header
-    has no record of every pass. skipped: there were bad lines."""
-    return list(_words(o, needs_passes, skipped))
+    has no record of every pass. Without --format and --on-error: the same examples make the same model."""
+    return list(_words(o, needs_passes))
 
 
-def _words(o: TrainOptions, needs_passes: bool, skipped: bool) -> Iterator[str]:
-    if o.format != "auto":
-        yield from ("--format", o.format)
-    if skipped:
-        yield from ("--on-error", o.on_error)
+def _words(o: TrainOptions, needs_passes: bool) -> Iterator[str]:
     if o.passes > 1 and needs_passes:
         yield from ("--passes", str(o.passes))
     if o.holdout_off and o.passes > 1:

@@ -271,7 +271,7 @@ class Training(Run):
             provenance=self.job.provenance,
             passes=self.losses,
             continued=self.continuing.stored(self.learner, len(self.losses) or 1) if self.continuing else None,
-            typed=words_of_run(self.options, self.chooses_passes or len(self.losses) < 2, self.bad.count > 0),
+            typed=words_of_run(self.options, self.chooses_passes or len(self.losses) < 2),
         )
 
     # --- the end -----------------------------------------------------------------------------
