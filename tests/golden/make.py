@@ -358,9 +358,10 @@ def make(form: Form, folder: Path, work: Path) -> None:
     predict = [*VW_PREDICT, *(["--predict_only_model"] if form.vw and form.only else [])] if vw else PREDICT
     predictions = vwlite(predict, files)
     raw = None if vw else files["RAW"].read_text()
+    of_raw = bool(raw) and not form.link  # the reference has scores, without their link
     scores = reference_scores(form)
     if scores is not None:
-        assert scores_of(raw if form.classes and raw else predictions, form.classes) == near(scores), form.name
+        assert scores_of(raw if of_raw else predictions, form.classes) == near(scores), form.name
     content = {
         "algorithm": form.algorithm,
         "commands": commands,
@@ -370,6 +371,7 @@ def make(form: Form, folder: Path, work: Path) -> None:
         "raw": raw,
         "continue": None if form.only else VW_CONTINUE if vw else CONTINUE,
         "twin": scores,
+        "twin_of": "raw" if of_raw else "predictions",
     }
     rows = [f" {json.dumps(name)}: {json.dumps(value)}" for name, value in content.items()]
     (folder / f"{form.name}.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
@@ -389,6 +391,31 @@ class near:
 
     def __eq__(self, other: object) -> bool:
         return np.allclose(np.array(other), np.array(self.scores), rtol=CLOSE, atol=CLOSE)
+
+
+def pickles(folder: Path) -> None:
+    """Estimators of all kinds, in a folder of their own, and what each predicts of the rows that it was trained on."""
+    import pickle
+
+    from vwlite import SparseClassifier, SparseRegressor
+
+    folder.mkdir()
+    chance = np.random.default_rng(1)
+    x = np.round(chance.normal(size=(200, 4)), 2)
+    number = x @ [1.0, -2.0, 0.0, 0.5]
+    words = np.array(["low", "middle", "high"])[np.digitize(number, [-1, 1])]
+    np.save(folder / "x.npy", x)
+    fitted = {
+        "classifier": SparseClassifier().fit(x, number > 0),
+        "words": SparseClassifier(algorithm="adagrad", passes=3).fit(x, words),
+        "regressor": SparseRegressor().fit(x, number),
+        "quantile": SparseRegressor(algorithm="gd", loss="quantile", quantile_tau=0.8).fit(x, number),
+        "stream": SparseRegressor(algorithm="auto").partial_fit(x, number),
+        "steps": SparseClassifier(algorithm="gd").partial_fit(x, number > 0, classes=[False, True]),
+    }
+    for name, estimator in fitted.items():
+        (folder / f"{name}.pickle").write_bytes(pickle.dumps(estimator, 4))
+        np.save(folder / f"{name}.npy", estimator.predict(x))
 
 
 def main() -> None:
@@ -414,6 +441,7 @@ def main() -> None:
     for form in forms():
         make(form, folder, work)
     shutil.rmtree(work)
+    pickles(folder / "pickles")
     assert {form.algorithm for form in forms()} == {*ALGORITHMS, SOLVED.name}
 
 
