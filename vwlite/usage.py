@@ -197,7 +197,7 @@ def _brief(option: click.Option) -> str:
 
 def _a_model(arguments: Sequence[str]) -> str:
     """The first argument that is the name of a model."""
-    from vwlite.input.advice import not_data
+    from vwlite.input.sources import not_data
 
     for argument in filter(os.path.isfile, arguments[1:]):
         with suppress(OSError), open(argument, "rb") as file:

@@ -6,13 +6,13 @@ from batches import Line, batch_of, learn
 from slow_auto import DELTA, RATES, TAU, SlowLanes
 from streams import CONSTANT, random_stream
 
-from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.losses import LOSSES
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.robust import ScaledHuber
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn import losses
+from vwlite.model.learners import make_learner
 from vwlite.options.settings import Settings
 
 KINDS, COLUMNS, STATE = 4, 8, 11

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from batches import Line, batch_of
 
-from vwlite.algorithms.build import make_learner
 from vwlite.auto.model import WeightScale
 from vwlite.auto.sparse import (
     FACTOR,
@@ -23,6 +22,7 @@ from vwlite.auto.sparse import (
     learn_all,
     smallest,
 )
+from vwlite.model.learners import make_learner
 from vwlite.options.settings import Settings
 
 PLAIN = WeightScale()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from batches import Line, batch_of
 
-from vwlite.algorithms.build import make_expander
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.normalize import Normalizer
+from vwlite.model.learners import make_expander
 from vwlite.options.settings import Settings
 
 

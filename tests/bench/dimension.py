@@ -24,11 +24,12 @@ from dataclasses import replace
 import numpy as np
 from harness import made, options_of, say, show, table, verdict
 
-from vwlite.algorithms.build import make_learner, rule_class
+from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.core.text.parser import Parser
+from vwlite.model.learners import make_learner
 from vwlite.options.settings import Settings
 
 DIMENSIONS = [10**i for i in range(4, 9)]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from docs import help_of
 
-from vwlite.algorithms.build import rule_class
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.table import ALGORITHMS, CHOICES, SCHEDULE
 from vwlite.commands.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.core.learn.rule import Rule

@@ -13,7 +13,7 @@ from vwlite import SparseClassifier
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model
-from vwlite.model.snapshot import restore
+from vwlite.model.learners import restore
 
 COLUMNS = [3, 8, 20, 21, 400]
 EQUAL, RARE = 50, 60  # columns with one value, and of a tenth of the rows

@@ -17,7 +17,8 @@ from running import standard_input
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.reader import Block, UnreadableInput, check_sources, read_blocks, total_size
+from vwlite.input.reader import Block, read_blocks, total_size
+from vwlite.input.sources import UnreadableInput, check_sources
 
 zstandard = pytest.importorskip("zstandard")
 

@@ -14,10 +14,10 @@ import pytest
 from batches import Line, batch_of
 from running import GD, PATIENT, PROGRAM, in_child, leftovers, start
 
-from vwlite.algorithms.build import make_learner
 from vwlite.cli import run
 from vwlite.core.learn.learner import Reason
 from vwlite.model import read_model
+from vwlite.model.learners import make_learner
 from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.signals import StopSignal

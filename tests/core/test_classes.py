@@ -10,10 +10,10 @@ from batches import Line, batch_of
 from streams import CONSTANT, random_stream
 from test_battery import OPTIONS
 
-from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.learn.learner import Reason
 from vwlite.core.learn.tally import Tally
+from vwlite.model.learners import make_learner
 from vwlite.options.settings import Settings
 
 AVERAGED = [a.name for a in ALGORITHMS.values() if "average" in a.options]

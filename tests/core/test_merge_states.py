@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from merge import adagrad_z, ftrl_z, product, project_adaptive, rda_z, soft
 
-from vwlite.algorithms.build import make_loss, make_rule
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.merging.states import Merged
+from vwlite.model.learners import make_loss, make_rule
 from vwlite.options.settings import Settings
 
 N, CONSTANT = 40, 7

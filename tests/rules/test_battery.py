@@ -13,7 +13,6 @@ import pytest
 from batches import Line, batch_of, learn
 from streams import random_stream
 
-from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core import Libraries
@@ -24,6 +23,7 @@ from vwlite.core.learn.rule import Rule
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.pistol import Pistol
+from vwlite.model.learners import make_learner
 from vwlite.options.settings import Settings
 
 pytestmark = pytest.mark.pairwise("battery")

@@ -19,14 +19,14 @@ import slow_rules
 from batches import Line, batch_of
 from streams import CONSTANT
 
-from vwlite.algorithms.build import make_learner
 from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.rule import Rule
 from vwlite.model import Model
-from vwlite.model.snapshot import restore, snapshot
+from vwlite.model.learners import make_learner, restore
+from vwlite.model.snapshot import snapshot
 from vwlite.options.settings import Settings
 
 STREAMS = 60  # of each kind

@@ -14,7 +14,8 @@ from vwlite.dask import ranges as ranges_of
 from vwlite.dask.work import ShardResult
 from vwlite.merging.holdout import Candidate
 from vwlite.model import read_model, write_model
-from vwlite.model.snapshot import restore, snapshot
+from vwlite.model.learners import restore
+from vwlite.model.snapshot import snapshot
 from vwlite.options.merge import RULES, MergeOptions
 from vwlite.output.atomic import AtomicFile
 

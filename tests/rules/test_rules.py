@@ -11,7 +11,7 @@ from batches import Line, batch_of, learn
 from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
 
-from vwlite.algorithms.build import rule_class
+from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner, Reason

@@ -14,7 +14,7 @@ from vwlite.core.data.expand import Expander
 from vwlite.core.learn.losses import Squared
 from vwlite.core.vw.gd_flags import GdWithFlags
 from vwlite.core.vw.stepper import Stepper
-from vwlite.model.slots import field_of
+from vwlite.model.learners import field_of
 from vwlite.vw.arguments import MODELS, OPTIONS
 from vwlite.vw.layers.bootstrap import majority
 from vwlite.vw.layers.ect import Circuit, circuit_width

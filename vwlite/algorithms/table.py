@@ -1,6 +1,6 @@
 """The table of algorithms, from which help texts, pages, checks and tests are generated.
 
-Data only: `vwlite/algorithms/build.py` creates the objects. More about an algorithm is in `pages/NAME.txt` in this
+Data only: `vwlite/model/learners.py` creates the objects. More about an algorithm is in `pages/NAME.txt` in this
 folder.
 """
 

@@ -10,7 +10,7 @@ from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.softmax_stack import ClassScored
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
-from vwlite.model.snapshot import slots_of
+from vwlite.model.learners import slots_of
 
 FOLDS = 2
 

@@ -11,7 +11,7 @@ from vwlite.core.auto.stack import combined_weights
 from vwlite.core.base.arrays import narrowed
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
-from vwlite.model.snapshot import slots_of
+from vwlite.model.learners import slots_of
 from vwlite.options.settings import Settings
 from vwlite.records import record
 

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.auto.model import WeightScale
 from vwlite.core.auto.offset import OffsetLearner
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.rules.frozen import Frozen
-from vwlite.model.slots import field_of
+from vwlite.model.learners import field_of, make_expander, make_loss, make_rule
 from vwlite.options.settings import Settings
 from vwlite.runs.memory import TOO_LONG, table_needs
 

@@ -35,9 +35,9 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
 
     Exit code 0: all are valid. 1: some are not; the output says why.
     """
-    from vwlite.algorithms.build import make_names
     from vwlite.auto.labels import WORDS, maps_labels
     from vwlite.core.data.class_names import ClassNames
+    from vwlite.model.learners import make_names
     from vwlite.options.resolve import resolve
     from vwlite.options.settings import MOST_CLASSES
     from vwlite.runs.source import parse_options, table_of
@@ -61,8 +61,8 @@ def check_file(path: str, options: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.errors import DataError, NoInputError
     from vwlite.input import looks_like_vw
-    from vwlite.input.advice import is_spreadsheet
     from vwlite.input.cache import MAGIC
+    from vwlite.input.sources import is_spreadsheet
     from vwlite.model.file import ZIP
 
     try:
@@ -103,7 +103,7 @@ def _check_model(path: str) -> bool:
     """Go the way of `vwlite predict`, up to where it would read data."""
     from vwlite.commands.info import describe
     from vwlite.model import read_model
-    from vwlite.model.snapshot import restore
+    from vwlite.model.learners import restore
 
     model = read_model(path)
     restore(model, model.settings, path, learn=False)
@@ -129,7 +129,7 @@ def _check_cache(path: str) -> bool:
 
 def _check_data(path: str, options: "ParseOptions") -> bool:
     from vwlite.input.pipeline import parsed_batches
-    from vwlite.input.reader import display_name
+    from vwlite.input.sources import display_name
 
     lines = bad = 0
     with parsed_batches([path], options, threads=2) as batches:

@@ -36,7 +36,7 @@ def command(model: str, kind: str, output: str, table: str | None, id_column: st
     from vwlite.errors import DataError, UsageError
     from vwlite.export.tables import write_all
     from vwlite.model import read_model
-    from vwlite.model.snapshot import restore
+    from vwlite.model.learners import restore
     from vwlite.output.atomic import check_apart
     from vwlite.runs.frame import RunFrame
 

@@ -26,7 +26,7 @@ def command(table: str, model: str, loss: str | None) -> int:
     """
     from vwlite.export.tables import read_table
     from vwlite.model import write_model
-    from vwlite.model.snapshot import restore
+    from vwlite.model.learners import restore
     from vwlite.output.atomic import check_apart
     from vwlite.runs.frame import RunFrame
 

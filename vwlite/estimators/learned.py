@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from vwlite.algorithms.build import make_finder
 from vwlite.algorithms.table import AUTO
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
@@ -31,8 +30,8 @@ from vwlite.input.parsing import Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
+from vwlite.model.learners import make_finder, restore
 from vwlite.model.read import read_model
-from vwlite.model.snapshot import restore
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings

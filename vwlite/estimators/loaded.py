@@ -25,8 +25,8 @@ from vwlite.input.schema import Schema
 from vwlite.input.strangers import KnownColumns
 from vwlite.input.tables import TableReader, json_layout
 from vwlite.model.feature_names import CONSTANT
+from vwlite.model.learners import restore
 from vwlite.model.read import read_model
-from vwlite.model.snapshot import restore
 from vwlite.options.resolve import check_link
 from vwlite.options.settings import Settings
 from vwlite.runs.notes import Kept

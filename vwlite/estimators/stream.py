@@ -5,7 +5,6 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.build import make_expander, make_finder
 from vwlite.auto.stream import Stream, packed, unpacked
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
@@ -14,6 +13,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.estimators.learned import MIN_JOURNAL, AutoFitting, BatchSource, Fitted, RowSource, batches_of, names_in
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
+from vwlite.model.learners import make_expander, make_finder
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings

@@ -12,7 +12,8 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.formats import FORMATS, NO_TEXT, Dialect, imported
-from vwlite.input.reader import Block, Tap, UnreadableInput
+from vwlite.input.reader import Block, Tap
+from vwlite.input.sources import UnreadableInput
 from vwlite.records import record
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name, first_line, imported
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
-from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
+from vwlite.input.reader import Block, read_blocks, total_size
+from vwlite.input.sources import UnreadableInput
 
 FIRST = 1000  # bytes in which a JSON array begins
 _JSON_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")

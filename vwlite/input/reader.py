@@ -17,13 +17,12 @@ from typing import Any
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
-from vwlite.output.stdio import say
+from vwlite.input.sources import UnreadableInput, _no_data, _status, _unreadable, display_name
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
 FRONT = 64 << 10  # bytes before what is read, for the beginning of its first line
 POLL = 0.1  # seconds between two checks of `stop` while a pipe has no data
-
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
 UNSUPPORTED = {
@@ -35,8 +34,6 @@ UNSUPPORTED = {
     b"LZIP": "lzip",
 }
 LONGEST_MAGIC = 10
-
-
 Tap = Callable[[str, Any], None]  # gets the name of a source and its next bytes, as they are stored
 
 
@@ -88,41 +85,6 @@ class Block:
         self.owner = None
 
 
-@dataclass(slots=True)
-class UnreadableInput:
-    """Input that is not lines: a line without end, a compressed stream or a file that ends early."""
-
-    message: str
-    source: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.source}:{self.line}:1: {self.message}"
-
-
-def display_name(source: str) -> str:
-    """The name of a source in messages."""
-    return "<stdin>" if source == "-" else source
-
-
-def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
-    """NoInputError for the first source that cannot be read, DataError for one that is a model or the like, before
-    anything is read. Standard input that is a terminal is announced."""
-    for source in sources or ["-"]:
-        mode = _status(source).st_mode
-        try:
-            if stat.S_ISDIR(mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if stat.S_ISREG(mode) and source != "-":  # opening a pipe and closing it again would end its writer
-                with open(source, "rb") as file:
-                    if why := _no_data(file.read(512), source):
-                        raise DataError(f"{source}: {why}")
-        except OSError as e:
-            raise _unreadable(source, e) from e
-        if source == "-" and not quiet and os.isatty(0):
-            say("note: reading lines from the terminal; Ctrl-D ends them")
-
-
 def check_file(path: str) -> None:
     """NoInputError for what is there and is neither a file nor a pipe that is open already, as in `-m <(zcat FILE)`:
     opening a named pipe would wait for its writer, and what is read of a device may never end."""
@@ -136,22 +98,6 @@ def check_file(path: str) -> None:
     raise NoInputError(f"{path}: {kind}, not a file: copy its content to a file first")
 
 
-def _unreadable(source: str, e: OSError) -> NoInputError:
-    from vwlite.input.advice import unreadable  # not at the top: most files can be read
-
-    return NoInputError(unreadable(display_name(source), e))
-
-
-def _no_data(head: bytes, source: str) -> str:
-    """Why a file that begins so is not data, if it is a model or similar."""
-    firsts = (b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff", b"\xd0\xcf")
-    if not head.startswith(firsts) and head[1:4] != b"\0\0\0":
-        return ""
-    from vwlite.input.advice import not_data
-
-    return not_data(head, source)
-
-
 def total_size(sources: Sequence[str]) -> int | None:
     """Bytes of all sources; None if one of them is not a regular file."""
     total = 0
@@ -161,13 +107,6 @@ def total_size(sources: Sequence[str]) -> int | None:
             return None
         total += info.st_size
     return total
-
-
-def _status(source: str) -> os.stat_result:
-    try:
-        return os.fstat(0) if source == "-" else os.stat(source)
-    except OSError as e:
-        raise _unreadable(source, e) from e
 
 
 def read_blocks(

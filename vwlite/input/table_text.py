@@ -17,9 +17,10 @@ from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task, Tasks
-from vwlite.input.reader import MAX_LINE, Block, UnreadableInput
+from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
+from vwlite.input.sources import UnreadableInput
 from vwlite.input.tables import Layout, TableReader, json_layout, lay_out
 
 _BLANKS = b" \t\r\n"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.build import make_expander, make_names
 from vwlite.core.data.batch import Batch
 from vwlite.core.merge.holdout import products
 from vwlite.core.solve.rows import Rows
@@ -18,6 +17,7 @@ from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
+from vwlite.model.learners import make_expander, make_names
 from vwlite.model.slots import Array, copied
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwlite import __version__
-from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
 from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
@@ -25,8 +24,17 @@ from vwlite.merging.stack import Examples, Numbers, averaged, differences
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
-from vwlite.model.slots import Array, array_of, copied, field_of
-from vwlite.model.snapshot import blank_of, fresh_rule, slots_of, state_codes
+from vwlite.model.learners import (
+    blank_of,
+    field_of,
+    fresh_rule,
+    make_expander,
+    make_loss,
+    make_rule,
+    slots_of,
+    state_codes,
+)
+from vwlite.model.slots import Array, array_of, copied
 from vwlite.options.merge import RULES, MergeOptions
 
 MEAN = Candidate("mean")

@@ -28,11 +28,11 @@ from math import e, inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.build import make_loss
 from vwlite.algorithms.losses import loss_function
 from vwlite.core.auto.stack import WIDTH, Scored
 from vwlite.core.base.elementary import each, power
 from vwlite.merging.holdout import OWN, START, Candidate, Scores
+from vwlite.model.learners import make_loss
 from vwlite.options.settings import Settings
 
 Numbers = NDArray[np.float64]

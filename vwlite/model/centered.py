@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.core.base.arrays import narrowed
 from vwlite.errors import DataError
+from vwlite.model.learners import blank_of, fresh_rule
 from vwlite.model.slots import Array, array_of
-from vwlite.model.snapshot import blank_of, fresh_rule
 
 if TYPE_CHECKING:
     from vwlite.model.file import Model

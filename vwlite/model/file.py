@@ -449,7 +449,7 @@ def _checked_digest(path: str, data: bytes | mmap.mmap) -> str:
 
 def _what_it_is(head: bytes) -> str:
     """What a file is that is not a model, by its first bytes, and which command writes a model."""
-    from vwlite.input.advice import is_spreadsheet  # not at the top: most models are some
+    from vwlite.input.sources import is_spreadsheet  # not at the top: most models are some
 
     writes = "; `vwlite train -m FILE` writes one"
     if not head:

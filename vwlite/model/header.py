@@ -12,7 +12,7 @@ from typing import Any, get_args, get_origin
 
 import click
 
-from vwlite.algorithms.build import rule_class
+from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.input.diagnostics import printable

@@ -73,6 +73,6 @@ def opened(path: str, *, keeps: bool = False, whole: bool = False) -> Iterator[t
                 with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
                     yield f, mapped
     except OSError as e:
-        from vwlite.input.advice import unreadable
+        from vwlite.input.sources import unreadable
 
         raise NoInputError(unreadable(path, e, data=False)) from e

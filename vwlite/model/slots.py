@@ -1,12 +1,9 @@
 """Arrays as memoryviews of numbers, and views of one field of the slots of a rule."""
 
 import array
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from vwlite.core.base.arrays import packed
-
-if TYPE_CHECKING:
-    from vwlite.core.learn.rule import Rule
 
 CODES: dict[str, Any] = {"<u4": "I", "<i4": "i", "<f4": "f", "<f8": "d"}  # from NumPy's types to those of memoryviews
 Array: TypeAlias = "memoryview[Any]"
@@ -20,15 +17,3 @@ def array_of(data: "bytes | bytearray | Array", code: Any) -> Array:
 def copied(view: Array) -> Array:
     """The numbers of a view, one after the other."""
     return array_of(packed(view), view.format)
-
-
-def field_of(rule: "Rule", slots: bytes | bytearray, name: str) -> Array:
-    """One field of all slots, as a strided view: from its offset in the first slot, in steps of one slot."""
-    at = 0
-    for field, kind in rule.SLOT:
-        size = int(kind[2:])
-        at += -at % size
-        if field == name:
-            return array_of(slots, CODES[kind])[at // size :: rule.slot_size() // size]
-        at += size
-    raise KeyError(name)

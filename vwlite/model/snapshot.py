@@ -1,23 +1,15 @@
-"""Create a learner from settings or a model, and a model from a learner."""
+"""The model of a learner as it is now, and what its training began from."""
 
-import struct
-from array import array
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import make_learner, make_loss, make_rule, rule_class
-from vwlite.algorithms.table import ALGORITHMS, SOLVED, Algorithm, algorithm_of
-from vwlite.core.base.arrays import narrowed, shifted
+from vwlite.core.base.arrays import shifted
 from vwlite.core.learn.learner import Learner
-from vwlite.core.learn.rule import Rule
-from vwlite.core.rules.frozen import Frozen
-from vwlite.errors import DataError, UsageError
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import COUNTERS, MOST_PASSES
-from vwlite.model.slots import CODES, Array, array_of, copied, field_of
-from vwlite.options.resolve import Resolved
+from vwlite.model.learners import field_of, state_codes
+from vwlite.model.slots import array_of, copied
 from vwlite.options.settings import Settings
 from vwlite.records import record
 
@@ -104,130 +96,3 @@ def snapshot(
         typed=list(typed),
         names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
     )
-
-
-def new_learner(settings: Settings, feature_weights: str | None, **options: Any) -> Learner:
-    """A learner that has seen nothing. feature_weights: the file of them. options: as Learner takes them."""
-    learner = make_learner(settings, **options)
-    if feature_weights is not None:
-        from vwlite.input.feature_weights import read_feature_weights
-
-        learner.rule.set_weights(
-            *read_feature_weights(feature_weights, bits=settings.bits, hash_all=settings.hash == "all")
-        )
-    return learner
-
-
-def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Learner:
-    """A learner that continues a model, with the settings that the command line changed."""
-    settings = resolved.settings
-    if model.algorithm == SOLVED.name:
-        return _from_weights(model, settings, path, options)
-    learner = restore(model, settings, path, **options)
-    if settings.nonzeros and {"l1", "radius"} & set(resolved.changed):
-        learner.rule.change_strength(getattr(settings, algorithm_of(settings.algorithm).strength))
-    elif "radius" in resolved.changed:
-        learner.rule.radius_changed()
-    return learner
-
-
-def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Learner:
-    """A learner that continues a model. options: those of Learner."""
-    if model.weights_only:
-        if options.get("learn", True):
-            why = "saved with --save-weights-only"
-            if "columns" in model.chosen:
-                why += f", or learned by {model.algorithm} with --normalize center, which then has no state"
-            raise DataError(f"{path}: {why}: it predicts, but cannot be continued")
-        return _predictor(model, settings, path, options)
-    # The state has more weights than the model, or its intercept with fewer digits.
-    if (settings.nonzeros or model.chosen) and not options.get("learn", True):
-        return _predictor(model, settings, path, options)
-    learner = make_learner(settings, class_names=model.classes, **options)
-    rule = learner.rule
-    if {name: array.format for name, array in model.state.items()} != state_codes(rule):
-        raise DataError(f"{path}: not a valid model: the state is not that of {settings.algorithm}")
-    try:
-        rule.load(model.rule | model.more, slots_of(rule, model.keys, model.state))
-    except (KeyError, TypeError, ValueError, OverflowError) as e:
-        raise DataError(f"{path}: not a valid model: the rule's state is not that of {settings.algorithm}: {e}") from e
-    _set_range(learner, model)
-    return learner
-
-
-def _predictor(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
-    """A learner for weights without their state."""
-    learner = make_learner(settings, kind=Frozen, class_names=model.classes, **options)
-    rule = learner.rule
-    fields = slots_of(rule, model.keys, {"w": model.weights})
-    scalars = {"t": 0, "unseen": 0.0} | model.rule
-    if rule.records > 1:
-        scalars = {name: x if type(x) is list else [x] * rule.records for name, x in scalars.items()}
-    try:
-        rule.load(scalars, fields)
-    except (TypeError, ValueError) as e:
-        raise DataError(f"{path}: not a valid model: {e}") from e
-    _set_range(learner, model)
-    return learner
-
-
-def _from_weights(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
-    """A learner that starts from these weights without other state. UsageError if its rule needs more."""
-    if not _begins_from_weights(algorithm_of(settings.algorithm)) or settings.average or settings.nonzeros:
-        more = " with --average" if settings.average else " with --nonzeros" if settings.nonzeros else ""
-        able = ", ".join(a.name for a in ALGORITHMS.values() if _begins_from_weights(a) and settings.loss in a.losses)
-        raise UsageError(
-            f"{path}: --algorithm {settings.algorithm}{more} cannot start from weights alone, as its weights "
-            f"depend on more: use {able}"
-        )
-    learner = make_learner(settings, class_names=model.classes, **options)
-    rule = learner.rule
-    alone, fields = fresh_rule(settings), {}
-    for name, code in state_codes(rule).items():
-        # What a slot has of a number of the rule is what that was when it was touched last.
-        value = alone.scalars().get(name, blank_of(alone, name))
-        fields[name] = array_of(struct.pack(code, value) * len(model.weights), code)
-    fields["w"] = narrowed(model.weights) if fields["w"].format == "f" else model.weights
-    rule.load(rule.scalars(), slots_of(rule, model.keys, fields))
-    return learner
-
-
-def fresh_rule(settings: Settings) -> Rule:
-    """The rule of one class, as it begins."""
-    return make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
-
-
-def blank_of(rule: Rule, name: str) -> Any:
-    """A field of a new slot; 0 if the field does not exist."""
-    blank = rule.blank() or bytes(rule.slot_size())
-    return field_of(rule, blank, name)[0] if name in state_codes(rule) else 0.0
-
-
-def _begins_from_weights(algorithm: Algorithm) -> bool:
-    """Whether the slot of a feature has its weight as it is."""
-    return any(name == "w" for name, _ in rule_class(algorithm.rule).SLOT)
-
-
-def _set_range(learner: Learner, model: "Model") -> None:
-    if model.range is not None:
-        learner.min_label, learner.max_label = model.range
-    learner.clips = model.range is not None
-    if model.calibration:
-        points = (array("d", map(float, model.calibration[name])) for name in ("scores", "values"))
-        learner.calibrate(model.calibration["slope"], *points)
-
-
-def state_codes(rule: Rule) -> dict[str, str]:
-    """The fields of a slot that are kept in the model, with the format of their memoryviews."""
-    return {name: CODES[kind] for name, kind in rule.SLOT if name != "mark" and not name.startswith("_")}
-
-
-def slots_of(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
-    """The slots of these keys, with these fields; the others are zero."""
-    slots = bytearray(len(keys) * rule.records * rule.slot_size())
-    marks = shifted(keys, 1)
-    for k in range(rule.records):
-        field_of(rule, slots, "mark")[k :: rule.records] = marks
-    for name, numbers in fields.items():
-        field_of(rule, slots, name)[:] = numbers
-    return slots

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from vwlite.algorithms.build import make_expander
 from vwlite.core.base.arrays import is_ascending
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
@@ -21,6 +20,7 @@ from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import Model
 from vwlite.model.header import COUNTERS
+from vwlite.model.learners import make_expander
 from vwlite.model.slots import array_of
 from vwlite.options.settings import Settings
 from vwlite.rounds.shards import ShardSums

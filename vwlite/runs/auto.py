@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import called, loss_function
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.labels import MOST, WORDS, choose, maps_labels
@@ -46,6 +45,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, label_text
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.model.header import COUNTERS
+from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.options.resolve import NOT_AUTO, check_link, option_name, usual_link
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.build import make_expander, make_loss, make_rule
 from vwlite.algorithms.losses import loss_function
 from vwlite.auto.classes import FOLDS, ClassSelection, constant_part, load_parts
 from vwlite.auto.model import WeightScale, best_kind, gd_settings, part_of
@@ -16,6 +15,7 @@ from vwlite.core.auto.softmax_stack import constant_loss, importance_of_classes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.normalize import Normalizer
 from vwlite.errors import UsageError
+from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.runs.auto import AutoTraining, log

@@ -3,10 +3,10 @@
 import math
 from typing import NamedTuple
 
-from vwlite.algorithms.build import make_loss
 from vwlite.core.learn.labels import LabelSample, best_constant, constant_loss
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.tally import Tally
+from vwlite.model.learners import make_loss
 from vwlite.options.settings import Settings
 
 LARGEST_SCORE = 50.0  # beyond, no constant is better for labels of two values

@@ -10,9 +10,9 @@ from vwlite.algorithms.table import SOLVED
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.weights import norms_beside
 from vwlite.errors import DataError, UsageError
-from vwlite.input.reader import check_sources
+from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model
-from vwlite.model.snapshot import restore
+from vwlite.model.learners import restore
 from vwlite.options.resolve import KEPT, option_name
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model

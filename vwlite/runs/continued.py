@@ -12,7 +12,8 @@ from vwlite.errors import CheckError, DataError, UsageError
 from vwlite.evaluation.drift import Number, differs, share, watched
 from vwlite.evaluation.screen import check_names, failures
 from vwlite.input.diagnostics import printable
-from vwlite.input.reader import check_file, display_name
+from vwlite.input.reader import check_file
+from vwlite.input.sources import display_name
 from vwlite.model.header import MOST_INPUTS
 from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions

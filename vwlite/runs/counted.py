@@ -9,7 +9,7 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
-from vwlite.input.reader import display_name
+from vwlite.input.sources import display_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import MOST_CLASSES
 from vwlite.runs.common import say

@@ -24,9 +24,9 @@ from vwlite.input.formats import FORMATS
 from vwlite.input.json_text import loads
 from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
-from vwlite.input.reader import check_sources, display_name
 from vwlite.input.sample import FEW, NEARLY, Finding, Sample
 from vwlite.input.schema import CELLS_MISSING, listed, open_schema
+from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
 from vwlite.input.values import Values
 from vwlite.names import names_text

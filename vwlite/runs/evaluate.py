@@ -19,7 +19,7 @@ from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import Parsed
-from vwlite.input.reader import display_name
+from vwlite.input.sources import display_name
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.run_options import ModelOptions
 from vwlite.output.json_text import json_text

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from vwlite.algorithms.build import make_expander, make_finder
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import CONSTANT_HASH, Expander
 from vwlite.core.learn.recorder import FIELDS, Recorder
@@ -25,6 +24,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.feature_names import FeatureNames, escaped
+from vwlite.model.learners import make_expander, make_finder
 from vwlite.options.explain import ExplainOptions
 from vwlite.options.run_options import MOST_NAMES
 from vwlite.options.settings import Settings

@@ -1,11 +1,11 @@
 """The means of columns, for `--normalize center`."""
 
-from vwlite.algorithms.build import make_expander
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import MOST_CENTERED, Normalizer
 from vwlite.errors import DataError
 from vwlite.model.centered import Dense
+from vwlite.model.learners import make_expander
 from vwlite.options.settings import Settings
 
 NOT_DENSE = (

@@ -5,15 +5,14 @@ from functools import partial
 
 import numpy as np
 
-from vwlite.algorithms.build import make_finder
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
-from vwlite.input.reader import check_sources
+from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import FeatureNames
-from vwlite.model.snapshot import restore
+from vwlite.model.learners import make_finder, restore
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
 from vwlite.output.atomic import check_apart

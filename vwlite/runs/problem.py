@@ -14,7 +14,6 @@ from operator import mul
 from typing import Any
 
 from vwlite import __version__
-from vwlite.algorithms.build import make_expander
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.checksum import Checksum, checksum
 from vwlite.core.data.batch import Batch
@@ -27,6 +26,7 @@ from vwlite.errors import DataError, WriteError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
 from vwlite.model.centered import Dense
+from vwlite.model.learners import make_expander
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions

@@ -12,9 +12,9 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import parsed_batches
-from vwlite.input.reader import check_sources
+from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model
-from vwlite.model.snapshot import restore
+from vwlite.model.learners import restore
 from vwlite.options.resolve import OF_LOSS, check_link, check_run, option_name
 from vwlite.options.run_options import ModelOptions
 from vwlite.options.settings import Settings

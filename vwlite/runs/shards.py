@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from vwlite.input.reader import check_sources
+from vwlite.input.sources import check_sources
 from vwlite.model import read_model, write_model
 from vwlite.options.resolve import check_run
 from vwlite.options.solve import SolveOptions, resolve_solve

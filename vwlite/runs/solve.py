@@ -16,7 +16,7 @@ from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.softmax import SoftmaxProblem
 from vwlite.core.solve.solver import Solver
 from vwlite.errors import DataError
-from vwlite.input.reader import check_sources
+from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.options.resolve import check_run

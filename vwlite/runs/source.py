@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vwlite.algorithms.build import make_finder, make_names
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
@@ -16,6 +15,7 @@ from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
+from vwlite.model.learners import make_finder, make_names
 from vwlite.names import names_in
 from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.options.settings import Settings

@@ -31,8 +31,7 @@ from vwlite.core.auto.stream import Reservoir
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import UsageError
-from vwlite.model.slots import field_of
-from vwlite.model.snapshot import slots_of
+from vwlite.model.learners import field_of, slots_of
 from vwlite.options.resolve import NOT_AUTO, option_name
 from vwlite.options.run_options import TrainOptions
 from vwlite.options.settings import Settings

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
-from vwlite.input.reader import check_sources
+from vwlite.input.sources import check_sources
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
 from vwlite.runs.counted import with_counted_classes

@@ -12,7 +12,8 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE
-from vwlite.model.snapshot import FROM_NOTHING, Provenance, new_learner, resume, snapshot
+from vwlite.model.learners import new_learner, resume
+from vwlite.model.snapshot import FROM_NOTHING, Provenance, snapshot
 from vwlite.options.resolve import Resolved, resolve
 from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of

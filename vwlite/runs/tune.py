@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.algorithms.build import make_expander, make_loss
 from vwlite.algorithms.losses import called
 from vwlite.algorithms.table import AUTO
 from vwlite.auto.data import DrawnExamples
@@ -31,8 +30,10 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import CannotCreateError, DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
-from vwlite.input.reader import check_file, check_sources
-from vwlite.model.snapshot import new_learner, restore, snapshot
+from vwlite.input.reader import check_file
+from vwlite.input.sources import check_sources
+from vwlite.model.learners import make_expander, make_loss, new_learner, restore
+from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
 from vwlite.options.resolve import check_run, resolve
 from vwlite.options.run_options import TrainOptions, collected

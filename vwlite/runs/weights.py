@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.algorithms.build import make_expander, make_finder
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.spread import Spread
 from vwlite.core.text.feature_names import NameStore
@@ -22,6 +21,7 @@ from vwlite.input.diagnostics import printable
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
+from vwlite.model.learners import make_expander, make_finder
 from vwlite.options.run_options import MOST_NAMES, ModelOptions
 from vwlite.options.settings import Settings
 from vwlite.output.json_text import json_text

@@ -15,8 +15,9 @@ from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task
 from vwlite.input.pipeline import Parsing, format_of
-from vwlite.input.reader import Block, UnreadableInput
+from vwlite.input.reader import Block
 from vwlite.input.schema import Schema
+from vwlite.input.sources import UnreadableInput
 from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
 from vwlite.options.run_options import PredictOptions

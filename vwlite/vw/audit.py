@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from vwlite.model.slots import field_of
+from vwlite.model.learners import field_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.vw.layers.base import Current, counts_of
 from vwlite.vw.messages import Critical, prediction, short

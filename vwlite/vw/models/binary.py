@@ -10,7 +10,8 @@ from typing import Any
 
 from vwlite.core.base.arrays import largest, narrowed, records_of, shifted, widened
 from vwlite.core.text.parser import murmur3
-from vwlite.model.slots import CODES, Array, array_of, copied, field_of
+from vwlite.model.learners import field_of
+from vwlite.model.slots import CODES, Array, array_of, copied
 from vwlite.vw.messages import VERSION, Critical, short
 from vwlite.vw.text.parser import to_float
 

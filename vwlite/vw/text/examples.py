@@ -14,7 +14,8 @@ from vwlite.input.cache import MAGIC, CacheReader, CacheUnusable, CacheWriter, m
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import Parsed, ParseOptions, Task
 from vwlite.input.pipeline import Ahead, Parsing
-from vwlite.input.reader import Block, UnreadableInput, read_blocks, total_size
+from vwlite.input.reader import Block, read_blocks, total_size
+from vwlite.input.sources import UnreadableInput
 from vwlite.vw.messages import Critical, Streams
 from vwlite.vw.text.parser import FeatureHashing, Namespace, ParsedExample, TextParser, read_number
 

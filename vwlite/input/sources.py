@@ -1,13 +1,76 @@
-"""What to do about a file that cannot be read, or is not data. Imported only after such an error."""
+"""Which files are data: whether they can be read, and what to do about those that are something else."""
 
 import errno
 import glob
 import os
 import re
-from difflib import get_close_matches
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from vwlite.errors import DataError, NoInputError
 from vwlite.input import looks_like_vw
 from vwlite.output.shell_words import quoted
+from vwlite.output.stdio import say
+
+
+@dataclass(slots=True)
+class UnreadableInput:
+    """Input that is not lines: a line without end, a compressed stream or a file that ends early."""
+
+    message: str
+    source: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:1: {self.message}"
+
+
+def display_name(source: str) -> str:
+    """The name of a source in messages."""
+    return "<stdin>" if source == "-" else source
+
+
+def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
+    """NoInputError for the first source that cannot be read, DataError for one that is a model or the like, before
+    anything is read. Standard input that is a terminal is announced."""
+    for source in sources or ["-"]:
+        mode = _status(source).st_mode
+        try:
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if stat.S_ISREG(mode) and source != "-":  # opening a pipe and closing it again would end its writer
+                with open(source, "rb") as file:
+                    if why := _no_data(file.read(512), source):
+                        raise DataError(f"{source}: {why}")
+        except OSError as e:
+            raise _unreadable(source, e) from e
+        if source == "-" and not quiet and os.isatty(0):
+            say("note: reading lines from the terminal; Ctrl-D ends them")
+
+
+def _unreadable(source: str, e: OSError) -> NoInputError:
+    pass  # TODO self import
+
+    return NoInputError(unreadable(display_name(source), e))
+
+
+def _no_data(head: bytes, source: str) -> str:
+    """Why a file that begins so is not data, if it is a model or similar."""
+    firsts = (b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff", b"\xd0\xcf")
+    if not head.startswith(firsts) and head[1:4] != b"\0\0\0":
+        return ""
+    pass  # TODO self import
+
+    return not_data(head, source)
+
+
+def _status(source: str) -> os.stat_result:
+    try:
+        return os.fstat(0) if source == "-" else os.stat(source)
+    except OSError as e:
+        raise _unreadable(source, e) from e
+
 
 _FETCH = {
     "s3": "aws s3 cp {} -", "gs": "gcloud storage cat {}", "hdfs": "hdfs dfs -cat {}", "http": "curl -sSfL {}",
@@ -40,6 +103,8 @@ def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
         return f"{said}: write spaces between files, {path.replace(',', ' ')}"
     names = os.listdir(folder or ".") if os.access(folder or ".", os.R_OK) else []
     others = [n for n in names if n[0] != "." and _DIGITS.sub("0", n) != _DIGITS.sub("0", name)]  # day3 is not day2
+    from difflib import get_close_matches
+
     alike = get_close_matches(name, others, 1, 0.8)
     return f"{said} (did you mean {os.path.join(folder, alike[0])}?)" if alike else said
 
