@@ -13,7 +13,7 @@ import os
 import signal
 
 from vwlite.output import stdio
-from vwlite.runs.signals import STOPPING, StopSignal
+from vwlite.output.signals import STOPPING, StopSignal
 
 
 def main() -> None:

@@ -3,6 +3,9 @@
 A message is a sentence for the user: where, what is wrong, and what to do.
 """
 
+import errno
+import os
+
 
 class VwliteError(Exception):
     """An error that a person can act on: printed without a traceback."""
@@ -71,3 +74,33 @@ class ClosedPipe(VwliteError):
     """
 
     exit_code = 0
+
+
+_INTERNAL = "internal error:"
+# What a disk or a network file system may say at any call, such as closing a file that was read.
+_FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE)
+
+
+def outcome(e: Exception) -> tuple[int, str]:
+    """The exit code after an exception, and the sentence about it."""
+    if isinstance(e, VwliteError):
+        return e.exit_code, str(e)
+    if isinstance(e, MemoryError):
+        return 70, f"out of memory: {str(e) or 'the model does not fit; try fewer --bits'}"
+    if shortage := _shortage(e):
+        return ShortageError.exit_code, shortage
+    if isinstance(e, OSError) and e.errno in _FAILING:
+        return WriteError.exit_code, f"{e.filename or 'reading or writing a file'}: {e.strerror}"
+    return 70, f"{_INTERNAL} {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)"
+
+
+def _shortage(e: Exception) -> str | None:
+    """What the system has no more of, as a sentence, if that is the error."""
+    if getattr(e, "errno", None) in (errno.EMFILE, errno.ENFILE) or os.strerror(errno.EMFILE) in str(e):
+        import resource  # only this sentence needs it
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return f"too many open files: this process may have {limit} at a time; ulimit -n allows more"
+    if isinstance(e, RuntimeError) and "can't start new thread" in str(e):
+        return "too many threads: the system allows no more; ulimit -u, or a limit of the container, allows more"
+    return None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vwlite.auto.labels import MOST, choose
+from vwlite.algorithms.labels import MOST, choose
 from vwlite.errors import DataError
 
 

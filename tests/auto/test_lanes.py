@@ -7,13 +7,13 @@ from slow_auto import DELTA, RATES, TAU, SlowLanes
 from streams import CONSTANT, random_stream
 
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.robust import ScaledHuber
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn import losses
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 
 KINDS, COLUMNS, STATE = 4, 8, 11
 ALL = ["logistic", "squared", "poisson", "quantile", "huber"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from batches import Line, batch_of
 
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.model import WeightScale
 from vwlite.auto.sparse import (
     FACTOR,
@@ -23,7 +24,6 @@ from vwlite.auto.sparse import (
     smallest,
 )
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 
 PLAIN = WeightScale()
 

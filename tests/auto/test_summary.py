@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from batches import Line, batch_of
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.normalize import Normalizer
 from vwlite.model.learners import make_expander
-from vwlite.options.settings import Settings
 
 
 def summary_of(batch, **options):

@@ -50,7 +50,7 @@ import vwlite.runs.predict
 import vwlite.runs.train  # here, so that the processes that are forked need not
 from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.cli import run
-from vwlite.options.resolve import option_name
+from vwlite.options.spec import option_name
 
 SEED = 1
 CLOSE = 1.01  # settings whose validation loss is within this factor of the least are as good

@@ -25,12 +25,12 @@ import numpy as np
 from harness import made, options_of, say, show, table, verdict
 
 from vwlite.algorithms.rules import rule_class
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.core.text.parser import Parser
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 
 DIMENSIONS = [10**i for i in range(4, 9)]
 USED = 10**4  # features of the stream "same"

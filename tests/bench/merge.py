@@ -40,9 +40,9 @@ import numpy as np
 from harness import ROOT, VWLITE, generate, installed, made, options_of, report_of, run, say, show, table, verdict
 
 from vwlite import __version__
+from vwlite.algorithms.settings import Settings
 from vwlite.cli import run as run_here
 from vwlite.model import Model, read_model, write_model
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 SETS = {

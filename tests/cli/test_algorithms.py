@@ -9,14 +9,14 @@ from docs import help_of
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.rules import rule_class
+from vwlite.algorithms.settings import SPECS, Settings
+from vwlite.algorithms.solvers import SOLVERS, best_solver
 from vwlite.algorithms.table import ALGORITHMS, CHOICES, SCHEDULE
 from vwlite.commands.algorithms import SOLVERS_FOLLOW, WIDTH, defaults
 from vwlite.core.learn.rule import Rule
 from vwlite.core.solve.solver import Solver
-from vwlite.options.resolve import option_name
-from vwlite.options.settings import SPECS, Settings
+from vwlite.options.spec import option_name
 from vwlite.runs.solve import solver_class
-from vwlite.solvers.table import SOLVERS, best_solver
 
 ROOT = Path(__file__).parents[2]
 FLAGS = {"--average", "--nonnegative"}  # options without a value

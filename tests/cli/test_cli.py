@@ -18,6 +18,7 @@ from running import GD, shell, with_gd
 
 from vwlite import __version__
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
 from vwlite.cli import run
 from vwlite.hashing import feature_hash
@@ -25,7 +26,6 @@ from vwlite.input.schema import RoleOptions
 from vwlite.options.command import Command
 from vwlite.options.resolve import resolve
 from vwlite.options.run_options import PredictOptions, TrainOptions, predict_options, train_options
-from vwlite.options.settings import Settings
 from vwlite.program import COMMANDS, program
 
 DATA = """\

@@ -454,7 +454,7 @@ def test_a_signal_while_a_command_starts(folder, known, number):
     )  # fmt: skip
     assert process.stderr is not None
     for line in process.stderr:
-        if line.endswith(b" vwlite.runs.signals\n"):
+        if line.endswith(b" vwlite.output.signals\n"):
             break
     for _ in range(after):
         process.stderr.readline()

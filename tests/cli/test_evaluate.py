@@ -13,9 +13,9 @@ from tests.support.running import GD
 from vwlite.evaluation import screen
 from vwlite.evaluation.against import Against
 from vwlite.evaluation.kinds import Binary, Regression, Rows
-from vwlite.evaluation.screen import failures
 from vwlite.options.types import Condition
 from vwlite.output.json_text import json_text
+from vwlite.runs.conditions import failures
 
 metrics = pytest.importorskip("sklearn.metrics")
 

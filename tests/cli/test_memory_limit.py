@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from running import PATIENT, PROGRAM, standard_input, start
 
-from vwlite.runs.memory import COLUMN, EXAMPLE
+from vwlite.algorithms.memory import COLUMN, EXAMPLE
 
 ENOUGH = "7M"
 PROBLEMS = {

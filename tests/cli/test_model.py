@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from running import GD
 
+from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, NoInputError
 from vwlite.model.file import FORMAT, Model, write_model
 from vwlite.model.read import map_model, read_model
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 

@@ -11,11 +11,11 @@ from batches import Line, batch_of
 from running import GD, with_gd
 
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.model import read_model
 from vwlite.model.file import write_model
 from vwlite.model.learners import make_loss
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.usefixtures("folder")

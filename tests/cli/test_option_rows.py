@@ -4,6 +4,7 @@ from dataclasses import fields
 
 import pytest
 
+from vwlite.algorithms.settings import Settings
 from vwlite.errors import UsageError
 from vwlite.options.dask import DaskPredictOptions, DaskTrainOptions
 from vwlite.options.describe import DescribeOptions
@@ -11,7 +12,6 @@ from vwlite.options.diff import DiffOptions
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.merge import MergeOptions
 from vwlite.options.run_options import InputOptions, PredictOptions, TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.options.solve import CertifyOptions, SolveOptions
 from vwlite.options.spec import check_rows
 from vwlite.options.types import PATH

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from running import GD, PATIENT
 
-from vwlite.runs.progress import (
+from vwlite.output.progress import (
     HEADER,
     Interval,
     LiveLine,
@@ -140,7 +140,7 @@ def test_numbers_of_the_summary(value, text):
 # --- on a terminal ---------------------------------------------------------------------------
 
 OFTEN = (
-    "import sys; from vwlite.cli import run; from vwlite.runs.progress import LiveLine; LiveLine.INTERVAL = 1e-4; "
+    "import sys; from vwlite.cli import run; from vwlite.output.progress import LiveLine; LiveLine.INTERVAL = 1e-4; "
     "sys.exit(run(sys.argv[1:]))"
 )
 
@@ -232,7 +232,7 @@ def test_what_is_printed_while_the_live_line_ticks_has_lines_of_its_own(monkeypa
 def test_passes_of_auto_have_a_live_line(tmp_path, monkeypatch, vwlite):
     monkeypatch.setattr(LiveLine, "INTERVAL", 0)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("vwlite.runs.progress.is_terminal", lambda stream: True)
+    monkeypatch.setattr("vwlite.output.progress.is_terminal", lambda stream: True)
     data = tmp_path / "d"
     data.write_text("".join(f"{i % 2} | a:{i % 7} b{i % 5}\n" for i in range(3000)))
     said = vwlite("train", data).err

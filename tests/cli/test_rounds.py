@@ -16,10 +16,10 @@ from running import PATIENT, start
 from sets import SETS
 from text_problems import SMOOTH, weights_of
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import read_model
-from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
 from vwlite.rounds.driver import NO_STATE, Rounds, RoundState
 from vwlite.rounds.shards import ShardSums, facts_of, shard_of

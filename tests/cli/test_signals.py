@@ -14,13 +14,13 @@ import pytest
 from batches import Line, batch_of
 from running import GD, PATIENT, PROGRAM, in_child, leftovers, start
 
+from vwlite.algorithms.settings import Settings
 from vwlite.cli import run
 from vwlite.core.learn.learner import Reason
 from vwlite.model import read_model
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
-from vwlite.runs.signals import StopSignal
+from vwlite.output.signals import StopSignal
 
 pytestmark = pytest.mark.third
 LINES = b"1 |a x y\n-1 |a y z\n" * 50
@@ -219,7 +219,7 @@ def importing(*arguments: object) -> "subprocess.Popen[bytes]":
 def handled(process: "subprocess.Popen[bytes]") -> None:
     """Wait until the program is ready for signals; what comes before is Python's own start."""
     for line in process.stderr:
-        if line.endswith(b" vwlite.runs.signals\n"):
+        if line.endswith(b" vwlite.output.signals\n"):
             break
     assert process.stderr.readline()  # imported after that
 

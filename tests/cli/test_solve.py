@@ -19,8 +19,8 @@ from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
 
 from vwlite import __version__
+from vwlite.algorithms.solvers import SOLVERS
 from vwlite.model import read_model
-from vwlite.solvers.table import SOLVERS
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"

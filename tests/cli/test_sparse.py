@@ -8,10 +8,10 @@ import pytest
 from running import finish, start
 from test_auto import LOGISTIC, lines_of, loss_on, model_of, write
 
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.sparse import RATES, STRENGTHS
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 from vwlite.runs.sparse import SparseTraining
 
 ONE = ("--threads", "1")

@@ -10,11 +10,11 @@ from batches import Line, batch_of
 from streams import CONSTANT, random_stream
 from test_battery import OPTIONS
 
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.learn.learner import Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 
 AVERAGED = [a.name for a in ALGORITHMS.values() if "average" in a.options]
 BITS = 11  # the table grows on the way; many of the 3000 features collide

@@ -9,6 +9,7 @@ from queue import SimpleQueue
 import numpy as np
 import pytest
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.interactions import concrete
 from vwlite.core.text.feature_names import NameFinder, NameStore, disorder
@@ -16,7 +17,6 @@ from vwlite.core.text.parser import Parser
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model.feature_names import FeatureNames, escaped, unescaped
 from vwlite.model.learners import make_expander, make_finder
-from vwlite.options.settings import Settings
 
 PRIME = 16777619
 

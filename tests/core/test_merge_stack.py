@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from merge import STACK_PRIOR, stack_average, stack_differences
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.stack import WIDTH
 from vwlite.merging import stack
 from vwlite.merging.holdout import START, Candidate, Scores
 from vwlite.merging.stack import Examples, averaged, differences
-from vwlite.options.settings import Settings
 
 N, SHARDS = 60, 4
 WAYS = ("mean", "touched", "information", "path2", "path", "path32", "dual", "root")

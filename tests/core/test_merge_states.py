@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from merge import adagrad_z, ftrl_z, product, project_adaptive, rda_z, soft
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.merging.states import Merged
 from vwlite.model.learners import make_loss, make_rule
-from vwlite.options.settings import Settings
 
 N, CONSTANT = 40, 7
 

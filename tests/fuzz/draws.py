@@ -18,13 +18,13 @@ from fuzz.check_case import check_case
 from fuzz.damage import changed_bytes, damaged_cache, damaged_model
 from fuzz.patterns import drawn as drawn_pattern
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.solvers import SOLVERS
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
 from vwlite.commands.certify import command as certify
 from vwlite.commands.predict import command as predict
 from vwlite.commands.solve import command as solve
 from vwlite.commands.train import command as train
 from vwlite.options.types import Classes, FileName, IntervalType, Labels, LettersType, Number, ProgressType, Whole
-from vwlite.solvers.table import SOLVERS
 from vwlite.vw.arguments import OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------

@@ -34,9 +34,9 @@ from streams import CONSTANT, Walk  # noqa: E402
 from test_expand import slow_expand  # noqa: E402
 
 from vwlite import __version__  # noqa: E402
+from vwlite.algorithms.settings import Settings  # noqa: E402
 from vwlite.algorithms.table import ALGORITHMS, SOLVED  # noqa: E402
 from vwlite.hashing import feature_hash  # noqa: E402
-from vwlite.options.settings import Settings  # noqa: E402
 
 BITS = 8  # of the references' keys: they hold a number for each
 CLOSE = 2e-5  # how near predictions must be to those of the reference, whose numbers are doubles

@@ -31,9 +31,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
+from vwlite.algorithms.settings import SPECS
 from vwlite.estimators.options import OF_CLASSIFIER
 from vwlite.model import read_model
-from vwlite.options.settings import SPECS
 from vwlite.runs.common import Run
 
 

@@ -22,6 +22,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_
 from slow_tables import kept  # noqa: E402
 
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
+from vwlite.algorithms.settings import Settings  # noqa: E402
 from vwlite.core.data.arrow import Frame  # noqa: E402
 from vwlite.core.data.batch import Batch  # noqa: E402
 from vwlite.core.text.parser import Parser  # noqa: E402
@@ -30,7 +31,6 @@ from vwlite.input.arrow import text_of  # noqa: E402
 from vwlite.input.schema import RoleOptions  # noqa: E402
 from vwlite.model import read_model  # noqa: E402
 from vwlite.model.file import to_bytes  # noqa: E402
-from vwlite.options.settings import Settings  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 DATA = {

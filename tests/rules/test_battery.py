@@ -14,6 +14,7 @@ from batches import Line, batch_of, learn
 from streams import random_stream
 
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core import Libraries
 from vwlite.core.data.dictionary import Dictionary
@@ -24,7 +25,6 @@ from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
 from vwlite.core.vw.pistol import Pistol
 from vwlite.model.learners import make_learner
-from vwlite.options.settings import Settings
 
 pytestmark = pytest.mark.pairwise("battery")
 OPTIONS = {

@@ -20,6 +20,7 @@ from batches import Line, batch_of
 from streams import CONSTANT
 
 from vwlite.algorithms.losses import LOSSES as TABLE
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
@@ -27,7 +28,6 @@ from vwlite.core.learn.rule import Rule
 from vwlite.model import Model
 from vwlite.model.learners import make_learner, restore
 from vwlite.model.snapshot import snapshot
-from vwlite.options.settings import Settings
 
 STREAMS = 60  # of each kind
 VALUES = [(1.0,), (1.0, -1.0), (0.5, 1.0, 2.0), (1.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0), (0.1, 0.2, 0.3, -0.1)]

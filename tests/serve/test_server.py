@@ -17,8 +17,8 @@ from running import finish, in_child, start
 from servers import TEXT, predicted, wait_for
 
 from vwlite.errors import UnavailableError
+from vwlite.listening import listening
 from vwlite.serve.access_log import AccessLog
-from vwlite.serve.server import listening
 
 LINES = TEXT.encode().splitlines(True)
 

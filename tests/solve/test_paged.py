@@ -12,12 +12,12 @@ import pytest
 from batch_problems import BITS, Drawn, draw, rows_of
 from batches import Line, batch_of
 
+from vwlite.algorithms.solvers import SOLVERS
 from vwlite.core.base.checksum import Checksum, checksum
 from vwlite.core.data.expand import Expander
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.rows import Rows
 from vwlite.core.solve.softmax import SoftmaxProblem
-from vwlite.solvers.table import SOLVERS
 
 
 def in_file(lines: list[Line], *, blocks: int = 4, most: int = 1, bits: int = BITS) -> Rows:

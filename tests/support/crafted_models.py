@@ -31,10 +31,10 @@ from typing import Any
 from running import with_gd
 
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.solvers import SOLVERS
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.cli import run
-from vwlite.runs.signals import StopSignal
-from vwlite.solvers.table import SOLVERS
+from vwlite.output.signals import StopSignal
 from vwlite.vw.models.binary import STATE, Header, write_binary
 from vwlite.vw.models.binary import VwModel as VwModel
 

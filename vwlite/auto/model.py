@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
 from vwlite.core.auto.stack import combined_weights
 from vwlite.core.base.arrays import narrowed
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
 from vwlite.model.learners import slots_of
-from vwlite.options.settings import Settings
 from vwlite.records import record
 
 STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
+from vwlite.algorithms.checks import refused
+from vwlite.algorithms.settings import SPECS
 from vwlite.algorithms.table import ALGORITHMS, AUTO, Algorithm
 from vwlite.errors import UsageError
-from vwlite.options.resolve import option_name, refused
-from vwlite.options.settings import SPECS
+from vwlite.options.spec import option_name
 
 USUAL = ("gd", "adagrad", "adagrad-rda", "ftrl")  # beside auto
 NORMALIZATIONS = ("none", "l2", "log")

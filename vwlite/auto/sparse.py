@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
+from vwlite.algorithms.memory import TOO_LONG, table_needs
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.model import WeightScale
 from vwlite.core.auto.offset import OffsetLearner
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.rules.frozen import Frozen
 from vwlite.model.learners import field_of, make_expander, make_loss, make_rule
-from vwlite.options.settings import Settings
-from vwlite.runs.memory import TOO_LONG, table_needs
 
 RATES = (0.6, 1.8, 5.4)  # for labels of deviation 1 and examples of length 1
 STRENGTHS, FACTOR = 15, 2.0

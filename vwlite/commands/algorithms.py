@@ -7,12 +7,12 @@ import click
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.page import read_page
+from vwlite.algorithms.settings import SPECS
+from vwlite.algorithms.solvers import SOLVERS, SolverRow
 from vwlite.algorithms.table import AUTO, CHOICES, Algorithm
 from vwlite.options.command import Command
-from vwlite.options.run_options import click_option
-from vwlite.options.settings import SPECS
 from vwlite.options.spec import shown_value
-from vwlite.solvers.table import SOLVERS, SolverRow
+from vwlite.options.taking import click_option
 
 WIDTH = 100
 NAMES = list(dict.fromkeys([*CHOICES, *SOLVERS]))  # some are both
@@ -169,7 +169,7 @@ def _described(a: Algorithm, name: str) -> str:
 
 def refusals(a: Algorithm, more: str) -> list[str]:
     """Options that mean nothing to it and the reason, those of one reason together; then what else it refuses."""
-    from vwlite.options.resolve import refused  # here, as it brings what opens files
+    from vwlite.algorithms.checks import refused  # here, as it brings what opens files
 
     found: dict[str, list[str]] = {}
     elsewhere = []

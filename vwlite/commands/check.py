@@ -35,11 +35,11 @@ def command(files: tuple[str, ...], options: TrainOptions) -> int:
 
     Exit code 0: all are valid. 1: some are not; the output says why.
     """
-    from vwlite.auto.labels import WORDS, maps_labels
+    from vwlite.algorithms.labels import WORDS, maps_labels
+    from vwlite.algorithms.settings import MOST_CLASSES
     from vwlite.core.data.class_names import ClassNames
     from vwlite.model.learners import make_names
     from vwlite.options.resolve import resolve
-    from vwlite.options.settings import MOST_CLASSES
     from vwlite.runs.source import parse_options, table_of
 
     if options.typed.get("classes") == "auto":  # any number of them

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.input.diagnostics import printable
 from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
+from vwlite.output.text import printable
 
 if TYPE_CHECKING:
     from vwlite.model import Model

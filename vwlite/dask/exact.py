@@ -3,15 +3,15 @@
 import time
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.dask.rounds import DaskRounds
 from vwlite.dask.state import damaged, remove_state
 from vwlite.dask.work import same, sums
 from vwlite.errors import UsageError
 from vwlite.model.file import Model, to_bytes
 from vwlite.options.dask import DaskTrainOptions
-from vwlite.options.resolve import option_name
-from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, resolve_solve
+from vwlite.options.spec import option_name
 from vwlite.rounds.driver import NO_STATE, Rounds
 from vwlite.rounds.driver import RoundState as Point
 from vwlite.rounds.shards import ShardSums, check_problem

@@ -8,7 +8,7 @@ from vwlite.dask.cluster import Cluster
 from vwlite.dask.parts import Listing
 from vwlite.dask.state import FinishedRounds, read_state, write_state
 from vwlite.dask.work import ShardJob
-from vwlite.digest import blake2b
+from vwlite.hashing import blake2b
 from vwlite.options.dask import DaskTrainOptions
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.common import say

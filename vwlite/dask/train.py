@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Interrupted
@@ -35,11 +36,10 @@ from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls,
 from vwlite.options.merge import MergeOptions
 from vwlite.options.resolve import resolve
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
+from vwlite.output.progress import LiveLine
 from vwlite.runs.common import say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.merge import FEW
-from vwlite.runs.progress import LiveLine
 
 # More shards or larger models than these are merged on the workers, in ranges of this many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import DELIMITED, by_name
 from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, Scores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 
 if TYPE_CHECKING:

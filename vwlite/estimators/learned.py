@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from vwlite.algorithms.memory import TOO_LONG
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
@@ -34,13 +36,11 @@ from vwlite.model.learners import make_finder, restore
 from vwlite.model.read import read_model
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.auto import AutoTraining
 from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.centered import CenteredTraining
 from vwlite.runs.common import Run
-from vwlite.runs.memory import TOO_LONG
 from vwlite.runs.source import Source
 from vwlite.runs.train import Training, prepared
 

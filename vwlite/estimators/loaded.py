@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from vwlite.algorithms.checks import check_link
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import CONSTANT_HASH
@@ -27,8 +29,6 @@ from vwlite.input.tables import TableReader, json_layout
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.learners import restore
 from vwlite.model.read import read_model
-from vwlite.options.resolve import check_link
-from vwlite.options.settings import Settings
 from vwlite.runs.notes import Kept
 
 LINES = 1000  # default: lines that are read before the first prediction

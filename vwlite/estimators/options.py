@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from vwlite.algorithms.settings import Settings
 from vwlite.names import names_text
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
 from vwlite.options.types import Classes, Labels, Number, Whole
 

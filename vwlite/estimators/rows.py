@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.matrix import Matrix
 from vwlite.core.text.tables import TableParser
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.strangers import KnownColumns, bare_rows
-from vwlite.options.settings import Settings
 
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
 AT_ONCE = 1000  # dictionaries in a batch

@@ -29,6 +29,7 @@ from sklearn.utils.validation import (
 )
 
 from vwlite.algorithms.losses import LINKS
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
 from vwlite.core.data.arrow import Frame
@@ -55,7 +56,6 @@ from vwlite.model.file import Model
 from vwlite.model.read import read_model
 from vwlite.names import can_name, names_in, names_text
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.stream import Stream, packed, unpacked
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
@@ -16,7 +17,6 @@ from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.runs.train import prepared
 
 State = dict[str, Any]

@@ -2,69 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from vwlite.core.learn.learner import Learner
-
-FEW = 30  # examples
-BUCKETS = 64  # of the hashes of a column's features
-CHANCE = 1.6  # of d = sum |p - q| / 2 over 64 buckets: E d + 3 sd <= 3 * 1.6 sqrt(1 / n + 1 / m), for n and m lines
-
-
-class Number(NamedTuple):
-    """A mean or a share, and its standard error, infinite if it is not known."""
-
-    value: float
-    error: float
-
-
-def mean(total: float, squares: float, weight: float, weight2: float) -> Number:
-    """Of x, by the sums of w x, w x^2, w and w^2. The error of a few is infinite: they may be alike by chance."""
-    value, n = total / weight, _effective(weight, weight2)
-    return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) / n) if n >= FEW else math.inf)
-
-
-def _effective(weight: float, weight2: float) -> float:
-    """As many examples of equal weight; 0 if that is not known, as squares of these weights overflow or vanish."""
-    return weight * weight / weight2 if 0 < weight2 < math.inf and weight * weight < math.inf else 0.0
-
-
-def share(part: float, whole: float, examples: float) -> Number:
-    """Of features or examples. The error is sqrt(s (1 - s) / examples), s the share with one more example that has it
-    and one that does not: of features, the most that it can be if all of an example are alike."""
-    value, n = part / whole if whole else 0.0, max(examples, 1)
-    s = (value * n + 1) / (n + 2)
-    return Number(value, math.sqrt(max(s * (1 - s), 0.0) / n))
-
-
-def differs(before: Number, after: Number) -> bool:
-    """|b - a| > |a| / 10 and |b - a| > 3 sqrt(e_a^2 + e_b^2), for values a before and b after and their errors."""
-    change = abs(after.value - before.value)
-    return bool(change > abs(before.value) / 10 and change > 3 * math.hypot(before.error, after.error))
-
-
-def watched(learner: "Learner") -> dict[str, Number]:
-    """By name, what a learner has counted of labelled examples; and of features, if it does not learn. Predictions are
-    probabilities if `logistic` of its tally was set."""
-    tally, names, found = learner.progressive, learner.class_names, dict[str, Number]()
-    if learner.looked_up:
-        found["unknown features"] = share(learner.unknown, learner.looked_up, learner.examples)
-    if not tally.weight:
-        return found
-    examples = _effective(tally.weight, tally.weight2)
-    if names is not None:
-        sums = map(sum, tally.matrix(learner.named) or [])
-        found |= {f"label {name}": share(x, tally.weight, examples)
-                  for name, x in zip(names.first(learner.named), sums, strict=False)}  # fmt: skip
-    else:
-        found["mean label"] = (share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
-                               mean(tally.labels, tally.squares, tally.weight, tally.weight2))  # fmt: skip
-        found["mean prediction"] = mean(tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
-    return found | {"loss": mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
+from vwlite.runs.watched import BUCKETS, CHANCE, Number, mean, share
 
 
 class Columns:

@@ -1,42 +1,15 @@
 """The measures as text for a terminal of 80 columns."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
-from vwlite.errors import UsageError
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression
-from vwlite.options.types import Condition
-from vwlite.runs.progress import fit
+from vwlite.output.progress import fit
+from vwlite.output.text import shown
 
 MOST_SLICES = 20
 MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
 SMALL, LARGE = 0.05, 1e15  # sums of importances from which all digits are shown, and as far as they are known
 SHORT = {"average precision": "average prec.", "macro precision": "macro prec."}
-
-
-def shown(x: float | None, about: bool = False) -> str:
-    """A number with four digits."""
-    if x is None:
-        return "-"
-    text = f"{x:.4f}" if 1e-3 <= abs(x) < 100 or x == 0 else f"{x:.4g}"
-    return f"~{text}" if about else text
-
-
-def check_names(conditions: Iterable[Condition], names: Sequence[str], more: str = "") -> None:
-    """UsageError for a measure of --fail-if that does not exist. more: the end of the sentence."""
-    for condition in conditions:
-        if condition.measure not in names:
-            raise UsageError(f"--fail-if {condition}: there is no measure {condition.measure}; there are "
-                             f"{', '.join(names)}{more}")  # fmt: skip
-
-
-def failures(conditions: Iterable[Condition], values: Mapping[str, float | None]) -> list[str]:
-    """A sentence for each condition that holds, or whose measure is not defined: None or NaN, which compares with no
-    number."""
-    found = ((condition, values.get(condition.measure)) for condition in conditions)
-    numbers = ((condition, math.nan if value is None else value) for condition, value in found)
-    return [f"--fail-if {condition}: it is {'not defined' if math.isnan(value) else shown(value)}"
-            for condition, value in numbers if math.isnan(value) or condition.holds(value)]  # fmt: skip
 
 
 def percent(x: float, digits: int = 1) -> str:

@@ -6,7 +6,7 @@ from vwlite.errors import DataError
 from vwlite.export import Request
 from vwlite.export.linear import Linear
 from vwlite.export.sql_columns import HEAD, WORDS, SqlColumns
-from vwlite.input.diagnostics import printable
+from vwlite.output.text import printable
 
 AT_ONCE = 500  # rows of an INSERT
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.errors import DataError, UsageError
 from vwlite.export.linear import Linear
-from vwlite.hashing import feature_hash
-from vwlite.input.diagnostics import printable
-from vwlite.input.schema import NAMES, OPTIONAL, Schema, namespace_of
+from vwlite.hashing import feature_hash, namespace_of
+from vwlite.input.schema import NAMES, OPTIONAL, Schema
+from vwlite.output.text import printable
 
 HEAD = """\
 -- A model of vwlite: {what}.

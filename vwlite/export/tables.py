@@ -14,12 +14,12 @@ from typing import IO, Any
 
 from vwlite.errors import DataError, NoInputError
 from vwlite.export import Request
-from vwlite.input.diagnostics import printable
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, unescaped
 from vwlite.model.file import FORMAT, inconsistency
 from vwlite.model.header import FIELDS, LONGEST, Newer, brief, check_header
 from vwlite.model.slots import array_of
+from vwlite.output.text import printable
 
 FORMAT_LINE = "vwlite weights 1"
 MAX_FILE = 4 << 30  # bytes of a file to import: all of it is in memory

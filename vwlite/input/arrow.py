@@ -21,13 +21,14 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain_cell, printable, shown
+from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain_cell, shown
 from vwlite.input.formats import by_magic
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
 from vwlite.input.schema import NAMES, ROLES, Schema, SchemaError, category_columns, decide, index_columns, label_of
 from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, lay_out
+from vwlite.output.text import printable
 
 ROWS = 4096  # of a batch, if rows have many features each
 FEATURES = 1 << 18  # of a batch, if each column has one

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from vwlite.input.formats import FORMATS
+from vwlite.output.text import label_text, printable
 
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from vwlite.core.text.parser import Parser
     from vwlite.core.text.tables import TableParser
 
+
 LONGEST = 40  # bytes of a token that are shown
 MOST_NAMES = 8  # of classes that are shown
-
 # No two parts of it can match the same digits: what is no number after many of them is refused in linear time.
 IS_NUMBER = re.compile(rb"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
@@ -26,8 +27,6 @@ _NOUNS = {
     "scale": "namespace scale",
     "value": "feature value",
 }
-
-
 A_TIME = "ISO 8601, such as 2026-01-31T13:05:00Z, or seconds since 1970"
 
 
@@ -157,11 +156,6 @@ def about_cell(cell: bytes, column: str) -> str:
     return f"; --categorical {column} takes words too{words}"
 
 
-def label_text(label: float | str) -> str:
-    """A label of the data in a message."""
-    return printable(label) if isinstance(label, str) else f"{label:g}"
-
-
 def about_words(labels: list[str]) -> str:
     """What to do about labels that are words, for the end of a sentence. labels: the first different ones."""
     raw = [label.encode("utf-8", "surrogateescape") for label in labels]
@@ -192,11 +186,6 @@ def not_finite(prediction: float) -> str:
     if math.isfinite(prediction):
         return "the loss of the prediction is not finite: the label is too far from the prediction"
     return "the prediction is not finite: feature values are too large for the model; scale them as in training"
-
-
-def printable(text: str) -> str:
-    """Text from data as it may be shown: it must not command a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def explain(

@@ -28,6 +28,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from vwlite.hashing import namespace_of
 from vwlite.input import MISSING as MISSING
 from vwlite.input import MOST_WORDS as MOST_WORDS
 
@@ -44,11 +45,6 @@ SAMPLE = 1000  # rows from which roles are decided
 
 class SchemaError(ValueError):
     """Why columns do not fit, as a sentence."""
-
-
-def namespace_of(name: str) -> str:
-    """The namespace of a column: its name without what VW text cannot hold."""
-    return "".join("_" if c <= " " or c in ":|" else c for c in name)
 
 
 def label_of(cell: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.merge.holdout import products
 from vwlite.core.solve.rows import Rows
@@ -20,7 +21,6 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.model.learners import make_expander, make_names
 from vwlite.model.slots import Array, copied
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.runs.common import BadLines
 from vwlite.runs.source import parse_options, shaping_of, table_of
 

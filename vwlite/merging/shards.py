@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
-from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
+from vwlite.hashing import blake2b
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import brief
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of, copied
-from vwlite.options.resolve import CHANGEABLE, KEPT, option_name, without_loss
+from vwlite.options.resolve import CHANGEABLE, KEPT, without_loss
 from vwlite.options.run_options import MOST_NAMES
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
 
 ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
 

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwlite.algorithms.losses import loss_function
+from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.stack import WIDTH, Scored
 from vwlite.core.base.elementary import each, power
 from vwlite.merging.holdout import OWN, START, Candidate, Scores
 from vwlite.model.learners import make_loss
-from vwlite.options.settings import Settings
 
 Numbers = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.options.settings import Settings
+from vwlite.algorithms.settings import Settings
 from vwlite.projection import project_l1
 
 Weights: TypeAlias = NDArray[np.float64]

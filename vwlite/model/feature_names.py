@@ -14,8 +14,8 @@ from vwlite.model.slots import Array, array_of
 from vwlite.records import record
 
 if TYPE_CHECKING:
+    from vwlite.algorithms.settings import Settings
     from vwlite.core.text.feature_names import NameStore
-    from vwlite.options.settings import Settings
 
 CONSTANT = b"Constant"  # what Vowpal Wabbit's audit calls it
 PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx

@@ -32,10 +32,11 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import IO, TYPE_CHECKING, Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
-from vwlite.digest import blake2b
 from vwlite.errors import DataError
+from vwlite.hashing import blake2b
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,
@@ -53,7 +54,6 @@ from vwlite.model.header import (
 )
 from vwlite.model.slots import CODES, Array, array_of, copied
 from vwlite.names import names_in
-from vwlite.options.settings import Settings
 from vwlite.records import record
 
 if TYPE_CHECKING:

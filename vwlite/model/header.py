@@ -12,14 +12,15 @@ from typing import Any, get_args, get_origin
 
 import click
 
+from vwlite.algorithms.checks import check_together
 from vwlite.algorithms.rules import rule_class
+from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.input.diagnostics import printable
 from vwlite.names import names_in, names_text
-from vwlite.options.resolve import check_together, option_name
-from vwlite.options.settings import SPECS, Settings
+from vwlite.options.spec import option_name
 from vwlite.options.types import LettersType
+from vwlite.output.text import printable
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
@@ -327,7 +328,7 @@ def _check_solved(header: dict[str, Any], settings: Settings) -> None:
     for name, kind in SOLVED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of its solution is {brief(repr(found.get(name)))}")
-    from vwlite.solvers.table import EVERY, ROUNDS
+    from vwlite.algorithms.solvers import EVERY, ROUNDS
 
     if found["solver"] not in EVERY:
         raise Newer(f"unknown solver {brief(found['solver'])}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.rules import rule_class
+from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.algorithms.table import ALGORITHMS, SOLVED, Algorithm, algorithm_of
 from vwlite.core.base.arrays import narrowed, shifted
 from vwlite.core.data.class_names import ClassNames
@@ -22,8 +23,6 @@ from vwlite.core.rules.frozen import Frozen
 from vwlite.errors import DataError, UsageError
 from vwlite.model.slots import CODES, Array, array_of
 from vwlite.names import names_in
-from vwlite.options.resolve import Resolved
-from vwlite.options.settings import Settings
 
 if TYPE_CHECKING:
     from vwlite.core.learn.rule import Rule
@@ -206,8 +205,10 @@ def make_finder(settings: Settings, store: "NameStore", wanted: Iterable[int] | 
 
 def crossed(settings: Settings, cross: str) -> list[tuple[str, int]]:
     """The namespaces that are crossed by name, each with its hash."""
-    from vwlite.hashing import namespace_hash  # not at the top: few models cross by name
-    from vwlite.input.schema import namespace_of
+    from vwlite.hashing import (
+        namespace_hash,  # not at the top: few models cross by name
+        namespace_of,
+    )
 
     names = [namespace_of(name) for name in cross.split(",")]
     return [(n, namespace_hash(n.encode("utf-8", "surrogateescape"), settings.hash == "all")) for n in names]

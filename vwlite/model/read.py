@@ -6,13 +6,16 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import IO
 
-from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError
+from vwlite.hashing import blake2b
 from vwlite.input import looks_like_vw
 from vwlite.input.reader import check_file
 from vwlite.model.file import Model, inconsistency, read_own
+
+FOREIGN = "vwlite.vw.models.convert:from_vw"  # what reads models that are not our own
 
 
 def read_model(path: str, *, uncalibrated: bool = False, whole: bool = False) -> Model:
@@ -37,10 +40,9 @@ def map_model(path: str, *, uncalibrated: bool = False) -> Model:
 def _from(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool) -> Model:
     if not looks_like_vw(data[:16]):
         return read_own(path, file, data, in_place=in_place)
-    from vwlite.vw.models.convert import from_vw  # here for the time of a start: few models are such
-
     content = bytes(data)
-    model = from_vw(path, content)
+    module, _, name = FOREIGN.partition(":")
+    model: Model = getattr(import_module(module), name)(path, content)  # now, for the time of a start: few are such
     model.digest = blake2b(content, digest_size=32).hexdigest()
     return model
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vwlite import __version__
+from vwlite.algorithms.settings import Settings
 from vwlite.core.base.arrays import shifted
 from vwlite.core.learn.learner import Learner
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import COUNTERS, MOST_PASSES
 from vwlite.model.learners import field_of, state_codes
 from vwlite.model.slots import array_of, copied
-from vwlite.options.settings import Settings
 from vwlite.records import record
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
 """The options of `vwlite calibrate`."""
 
 
-from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions, takes
+from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Choice
 from vwlite.records import record
 

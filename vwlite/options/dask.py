@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
+from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.options.command import Command
 from vwlite.options.merge import MERGE, MergeOptions
 from vwlite.options.resolve import check_run
-from vwlite.options.run_options import PREDICT, InputOptions, PredictOptions, TrainOptions, takes
-from vwlite.options.settings import SPECS, Settings
+from vwlite.options.run_options import PREDICT, InputOptions, PredictOptions, TrainOptions
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.records import record
 

@@ -1,8 +1,9 @@
 """The options of `vwlite describe`."""
 
 
-from vwlite.options.run_options import InputOptions, takes
+from vwlite.options.run_options import InputOptions
 from vwlite.options.spec import IN, OUT, RUN, TABLES, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.records import record
 
 

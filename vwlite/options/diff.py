@@ -1,8 +1,9 @@
 """The options of `vwlite diff` and `vwlite drift`."""
 
 
-from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions, takes
+from vwlite.options.run_options import OF_MODEL, InputOptions, ModelOptions
 from vwlite.options.spec import OUT, RUN, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import Whole
 from vwlite.records import record
 

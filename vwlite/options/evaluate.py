@@ -2,8 +2,9 @@
 
 import click
 
-from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, on_unknown, takes
+from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, on_unknown
 from vwlite.options.spec import OUT, RUN, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Condition, ConditionType, Number
 from vwlite.records import record
 

@@ -3,8 +3,9 @@
 
 import click
 
-from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
+from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions
 from vwlite.options.spec import OUT, RUN, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import Whole
 from vwlite.records import record
 

@@ -3,11 +3,12 @@
 import os
 from dataclasses import replace
 
+from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
-from vwlite.options.resolve import check_run, option_name
-from vwlite.options.run_options import InputOptions, TrainOptions, takes
-from vwlite.options.settings import SPECS
-from vwlite.options.spec import IN, OUT, RUN, option, specs_of
+from vwlite.options.resolve import check_run
+from vwlite.options.run_options import InputOptions, TrainOptions
+from vwlite.options.spec import IN, OUT, RUN, option, option_name, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Choice, Whole
 from vwlite.records import record
 

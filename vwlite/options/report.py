@@ -2,8 +2,9 @@
 
 
 from vwlite.options.evaluate import EvaluateOptions
-from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, takes
+from vwlite.options.run_options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions
 from vwlite.options.spec import OUT, RUN, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH
 from vwlite.records import record
 

@@ -2,29 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from itertools import combinations
 from typing import Any
 
-from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, loss_function
-from vwlite.algorithms.table import ALGORITHMS, AUTO, MOST_STACKED, SCHEDULE, SOLVED, Algorithm, algorithm_of
+from vwlite.algorithms.checks import check_together, refused, usual_link
+from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.algorithms.settings import SPECS, Resolved, Settings
+from vwlite.algorithms.table import AUTO, MOST_STACKED, SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.names import names_in
 from vwlite.options.run_options import InputOptions, TrainOptions
-from vwlite.options.settings import SPECS, Settings
-from vwlite.options.spec import check_rows
+from vwlite.options.spec import check_rows, option_name
 from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart
-from vwlite.records import record
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
-
 # Settings that define the meaning of the weights; a run that starts from them cannot change these.
 KEPT = (
     "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "normalize",
     "loss", "oaa", "classes", "softmax",
 )  # fmt: skip
-
 # Options of a run that --algorithm auto has no use for, and why.
 NOT_AUTO = {
     **dict.fromkeys(
@@ -33,27 +30,11 @@ NOT_AUTO = {
     ),
     "holdout_to": "use --algorithm gd to write lines that are held out",
 }
-
 # What `Settings.interactions` is typed as.
 CROSSINGS = ("quadratic", "cubic", "interactions")
 _PARTS = ("no_constant", *CROSSINGS)  # that are typed under other names than their settings have, or in parts
-
 # Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
 OF_LOSS = ("loss", *LOSS_OPTIONS)
-
-
-def option_name(field: str) -> str:
-    """The option of a setting, as it is typed."""
-    return "--" + {"constant": "no_constant"}.get(field, field).replace("_", "-")
-
-
-@record(frozen=True)
-class Resolved:
-    """Settings, and which of them the command line changed in the model that is continued."""
-
-    settings: Settings
-    changed: dict[str, tuple[Any, Any]]  # name -> (in the model, now)
-    why: str = ""  # the algorithm, if it was not typed
 
 
 def typed_settings(o: TrainOptions) -> dict[str, Any]:
@@ -134,12 +115,6 @@ def default_algorithm(o: TrainOptions, typed: dict[str, Any]) -> tuple[str, str]
     return AUTO.name, "name one, or a rate, for a single learner"
 
 
-def usual_link(settings: Settings) -> str:
-    """The link of a new model: predictions are probabilities of the logistic loss, means of the Poisson loss."""
-    links = loss_function(settings.loss).links
-    return links[0] if links and settings.oaa is None else "identity"
-
-
 def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Resolved:
     """The settings of a run that begins from a model of `vwlite solve`, which has weights and nothing else."""
     if "algorithm" not in typed:
@@ -210,112 +185,6 @@ def _typed(o: TrainOptions, name: str, value: Any) -> str:
     if name in ("interactions", "crosses"):
         return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in o.typed.get(n, ()))
     return f"{option_name(name)} {_shown(value)}"
-
-
-def refused(algorithm: Algorithm) -> dict[str, str]:
-    """Options of other algorithms that this one has no use for, and why or what to use instead."""
-    found = {}
-    for name in sorted({name for a in ALGORITHMS.values() for name in a.options} - set(algorithm.options)):
-        users = ", ".join(a.name for a in ALGORITHMS.values() if name in a.options)
-        found[name] = algorithm.instead.get(name, f"it is an option of {users}")
-    for name in SCHEDULE:
-        if name in algorithm.instead:
-            found[name] = algorithm.instead[name]
-        elif name not in algorithm.schedule:
-            found[name] = f"use {option_name(algorithm.rate)}" if algorithm.rate else "its steps need only the loss"
-    return found
-
-
-def check_together(settings: Settings, typed: dict[str, Any]) -> None:
-    """UsageError if these were not taken together. typed: those settings that somebody chose."""
-    _check_classes(settings)
-    _check_algorithm(settings, typed)
-    check_link(settings)
-
-
-def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
-    """Options that the algorithm or the loss has no use for."""
-    algorithm = algorithm_of(settings.algorithm)
-    for name, why in refused(algorithm).items():
-        if name in typed:
-            raise UsageError(f"{option_name(name)} has no effect with --algorithm {settings.algorithm}: {why}")
-    pairs = {pair: "leave one of them out" for pair in combinations(algorithm.forms, 2)
-             if algorithm.forms[pair[0]] != algorithm.forms[pair[1]]}  # fmt: skip
-    for (one, other), why in (pairs | algorithm.incompatible).items():
-        if getattr(settings, one) and getattr(settings, other):
-            raise UsageError(f"{option_name(one)} and {option_name(other)} cannot be used together: {why}")
-    if settings.algorithm == AUTO.name and settings.oaa is not None:
-        if settings.softmax:
-            raise UsageError("--algorithm auto has the softmax as its probabilities without --softmax: leave it out")
-        if settings.loss != "logistic":
-            raise UsageError(f"--algorithm auto cannot learn classes from --loss {settings.loss}: use --loss logistic")
-        if settings.oaa > MOST_STACKED:
-            raise UsageError(f"--algorithm auto is for at most {MOST_STACKED:,} classes: use --algorithm gd")
-    if settings.loss and settings.loss not in algorithm.losses:
-        losses = " or ".join(f"--loss {loss}" for loss in algorithm.losses)
-        raise UsageError(f"--algorithm {settings.algorithm} cannot learn from --loss {settings.loss}: use {losses}")
-    for name in algorithm.required:
-        if getattr(settings, name) is None and not (name == "radius" and settings.nonzeros):
-            raise UsageError(f"--algorithm {settings.algorithm} needs {option_name(name)}")
-    for name, loss in LOSS_OPTIONS.items():
-        if name in typed and settings.loss != loss:
-            raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
-    if "labels" in typed and settings.label_domain == "nonnegative":
-        raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
-    if settings.normalize == "center" and not settings.constant:
-        raise UsageError("--normalize center and --no-constant cannot be used together: the means go into the "
-                         "intercept")  # fmt: skip
-    check_rows(settings)
-
-
-def check_link(settings: Settings) -> None:
-    """A link that makes no sense of the loss."""
-    losses = LINKS[settings.link]
-    if settings.loss and settings.loss not in losses:
-        raise UsageError(
-            f"--link {settings.link} cannot be applied to the scores of --loss {settings.loss}, only of --loss "
-            f"{' or '.join(losses)}: use --link identity"
-        )
-
-
-def _check_classes(settings: Settings) -> None:
-    """Options of classes that contradict each other, or the algorithm."""
-    count, names = settings.oaa, settings.classes
-    if settings.softmax_probabilities and (count is None or settings.softmax or settings.loss != "logistic"):
-        raise UsageError("the softmax of scores is for one against all with --loss logistic")  # only in a header
-    if count is None:
-        if names == "auto":
-            raise UsageError("--classes auto needs --oaa K, the largest number of classes that there may be")
-        if names:  # the command line counts them; a header may not
-            raise UsageError(f"--classes names {len(names.split(','))} classes, but --oaa is missing")
-        if settings.softmax:
-            raise UsageError("--softmax needs the classes: add --oaa K for labels from 1 to K, or --classes")
-        return
-    if names not in ("", "auto") and len(names_in(names)) != count:
-        raise UsageError(f"--oaa {count} contradicts --classes, which names {len(names.split(','))}: leave --oaa out")
-    option = "--softmax" if settings.softmax else "--oaa"
-    if settings.nonzeros:
-        strength = option_name(algorithm_of(settings.algorithm).strength)
-        raise UsageError(
-            f"--nonzeros counts the weights of one score, but {option} has one for each class: use {strength}"
-        )
-    if settings.labels is not None:
-        raise UsageError(f"--labels maps labels to -1 and 1, but with {option} they are classes: use --classes")
-    if settings.link != "identity":
-        raise UsageError(f"--link {settings.link} is for one score, but {option} has one for each class: leave it out; "
-                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
-    if settings.softmax:
-        if settings.loss != "logistic":
-            raise UsageError(f"--softmax has its own loss: leave --loss {settings.loss} out")
-        if algorithm_of(settings.algorithm).needs_loss:
-            raise UsageError(
-                f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
-                "score: use l1-ball, sgd, adagrad or ftrl"
-            )
-    elif settings.label_domain == "nonnegative":
-        raise UsageError(
-            f"--oaa learns from labels of 1 and -1, which --loss {settings.loss} cannot use: use --loss logistic"
-        )
 
 
 def check_run(o: InputOptions) -> None:

@@ -6,20 +6,20 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import field, fields, replace
+from collections.abc import Callable
+from dataclasses import field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
-from vwlite.options.command import Option
-from vwlite.options.settings import SPECS, Settings
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, RUN, TABLES, option, specs_of
+from vwlite.options.taking import click_option, collected, takes, with_options
 from vwlite.options.types import (
     PATH,
     Choice,
@@ -39,21 +39,12 @@ from vwlite.records import record
 if TYPE_CHECKING:
     from vwlite.input.schema import RoleOptions
 
+
 HOLDOUT_PERIOD = 10
 WRITTEN_PERIOD = 50  # of --holdout-to
 EARLY_TERMINATE = 3
 MOST_NAMES = 1_000_000
 KEPT_GAIN = 0.95  # of --sparse
-
-
-def click_option(spec: Spec) -> Option:
-    """An option as click has it. What was not typed is None, so that a default or a model can decide."""
-    return Option(
-        list(spec.typed), spec.group, spec.vw, spec.bare, help=spec.text(), type=spec.type, metavar=spec.metavar,
-        **({"is_flag": True, "default": None} if spec.type is None else {}),
-        **({"multiple": True} if spec.multiple else {}),
-        required=spec.required,
-    )  # fmt: skip
 
 
 def on_unknown(**spec: Any) -> Any:
@@ -428,17 +419,10 @@ _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
     *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
 )
-
 _CONVERT = (
     *specs_of(InputOptions, IN, TABLES), *(spec for spec in specs_of(InputOptions, OUT, RUN)
                                            if spec.name in ("quiet", "threads")),
 )  # fmt: skip
-
-
-def with_options(specs: Iterable[Spec], f: Callable[..., int]) -> Callable[..., int]:
-    """A function with options, in this order in the help."""
-    f.__click_params__ = [click_option(spec) for spec in specs][::-1]  # type: ignore[attr-defined]
-    return f
 
 
 def reading_options(*more: str) -> Callable[[Any], Any]:
@@ -449,32 +433,6 @@ def reading_options(*more: str) -> Callable[[Any], Any]:
         options = [click_option(spec) for spec in specs_of(InputOptions) if spec.name in names]
         f.__click_params__ = [*getattr(f, "__click_params__", ()), *reversed(options)]
         return f
-
-    return decorate
-
-
-def collected(kind: type[Any], typed: dict[str, Any]) -> Any:
-    """The command's keyword arguments as one object; what was not typed is left out."""
-    given = {name: value for name, value in typed.items() if value is not None and value != ()}
-    own = {name: given.pop(name) for name in {f.name for f in fields(kind)} & set(given)}
-    return kind(typed=given, given=frozenset(own), **own)
-
-
-def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Callable[..., Any]:
-    """A decorator: makes a command with options of a function, which gets them as one object.
-
-    data: what the help calls the files; without, the command has no such arguments.
-    """
-
-    def decorate(f: Callable[[Any], int]) -> Callable[..., int]:
-        @functools.wraps(f)
-        def command(**typed: Any) -> int:
-            if data:
-                typed["data"] = (*typed["data"], *typed.pop("data_options", ()))
-            return f(collected(kind, typed))
-
-        found = with_options(specs, command)
-        return click.argument("data", nargs=-1, type=PATH, metavar=data)(found) if data else found
 
     return decorate
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import click
 
+from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
 from vwlite.input import ON_UNKNOWN
-from vwlite.options.run_options import LOSS_OF_OTHERS, InputOptions, PredictOptions, takes
-from vwlite.options.settings import SPECS
+from vwlite.options.run_options import LOSS_OF_OTHERS, InputOptions, PredictOptions
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.records import record
 

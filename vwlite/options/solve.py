@@ -6,26 +6,18 @@ from typing import Any
 
 import click
 
+from vwlite.algorithms.checks import check_together, usual_link
+from vwlite.algorithms.settings import SPECS, Settings
+from vwlite.algorithms.solvers import SOLVERS, SolverRow, best_solver
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.options.resolve import (
-    KEPT,
-    check_problem,
-    check_run,
-    check_together,
-    contradictions,
-    option_name,
-    typed_settings,
-    usual_link,
-    without_loss,
-)
-from vwlite.options.run_options import AS_WRITTEN, InputOptions, TrainOptions, takes
-from vwlite.options.settings import SPECS, Settings
-from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, specs_of
+from vwlite.options.resolve import KEPT, check_problem, check_run, contradictions, typed_settings, without_loss
+from vwlite.options.run_options import AS_WRITTEN, InputOptions, TrainOptions
+from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, option_name, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.records import record
-from vwlite.solvers.table import SOLVERS, SolverRow, best_solver
 
 PROBLEM, SOLVING, CACHE = "Problem", "Solving", "Cache"
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms.table import ALGORITHMS
 from vwlite.errors import UsageError
 from vwlite.records import record
 
@@ -36,6 +35,8 @@ class Spec:
     bare: str = ""  # the value of the option alone; another one has to be written --OPTION=VALUE
     required: bool = False
     for_some: bool = False  # the help ends with the algorithms that take it
+    takers: str = ""  # these algorithms
+    other_defaults: str = ""  # of some algorithms
     reported: bool = False  # of a run: its value is in the report of `vwlite train`
     page: str = ""  # the help on the page of an algorithm, where it is another
     needs: tuple[str, ...] = ()  # options, one of which must be given too, as typed: --cache, or --on-error skip
@@ -58,12 +59,11 @@ class Spec:
 
     def text(self) -> str:
         """The help with the algorithms that take the option, and its default."""
-        text = f"{self.help} For {_takers(self.name)}." if self.for_some else self.help
+        text = f"{self.help} For {self.takers}." if self.for_some else self.help
         default = self.default_text()
         if not default:
             return text
-        of_some = (f"; {a.name}: {a.unset[self.name]}" for a in ALGORITHMS.values() if self.name in a.unset)
-        return f"{text}  [default: {default}{''.join(of_some)}]"
+        return f"{text}  [default: {default}{self.other_defaults}]"
 
     def default_text(self) -> str:
         """The default as it is typed; "" without a default."""
@@ -75,13 +75,6 @@ def shown_value(value: Any) -> str:
     if value is None or isinstance(value, bool | tuple):
         return ""
     return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
-
-
-def _takers(name: str) -> str:
-    """The algorithms that take an option; `adagrad*` for adagrad and all of its family, if they do."""
-    takers = [a.name for a in ALGORITHMS.values() if name in a.options]
-    family = [a for a in ALGORITHMS if a == takers[0] or a.startswith(f"{takers[0]}-")]
-    return f"{takers[0]}*" if takers == family and len(family) > 1 else ", ".join(takers)
 
 
 def option(default: Any, *typed: str, **spec: Any) -> Any:
@@ -121,3 +114,8 @@ def _is_given(o: Any, typed: str) -> bool:
     option, _, value = typed.partition(" ")
     name = option[2:].replace("-", "_")
     return bool(getattr(o, name) == value if value else getattr(o, name) != getattr(type(o), name))
+
+
+def option_name(field: str) -> str:
+    """The option of a setting, as it is typed."""
+    return "--" + {"constant": "no_constant"}.get(field, field).replace("_", "-")

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.auto.space import PRIMES, Dimension, Range, Values
 from vwlite.errors import UsageError
 from vwlite.options.command import Command, Option
-from vwlite.options.run_options import InputOptions, TrainOptions, takes
-from vwlite.options.settings import SPECS, Settings
+from vwlite.options.run_options import InputOptions, TrainOptions
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
 

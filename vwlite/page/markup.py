@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
-from vwlite.input.diagnostics import printable
+from vwlite.output.text import printable
 
 LONGEST = 120  # characters of a name
 

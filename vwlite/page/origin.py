@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+from vwlite.algorithms.checks import refused, usual_link
+from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import AUTO, SOLVED
 from vwlite.input.schema import MISSING, Schema
 from vwlite.model import Model
 from vwlite.names import names_text
-from vwlite.options.resolve import option_name, refused, usual_link
-from vwlite.options.settings import SPECS, Settings
+from vwlite.options.spec import option_name
 from vwlite.output.shell_words import joined
 
 # What --algorithm auto chooses, and what no option sets.

@@ -7,8 +7,9 @@ from typing import Any
 from vwlite.evaluation import ranking, screen
 from vwlite.evaluation.against import Against
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression
-from vwlite.evaluation.screen import percent, shown
+from vwlite.evaluation.screen import percent
 from vwlite.model import Model
+from vwlite.output.text import shown
 from vwlite.page.charts import Axis, Series, chart
 from vwlite.page.markup import Markup, Words, columns, items, joined, paragraph, table, text
 from vwlite.page.origin import command_of

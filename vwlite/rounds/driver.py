@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.base.arrays import is_ascending
 from vwlite.core.base.checksum import checksum
 from vwlite.core.solve.rounds import OWLQN, SPG
@@ -22,7 +23,6 @@ from vwlite.model import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander
 from vwlite.model.slots import array_of
-from vwlite.options.settings import Settings
 from vwlite.rounds.shards import ShardSums
 from vwlite.runs.common import say
 from vwlite.runs.problem import CERTAIN, Bounds, solved_model

@@ -15,15 +15,15 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.solve.weights import aligned
 from vwlite.errors import ShortageError
-from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
 from vwlite.output.atomic import abandon_all
+from vwlite.output.signals import STOPPING
 from vwlite.rounds.driver import Rounds
 from vwlite.rounds.shards import ShardSums, facts_of, shard_of
 from vwlite.runs.problem import Examples
-from vwlite.runs.signals import STOPPING
 from vwlite.runs.source import DataNames
 
 

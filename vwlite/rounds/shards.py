@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.solvers import ROUNDS
 from vwlite.core.solve.shard import Shard
 from vwlite.errors import DataError, UsageError
-from vwlite.options.resolve import option_name
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
 from vwlite.runs.problem import Examples
-from vwlite.solvers.table import ROUNDS
 
 NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "feature_weights", "nonzeros")  # settings
 

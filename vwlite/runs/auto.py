@@ -12,9 +12,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vwlite.algorithms.checks import check_link, usual_link
+from vwlite.algorithms.labels import MOST, WORDS, choose, maps_labels
 from vwlite.algorithms.losses import called, loss_function
+from vwlite.algorithms.memory import available_memory, lanes_need
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.data import DrawnExamples
-from vwlite.auto.labels import MOST, WORDS, choose, maps_labels
 from vwlite.auto.model import WeightScale, best_kind, described, gd_settings, load, load_intercept, update_of
 from vwlite.auto.selection import (
     COLUMNS,
@@ -40,21 +43,21 @@ from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.core.learn.labels import best_constant
 from vwlite.core.learn.losses import Loss, Quantile
 from vwlite.core.learn.tally import Tally
-from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import BadLine, label_text
+from vwlite.hashing import blake2b
+from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_loss, make_rule
-from vwlite.options.resolve import NOT_AUTO, check_link, option_name, usual_link
+from vwlite.options.resolve import NOT_AUTO
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
+from vwlite.output.progress import format_number, pass_text
+from vwlite.output.text import label_text
 from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.common import BASELINE, say
 from vwlite.runs.means import NOT_DENSE
-from vwlite.runs.memory import available_memory, lanes_need
 from vwlite.runs.notes import Notes, about_labels, about_names, about_options, together
-from vwlite.runs.progress import format_number, pass_text
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job, Training
 from vwlite.runs.verdict import count_of_passes, normalization

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.losses import loss_function
+from vwlite.algorithms.memory import lanes_need
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.classes import FOLDS, ClassSelection, constant_part, load_parts
 from vwlite.auto.model import WeightScale, best_kind, gd_settings, part_of
 from vwlite.auto.selection import RATES, Drawn, Selection
@@ -17,10 +19,8 @@ from vwlite.core.data.normalize import Normalizer
 from vwlite.errors import UsageError
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.runs.auto import AutoTraining, log
 from vwlite.runs.baseline import LARGEST_SCORE
-from vwlite.runs.memory import lanes_need
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job
 

@@ -3,11 +3,11 @@
 import math
 from typing import NamedTuple
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.labels import LabelSample, best_constant, constant_loss
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.tally import Tally
 from vwlite.model.learners import make_loss
-from vwlite.options.settings import Settings
 
 LARGEST_SCORE = 50.0  # beyond, no constant is better for labels of two values
 WORSE = 1.0005  # times the loss of the best constant: what shows in the digits that are printed

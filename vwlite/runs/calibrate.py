@@ -18,12 +18,12 @@ from vwlite.core.base.elementary import each
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.scorer import Scorer
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import label_text, printable
 from vwlite.input.parsing import EXAMPLE
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.options.calibrate import CalibrateOptions
 from vwlite.output.json_text import json_text
+from vwlite.output.text import label_text, printable
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring

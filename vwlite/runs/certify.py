@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.solvers import EVERY
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.weights import norms_beside
@@ -13,14 +15,13 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.learners import restore
-from vwlite.options.resolve import KEPT, option_name
-from vwlite.options.settings import Settings
+from vwlite.options.resolve import KEPT
 from vwlite.options.solve import SIMPLEX, CertifyOptions, check_certify, problem_of_model
+from vwlite.options.spec import option_name
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.problem import CERTAIN, INSIDE, Bounds, Examples, set_numbers, summary
 from vwlite.runs.source import DataNames
-from vwlite.solvers.table import EVERY
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
 CERTIFIED = (*SOLVED.losses, "quantile")

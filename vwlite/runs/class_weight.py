@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import label_text, printable
 from vwlite.input.parsing import EXAMPLE
-from vwlite.options.settings import Settings
+from vwlite.output.text import label_text, printable
 
 MOST = 2  # labels that are not classes by name
 Typed = str | tuple[tuple[str, float], ...]

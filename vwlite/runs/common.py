@@ -5,19 +5,19 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
+from vwlite.algorithms.memory import TOO_LONG, table_needs
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import ClosedPipe, DataError
 from vwlite.input.diagnostics import BadLine
 from vwlite.options.run_options import InputOptions
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.progress import fit, format_number
 from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.baseline import baseline_of
-from vwlite.runs.memory import TOO_LONG, table_needs
 from vwlite.runs.notes import smaller_steps
-from vwlite.runs.progress import fit, format_number
 
 SHOWN = 5  # bad lines whose message is printed
 MOST_ROWS = 20  # of a confusion matrix that is printed

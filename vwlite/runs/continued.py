@@ -6,20 +6,20 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.learner import Learner
-from vwlite.digest import blake2b
 from vwlite.errors import CheckError, DataError, UsageError
-from vwlite.evaluation.drift import Number, differs, share, watched
-from vwlite.evaluation.screen import check_names, failures
-from vwlite.input.diagnostics import printable
+from vwlite.hashing import blake2b
 from vwlite.input.reader import check_file
 from vwlite.input.sources import display_name
 from vwlite.model.header import MOST_INPUTS
-from vwlite.options.resolve import option_name
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
+from vwlite.output.text import printable
 from vwlite.runs.common import say
+from vwlite.runs.conditions import check_names, failures
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.watched import Number, differs, share, watched
 
 if TYPE_CHECKING:
     from vwlite.model import Model

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from vwlite.algorithms.settings import MOST_CLASSES
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import display_name
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import MOST_CLASSES
 from vwlite.runs.common import say
 from vwlite.runs.source import table_of
 

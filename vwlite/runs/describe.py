@@ -12,14 +12,14 @@ from typing import Any
 import mmh3
 import numpy as np
 
-from vwlite.auto.labels import MOST as MOST_LABELS
-from vwlite.auto.labels import choose
+from vwlite.algorithms.labels import MOST as MOST_LABELS
+from vwlite.algorithms.labels import choose
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.tables import split
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
-from vwlite.input.diagnostics import IS_NUMBER, BadLine, printable
+from vwlite.input.diagnostics import IS_NUMBER, BadLine
 from vwlite.input.formats import FORMATS
 from vwlite.input.json_text import loads
 from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
@@ -37,6 +37,7 @@ from vwlite.options.spec import IN, TABLES, specs_of
 from vwlite.output.json_text import json_text
 from vwlite.output.shell_words import joined, quoted, split_words
 from vwlite.output.stdio import plain
+from vwlite.output.text import printable
 from vwlite.runs.common import BadLines
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.source import table_of

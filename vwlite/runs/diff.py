@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.commands.weights import names_by_index
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.kinds import Binary
-from vwlite.input.diagnostics import printable
 from vwlite.model import Model, read_model
+from vwlite.model.weights import names_by_index
 from vwlite.options.diff import DiffOptions
 from vwlite.options.resolve import check_run
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
+from vwlite.output.text import printable
 from vwlite.runs.common import say
 from vwlite.runs.evaluate import Evaluating
 from vwlite.runs.frame import RunFrame

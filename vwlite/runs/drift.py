@@ -7,15 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.evaluation.drift import Columns, Number, differs, watched
+from vwlite.evaluation.drift import Columns
 from vwlite.hashing import namespace_hash
-from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import EXAMPLE
 from vwlite.options.diff import DriftOptions
 from vwlite.output.json_text import json_text
+from vwlite.output.text import printable
 from vwlite.runs.common import say
 from vwlite.runs.evaluate import Evaluating
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.watched import Number, differs, watched
 
 SHOWN = 30  # numbers of columns
 

@@ -17,15 +17,16 @@ from vwlite.evaluation.against import Against
 from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression, Rows
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
-from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import Parsed
 from vwlite.input.sources import display_name
 from vwlite.options.evaluate import EvaluateOptions
 from vwlite.options.run_options import ModelOptions
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
+from vwlite.output.text import printable
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.common import say
+from vwlite.runs.conditions import check_names, failures
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring
 
@@ -251,14 +252,14 @@ def _part(evaluation: Evaluation) -> dict[str, Any]:
 def _conditions(o: EvaluateOptions, evaluation: Evaluation) -> Callable[[list[Measure], Evaluation], int]:
     """Checks the conditions of --fail-if: the exit code. UsageError for a measure that there is not."""
     names = [*evaluation.names(), *(("precision", "recall", "f1") if isinstance(evaluation, Binary) else ())]
-    screen.check_names(o.fail_if, names)
+    check_names(o.fail_if, names)
 
     def check(measures: list[Measure], evaluation: Evaluation) -> int:
         values = {m.key: m.value for m in measures}
         if isinstance(evaluation, Binary):
             found = evaluation.at_threshold()
             values |= {"precision": found.precision, "recall": found.recall, "f1": found.f1}
-        failed = screen.failures(o.fail_if, values)
+        failed = failures(o.fail_if, values)
         for failure in failed:
             say(failure)
         return 1 if failed else 0

@@ -16,20 +16,20 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import CONSTANT_HASH, Expander
 from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError, UsageError
-from vwlite.input.diagnostics import printable
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.feature_names import FeatureNames, escaped
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.options.explain import ExplainOptions
 from vwlite.options.run_options import MOST_NAMES
-from vwlite.options.settings import Settings
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
+from vwlite.output.text import cut, printable
 from vwlite.runs.common import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring
@@ -280,10 +280,6 @@ def _as_text(run: Scoring, place: tuple[str, int, str], record: Any, views: list
 def number_text(x: float | str) -> str:
     """A number, or a name from data."""
     return printable(x) if isinstance(x, str) else f"{x:.6g}"
-
-
-def cut(text: str, width: int = 80) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def heading(file: str, line: int, tag: str, what: list[str], number: str = "") -> str:

@@ -7,13 +7,13 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from vwlite import __version__
+from vwlite.algorithms.settings import Settings
 from vwlite.errors import VwliteError
 from vwlite.options.resolve import check_run
 from vwlite.options.run_options import InputOptions
-from vwlite.options.settings import Settings
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import say
-from vwlite.runs.signals import StopSignal
 
 
 class RunFrame(ExitStack):
@@ -42,7 +42,7 @@ class RunFrame(ExitStack):
     def __exit__(self, *error: Any) -> bool | None:
         failed: dict[str, Any] = {"signal": self.signal}
         if isinstance(error[1], Exception):
-            from vwlite.cli import outcome
+            from vwlite.errors import outcome
 
             failed["exit_code"], failed["error"] = outcome(error[1])
         if failed.get("exit_code", self.signal):

@@ -1,12 +1,12 @@
 """The means of columns, for `--normalize center`."""
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import MOST_CENTERED, Normalizer
 from vwlite.errors import DataError
 from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander
-from vwlite.options.settings import Settings
 
 NOT_DENSE = (
     f"--normalize center is for features that half of the examples have, and for at most {MOST_CENTERED} of them: use "

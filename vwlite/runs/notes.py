@@ -4,17 +4,18 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO, SOLVED, algorithm_of
 from vwlite.core.data.interactions import WILDCARD
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.tally import Tally
-from vwlite.input.diagnostics import MOST_NAMES, label_text, printable
+from vwlite.input.diagnostics import MOST_NAMES
 from vwlite.model.learners import crossed, make_expander
-from vwlite.options.resolve import option_name
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
+from vwlite.output.progress import format_number
+from vwlite.output.text import label_text, printable
 from vwlite.runs.baseline import baseline_of, is_worse
-from vwlite.runs.progress import format_number
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore

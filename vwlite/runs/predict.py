@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, UsageError
 from vwlite.names import names_text
 from vwlite.options.run_options import PredictOptions
-from vwlite.options.settings import Settings
 from vwlite.runs.common import say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.scoring import Opened, Scoring

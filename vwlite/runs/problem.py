@@ -14,6 +14,8 @@ from operator import mul
 from typing import Any
 
 from vwlite import __version__
+from vwlite.algorithms.memory import least_of_batch
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED
 from vwlite.core.base.checksum import Checksum, checksum
 from vwlite.core.data.batch import Batch
@@ -28,13 +30,11 @@ from vwlite.model import Model
 from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions
+from vwlite.output.progress import LiveLine
 from vwlite.runs.common import BadLines
 from vwlite.runs.means import center, summary_of_columns
-from vwlite.runs.memory import least_of_batch
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
-from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import DataNames, Source
 
 PIECE = 1 << 20  # bytes of an array that are summed at once

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any
 
 from vwlite import __version__
-from vwlite.commands.weights import largest
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.evaluation.kinds import Binary, Classes, Regression
+from vwlite.model.weights import largest
 from vwlite.options.report import ReportOptions
 from vwlite.output.json_text import json_text
 from vwlite.page import sections

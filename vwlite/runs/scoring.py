@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from vwlite.algorithms.checks import check_link
 from vwlite.algorithms.losses import LOSS_OPTIONS, usual_threshold
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError, UsageError
@@ -15,13 +17,13 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.learners import restore
-from vwlite.options.resolve import OF_LOSS, check_link, check_run, option_name
+from vwlite.options.resolve import OF_LOSS, check_run
 from vwlite.options.run_options import ModelOptions
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
+from vwlite.output.progress import LiveLine
 from vwlite.runs.common import SHOWN, Run
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Kept, Notes, about_features, about_unfit, together
-from vwlite.runs.progress import LiveLine
 from vwlite.runs.source import parse_with
 from vwlite.runs.unseen import Unseen
 

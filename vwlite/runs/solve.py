@@ -10,6 +10,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.solvers import SOLVERS
 from vwlite.core.base.elementary import power
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
@@ -20,9 +22,9 @@ from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.options.resolve import check_run
-from vwlite.options.settings import Settings
 from vwlite.options.solve import SolveOptions, models_of_path, resolve_solve
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.progress import LiveLine, fit
 from vwlite.runs.common import say
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
@@ -39,9 +41,7 @@ from vwlite.runs.problem import (
     summary,
     temporary_files,
 )
-from vwlite.runs.progress import LiveLine, fit
 from vwlite.runs.source import DataNames, name_store
-from vwlite.solvers.table import SOLVERS
 
 HEADER = "  step   seconds        objective           gap     gap %  nonzeros   violation   columns"
 PATH_HEADER = "strength  seconds           l1        objective     gap %  nonzeros    passes"

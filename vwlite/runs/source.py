@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
@@ -18,7 +19,6 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, make_names
 from vwlite.names import names_in
 from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
-from vwlite.options.settings import Settings
 from vwlite.records import record
 from vwlite.runs.common import BadLines, say
 

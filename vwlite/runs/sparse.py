@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.losses import called
+from vwlite.algorithms.memory import available_memory
+from vwlite.algorithms.settings import Settings
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.model import VALUES, WeightScale
 from vwlite.auto.selection import GridCandidate
@@ -32,13 +34,12 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import UsageError
 from vwlite.model.learners import field_of, slots_of
-from vwlite.options.resolve import NOT_AUTO, option_name
+from vwlite.options.resolve import NOT_AUTO
 from vwlite.options.run_options import TrainOptions
-from vwlite.options.settings import Settings
+from vwlite.options.spec import option_name
 from vwlite.runs.auto import ORDERED, ROBUST, AutoTraining
 from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.common import BASELINE, say
-from vwlite.runs.memory import available_memory
 from vwlite.runs.source import Source
 from vwlite.runs.train import Job, Training
 from vwlite.runs.verdict import normalization

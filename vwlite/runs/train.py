@@ -6,6 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vwlite.algorithms.settings import Resolved
 from vwlite.algorithms.table import ALGORITHMS, algorithm_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
@@ -14,15 +15,15 @@ from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE
 from vwlite.model.learners import new_learner, resume
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, snapshot
-from vwlite.options.resolve import Resolved, resolve
+from vwlite.options.resolve import resolve
 from vwlite.options.run_options import EARLY_TERMINATE, InputOptions, TrainOptions
 from vwlite.options.spec import specs_of
 from vwlite.options.words_of_run import words_of_run
 from vwlite.output.atomic import AtomicFile, Draft
+from vwlite.output.progress import HEADER, Interval, LiveLine, ProgressRow, format_row
 from vwlite.runs.common import Run, say, summary
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, namespaces_of, together
-from vwlite.runs.progress import HEADER, Interval, LiveLine, ProgressRow, format_row
 from vwlite.runs.source import DataNames, Source, name_store
 from vwlite.runs.verdict import count_of_passes, normalization, result, update
 

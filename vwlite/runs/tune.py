@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.algorithms.losses import called
+from vwlite.algorithms.memory import available_memory, table_needs
 from vwlite.algorithms.table import AUTO
 from vwlite.auto.data import DrawnExamples
 from vwlite.auto.space import Point, Scale, Space
@@ -36,10 +37,12 @@ from vwlite.model.learners import make_expander, make_loss, new_learner, restore
 from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
 from vwlite.options.resolve import check_run, resolve
-from vwlite.options.run_options import TrainOptions, collected
+from vwlite.options.run_options import TrainOptions
+from vwlite.options.taking import collected
 from vwlite.options.tune import TuneOptions
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text
+from vwlite.output.progress import LiveLine
 from vwlite.output.shell_words import joined, quoted
 from vwlite.output.stdio import plain
 from vwlite.runs.auto import AutoTraining
@@ -47,8 +50,6 @@ from vwlite.runs.auto_classes import AutoClassTraining
 from vwlite.runs.common import say
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.memory import available_memory, table_needs
-from vwlite.runs.progress import LiveLine
 from vwlite.runs.sparse import DECIDING, FEATURE, first_lines
 from vwlite.runs.train import Job, prepared
 

@@ -5,14 +5,14 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.hashing import namespace_hash
-from vwlite.input.diagnostics import printable
+from vwlite.hashing import namespace_hash, namespace_of
 from vwlite.input.parsing import EXAMPLE, Parsed
-from vwlite.input.schema import OPTIONAL, namespace_of
+from vwlite.input.schema import OPTIONAL
 from vwlite.model import Model
-from vwlite.options.settings import Settings
+from vwlite.output.text import printable
 from vwlite.runs.notes import Kept, Notes
 
 MOST_SPACES = 1000  # that are looked at; of more, none is

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from vwlite.algorithms.losses import called
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
-from vwlite.options.settings import Settings
 from vwlite.runs.baseline import is_worse
 from vwlite.runs.common import BASELINE
 

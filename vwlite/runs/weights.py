@@ -13,22 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.algorithms.memory import TOO_LONG
+from vwlite.algorithms.settings import Settings
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.spread import Spread
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
-from vwlite.input.diagnostics import printable
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.options.run_options import MOST_NAMES, ModelOptions
-from vwlite.options.settings import Settings
 from vwlite.output.json_text import json_text
+from vwlite.output.text import cut, printable
 from vwlite.runs.common import BadLines
-from vwlite.runs.explain import cut
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.memory import TOO_LONG
 from vwlite.runs.scoring import Opened
 
 Row = tuple[int, int, float | None, list[str]]  # as in vwlite/commands/weights.py

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from vwlite import __version__
-from vwlite.cli import outcome
 from vwlite.core.text.parser import detect
-from vwlite.errors import NoInputError, ShortageError, VwliteError
+from vwlite.errors import NoInputError, ShortageError, VwliteError, outcome
 from vwlite.input.formats import BOM
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say

@@ -4,8 +4,7 @@ import os
 import time
 from typing import Any
 
-from vwlite.cli import outcome
-from vwlite.errors import DataError, NoInputError, UsageError, VwliteError
+from vwlite.errors import DataError, NoInputError, UsageError, VwliteError, outcome
 from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.metrics import Metrics

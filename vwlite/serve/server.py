@@ -15,19 +15,18 @@ from functools import partial
 from types import FrameType
 from typing import Any, NoReturn
 
-from vwlite.errors import BusyError, UnavailableError
+from vwlite.listening import BACKLOG, listening
 from vwlite.options.resolve import check_run
 from vwlite.options.serve import ServeOptions
 from vwlite.output.atomic import check_apart
+from vwlite.output.signals import STOPPING, handled
 from vwlite.output.stdio import say
-from vwlite.runs.signals import STOPPING, handled
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
 from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 
-BACKLOG = 1024  # connections that wait
 AT_ONCE = 100  # of them taken before others are served, and those that have gone are seen
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
 SILENCE = 60.0  # seconds between two warnings of the same shortage
@@ -67,24 +66,6 @@ def serve(o: ServeOptions) -> int:
 def _shown(s: socket.socket) -> str:
     host, port = s.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens. BusyError if another program does at this port, UnavailableError if it may not be."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        s = socket.socket(family, socket.SOCK_STREAM)
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.bind(address)
-        s.listen(BACKLOG)
-        return s
-    except socket.gaierror as e:
-        raise UnavailableError(f"--host {host}: {e.strerror}") from e
-    except PermissionError as e:
-        raise UnavailableError(f"port {port}: {e.strerror}: ports below 1024 need a privilege; use --port 8080") from e
-    except OSError as e:
-        kind = BusyError if e.errno == errno.EADDRINUSE else UnavailableError
-        raise kind(f"{host}, port {port}: {os.strerror(e.errno or 0)}: use another --port, or end what uses it") from e
 
 
 def _end(code: int) -> NoReturn:

@@ -10,8 +10,8 @@ from types import FrameType
 from typing import Any
 
 from vwlite.errors import VwliteError
-from vwlite.runs.signals import STOPPING, handled
-from vwlite.serve.server import listening
+from vwlite.listening import listening
+from vwlite.output.signals import STOPPING, handled
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.messages import Critical, Refused
 from vwlite.vw.outputs import OUTPUTS

@@ -7,6 +7,7 @@ are processed on the slow path of all other runs, one at a time.
 
 from typing import Any
 
+from vwlite.algorithms.memory import table_needs
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.learn.learner import Reason
@@ -18,7 +19,6 @@ from vwlite.core.vw.interleaved import Interleaved
 from vwlite.core.vw.labels import ExpectedLabels
 from vwlite.core.vw.learner import VwLearner
 from vwlite.core.vw.pistol import Pistol
-from vwlite.runs.memory import table_needs
 from vwlite.vw.layers.base import LinearLayer, NamedLayer
 from vwlite.vw.layers.scorer import ScorerLayer
 from vwlite.vw.plan import make_expander

@@ -7,8 +7,8 @@ from typing import Any
 
 from vwlite.core.vw.stepper import Stopped
 from vwlite.errors import UsageError, VwliteError
+from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import plain
-from vwlite.runs.signals import StopSignal
 from vwlite.vw.arguments import OPTIONS, Arguments, parse, split, usage
 from vwlite.vw.build import build
 from vwlite.vw.driver_output import Progress, say_lines, say_settings, say_summary

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.algorithms.solvers import SOLVERS
 from vwlite.core.solve.newton import Newton
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.solver import Solver
-from vwlite.solvers.table import SOLVERS
 
 
 @dataclass

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from vwlite.algorithms.memory import table_needs
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.losses import Loss, Squared
 from vwlite.core.learn.rule import Rule
 from vwlite.core.vw.stepper import Stepper, TableFull
-from vwlite.runs.memory import table_needs
 from vwlite.vw.arguments import Arguments
 from vwlite.vw.messages import Streams
 from vwlite.vw.setup import Setup

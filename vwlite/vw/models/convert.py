@@ -5,12 +5,12 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.base.arrays import all_finite, is_ascending
 from vwlite.errors import DataError
 from vwlite.model.file import Model
 from vwlite.model.header import brief, check_range, check_settings
 from vwlite.model.slots import array_of, copied
-from vwlite.options.settings import Settings
 from vwlite.vw.arguments import Arguments, letters, parse
 from vwlite.vw.messages import Critical, Refused
 from vwlite.vw.models import binary as vw

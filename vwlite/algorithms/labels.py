@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import DataError
-from vwlite.input.diagnostics import label_text, printable
-from vwlite.options.settings import Settings
+from vwlite.output.text import label_text, printable
 from vwlite.records import record
 
 MOST = 101  # different labels that are looked at

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from vwlite.input.diagnostics import printable
 from vwlite.output.stdio import has_colors, is_terminal
+from vwlite.output.text import printable
 from vwlite.records import record
 
 HEADER = """\

@@ -1,17 +1,46 @@
 """The settings of a model: the options that define it, each written once, here."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
-from vwlite.algorithms.table import AUTO, CHOICES, UPDATES, algorithm_of
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, option, options, specs_of
+from vwlite.algorithms.table import (
+    ALGORITHMS,
+    AUTO,
+    CHOICES,
+    UPDATES,
+    algorithm_of,
+)
+from vwlite.options import spec as rows
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
 from vwlite.records import record
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 POSITIVE = Number(0, open_low=True)
+
+
+def option(default: Any, *typed: str, **more: Any) -> Any:
+    """A field that is an option, as of `vwlite.options.spec`."""
+    return options(default, Spec(typed, default=default, **more))
+
+
+def options(default: Any, *specs: Spec) -> Any:
+    """The same of several options. Their help names the algorithms that take them, or have another default."""
+    return rows.options(default, *map(_of_algorithms, specs))
+
+
+def _of_algorithms(spec: Spec) -> Spec:
+    others = (f"; {a.name}: {a.unset[spec.name]}" for a in ALGORITHMS.values() if spec.name in a.unset)
+    return replace(spec, takers=_takers(spec.name) if spec.for_some else "", other_defaults="".join(others))
+
+
+def _takers(name: str) -> str:
+    """The algorithms that take an option; `adagrad*` for adagrad and all of its family, if they do."""
+    takers = [a.name for a in ALGORITHMS.values() if name in a.options]
+    family = [a for a in ALGORITHMS if a == takers[0] or a.startswith(f"{takers[0]}-")]
+    return f"{takers[0]}*" if takers == family and len(family) > 1 else ", ".join(takers)
 
 
 @record(frozen=True)
@@ -239,3 +268,12 @@ class Settings:
 
 
 SPECS: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings)}
+
+
+@record(frozen=True)
+class Resolved:
+    """Settings, and which of them the command line changed in the model that is continued."""
+
+    settings: Settings
+    changed: dict[str, tuple[Any, Any]]  # name -> (in the model, now)
+    why: str = ""  # the algorithm, if it was not typed

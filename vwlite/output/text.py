@@ -1,0 +1,24 @@
+"""Text for people: what may be printed of names and labels, and numbers in few digits."""
+
+
+
+def shown(x: float | None, about: bool = False) -> str:
+    """A number with four digits."""
+    if x is None:
+        return "-"
+    text = f"{x:.4f}" if 1e-3 <= abs(x) < 100 or x == 0 else f"{x:.4g}"
+    return f"~{text}" if about else text
+
+
+def label_text(label: float | str) -> str:
+    """A label of the data in a message."""
+    return printable(label) if isinstance(label, str) else f"{label:g}"
+
+
+def printable(text: str) -> str:
+    """Text from data as it may be shown: it must not command a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def cut(text: str, width: int = 80) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
