@@ -132,7 +132,7 @@ portable: $(PORTABLE) $(INSTALLED)
 	$(BIN)/python -P tests/digests.py > build/digests.txt
 	.venv-portable/bin/python -P tests/digests.py | diff build/digests.txt -
 	.venv-portable/bin/pytest $(ALL_PAIRS) $(CORE_TESTS) tests/rules/test_battery.py tests/golden \
-		$(addprefix tests/cli/test_, cache.py cache_file.py model.py tables.py)
+		$(addprefix tests/input/test_, cache.py cache_file.py tables.py) tests/model/test_model.py
 
 # No piece of memory above 1 GB; what is freed is watched for only a little while, as that is memory too.
 MINUTES := 5

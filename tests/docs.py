@@ -12,7 +12,7 @@ from textwrap import wrap
 import click
 
 from vwlite.algorithms.losses import LOSSES
-from vwlite.commands.help import topics
+from vwlite.help.commands import topics
 from vwlite.program import program
 
 HERE = Path(__file__).parent

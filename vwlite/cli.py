@@ -49,7 +49,7 @@ def _called(arguments: list[str]) -> int:
     except click.Abort:
         return 130
     except click.ClickException as e:
-        from vwlite.usage import shown
+        from vwlite.help.usage import shown
 
         for line in shown(e, arguments):
             stdio.say(line)

@@ -52,6 +52,26 @@ GROUPS = {
     },
 }
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
+_FOLDERS = {  # in whose commands.py they are
+    "training": "train tune",
+    "prediction": "predict calibrate",
+    "serve": "serve",
+    "evaluation": "evaluate report explain worst diff drift",
+    "inspection": "info weights names describe convert check",
+    "export": "export import",
+    "solving": "solve certify",
+    "merging": "merge",
+    "dask": "dask",
+    "help": "algorithms completion help",
+    "vw": "vw",
+}
+
+
+def command_of(name: str) -> click.Command:
+    """One of COMMANDS."""
+    folder = next(folder for folder, names in _FOLDERS.items() if name in names.split())
+    command: click.Command = getattr(importlib.import_module(f"vwlite.{folder}.commands"), f"{name}_command")
+    return command
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -91,9 +111,7 @@ class Program(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"vwlite.commands.{cmd_name}")
-        command: click.Command = module.command
-        return command
+        return command_of(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))

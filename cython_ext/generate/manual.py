@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from vwlite import __version__
-from vwlite.commands.help import TEXTS, topics
+from vwlite.help.commands import TEXTS, topics
 from vwlite.program import COMMANDS, program
 
 

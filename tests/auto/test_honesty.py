@@ -201,7 +201,7 @@ def test_a_model_that_folds_have_turned_round_is_not_taken(monkeypatch, kind):
         for i, c in enumerate(contents):
             out[i] = known.index(c) % folds
 
-    monkeypatch.setattr("vwlite.auto.selection.folds_of", by_content)
+    monkeypatch.setattr("vwlite.training.auto.selection.folds_of", by_content)
     for seed in range(5):
         rng = RNG(seed)
         x = rng.integers(0, values, 80)
@@ -221,9 +221,9 @@ def test_a_model_that_folds_have_turned_round_is_not_taken(monkeypatch, kind):
 
 def test_choices_without_a_fold_do_not_depend_on_its_labels(monkeypatch):
     """Of the scores of a pass: labels of a fold turned round change nothing of what its rows are predicted to be."""
-    from vwlite.auto import selection
     from vwlite.core.auto.stack import Scored
     from vwlite.core.learn.losses import Logistic as CompiledLogistic
+    from vwlite.training.auto import selection
 
     rng = RNG(11)
     n = 200

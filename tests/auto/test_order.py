@@ -6,10 +6,10 @@ from batches import Line, batch_of
 from slow_auto import content_of, drawn_order
 from streams import random_stream
 
-from vwlite.auto.data import DrawnExamples
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
+from vwlite.training.auto.data import DrawnExamples
 
 
 def summary_of(batches) -> tuple[DataSummary, list[int]]:
@@ -65,8 +65,8 @@ def test_only_what_can_be_learned_is_drawn():
 
 
 def test_large_data_are_kept_in_a_temporary_file(monkeypatch):
-    monkeypatch.setattr("vwlite.auto.data.IN_MEMORY", 5000)
-    monkeypatch.setattr("vwlite.auto.data.BATCH", 100)
+    monkeypatch.setattr("vwlite.training.auto.data.IN_MEMORY", 5000)
+    monkeypatch.setattr("vwlite.training.auto.data.BATCH", 100)
     stream = [Line(float(i), ((i, 1.0), (i + 1, 2.0))) for i in range(500)]
     batches = cut(stream, 30)
     summary, counts = summary_of(batches)

@@ -8,8 +8,9 @@ import pytest
 from batches import Line, batch_of
 
 from vwlite.algorithms.settings import Settings
-from vwlite.auto.model import WeightScale
-from vwlite.auto.sparse import (
+from vwlite.model.learners import make_learner
+from vwlite.training.auto.model import WeightScale
+from vwlite.training.auto.sparse import (
     FACTOR,
     RATES,
     STRENGTHS,
@@ -23,7 +24,6 @@ from vwlite.auto.sparse import (
     learn_all,
     smallest,
 )
-from vwlite.model.learners import make_learner
 
 PLAIN = WeightScale()
 

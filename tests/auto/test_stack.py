@@ -5,8 +5,8 @@ import pytest
 from slow_auto import SlowOnlineStack, stacked, turns_round
 from test_lanes import loss_of
 
-from vwlite.auto.selection import fitted
 from vwlite.core.auto.stack import OnlineStack, Scored, combined_weights
+from vwlite.training.auto.selection import fitted
 
 LOSSES = ["logistic", "squared", "poisson", "quantile", "huber"]
 

@@ -19,10 +19,10 @@ from harness import GD, ROOT, VWLITE, Run, made, options_of, run, show, table, v
 from sklearn.linear_model import LogisticRegressionCV
 
 from vwlite.algorithms.settings import Settings
-from vwlite.auto.selection import COLUMNS, FOLDS, RATES
 from vwlite.core.auto.lanes import Lanes
 from vwlite.input.cache import open_cache
 from vwlite.model.learners import make_expander, make_learner, make_loss
+from vwlite.training.auto.selection import COLUMNS, FOLDS, RATES
 
 LONGER = 4  # times that the text is read again, for a longer stream
 

@@ -24,9 +24,11 @@ from vwlite.cli import run
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import RoleOptions
 from vwlite.options.command import Command
-from vwlite.options.resolve import resolve
-from vwlite.options.run_options import PredictOptions, TrainOptions, predict_options, train_options
+from vwlite.prediction.commands import PredictOptions, predict_options
 from vwlite.program import COMMANDS, program
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import resolve
+from vwlite.training.commands import train_options
 
 DATA = """\
 1 |a x:1.5 y |b u

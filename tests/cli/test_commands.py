@@ -30,7 +30,7 @@ from vwlite.input.reader import read_blocks
 from vwlite.model import read_model
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs import source
-from vwlite.runs import train as training
+from vwlite.training import passes as training
 
 MANY = [name for name in ALGORITHMS if name != "adagrad-full"]  # which is for few features
 NEEDED = {

@@ -66,14 +66,62 @@ def test_no_module_imports_one_that_imports_it():
     assert cycles(graph(lambda tree: statements(tree.body))) == []
 
 
-# A model that `vwlite vw` wrote is read by `vwlite.vw`, which makes a `Model` of it.
-KNOWN_CYCLES = [{"vwlite.model", "vwlite.model.file", "vwlite.vw.models.convert"}]
-
-
 def test_no_import_in_a_function_hides_a_cycle():
     """Modules imported late, for a short start, are not imported early. `vwlite/vw` is not checked."""
     hidden = [way for way in cycles(graph(ast.walk)) if not all(name.startswith("vwlite.vw") for name in way)]
-    assert [way for way in hidden if set(way) not in KNOWN_CYCLES] == []
+    assert hidden == []
+
+
+def folder_of(module):
+    """The folder of a module; of one directly in `vwlite`, its own name."""
+    return ".".join(module.split(".")[:2])
+
+
+def floors(graph):
+    """How many folders each stands on, one on the other. ValueError for a folder that stands on itself."""
+    below = {}
+    for name, others in graph.items():
+        below.setdefault(folder_of(name), set()).update({folder_of(o) for o in others} - {folder_of(name)})
+    found = {}
+
+    def height(folder, way=()):
+        if folder in way:
+            raise ValueError(" -> ".join([*way, folder]))
+        if folder not in found:
+            found[folder] = 1 + max((height(o, (*way, folder)) for o in sorted(below[folder])), default=0)
+        return found[folder]
+
+    for folder in below:
+        height(folder)
+    return found
+
+
+def test_folders_stand_on_floors():
+    """No import leads upwards, also not one in a function or for a type checker only."""
+    found = floors(graph(ast.walk))
+    for floor in range(1, max(found.values()) + 1):
+        print(floor, *sorted(name for name, height in found.items() if height == floor))
+    assert max(found.values()) <= 9
+
+
+CAPABILITIES = ["training", "prediction", "inspection", "evaluation", "solving", "merging", "export"]
+MAY_IMPORT = {"evaluation": {"inspection", "prediction"}, "export": {"vw"}}
+
+
+def test_a_capability_imports_no_other():
+    for name, others in graph(ast.walk).items():
+        own = folder_of(name).removeprefix("vwlite.")
+        if own in CAPABILITIES:
+            inner = {folder_of(o).removeprefix("vwlite.") for o in others} - {own} - MAY_IMPORT.get(own, set())
+            assert not inner & {*CAPABILITIES, "vw", "serve", "dask", "estimators", "help"}, name
+
+
+def test_contributing_has_each_folder():
+    text = (ROOT / ".github/CONTRIBUTING.md").read_text(encoding="utf-8")
+    places = [ROOT / "vwlite", ROOT / "cython_ext"]
+    folders = {p.parent for kind in ("*.py", "*.pyx") for place in places for p in place.glob(f"*/{kind}")}
+    named = {ROOT / name for name in re.findall(r"^\| `([\w/]+)` \|", text, re.M)}
+    assert named == folders - {ROOT / "vwlite/core"}
 
 
 def test_the_core_imports_nothing_from_above():

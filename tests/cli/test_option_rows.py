@@ -5,16 +5,16 @@ from dataclasses import fields
 import pytest
 
 from vwlite.algorithms.settings import Settings
+from vwlite.dask.commands import DaskPredictOptions, DaskTrainOptions
 from vwlite.errors import UsageError
-from vwlite.options.dask import DaskPredictOptions, DaskTrainOptions
-from vwlite.options.describe import DescribeOptions
-from vwlite.options.diff import DiffOptions
-from vwlite.options.evaluate import EvaluateOptions
-from vwlite.options.merge import MergeOptions
-from vwlite.options.run_options import InputOptions, PredictOptions, TrainOptions
-from vwlite.options.solve import CertifyOptions, SolveOptions
+from vwlite.evaluation.commands import DiffOptions, EvaluateOptions
+from vwlite.inspection.commands import DescribeOptions
+from vwlite.merging.commands import MergeOptions
 from vwlite.options.spec import check_rows
 from vwlite.options.types import PATH
+from vwlite.prediction.commands import PredictOptions
+from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.solving.options import CertifyOptions, SolveOptions
 
 KINDS = (
     Settings, InputOptions, PredictOptions, TrainOptions, SolveOptions, CertifyOptions, MergeOptions,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from vwlite.options.serve import ServeOptions
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models

@@ -20,11 +20,11 @@ from fuzz.patterns import drawn as drawn_pattern
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.solvers import SOLVERS
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
-from vwlite.commands.certify import command as certify
-from vwlite.commands.predict import command as predict
-from vwlite.commands.solve import command as solve
-from vwlite.commands.train import command as train
 from vwlite.options.types import Classes, FileName, IntervalType, Labels, LettersType, Number, ProgressType, Whole
+from vwlite.prediction.commands import predict_command as predict
+from vwlite.solving.commands import certify_command as certify
+from vwlite.solving.commands import solve_command as solve
+from vwlite.training.commands import train_command as train
 from vwlite.vw.arguments import OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------

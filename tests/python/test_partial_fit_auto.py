@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from vwlite import SparseClassifier, SparseRegressor
-from vwlite.runs.common import Run
+from vwlite.runs.run import Run
 
 ROWS, COLUMNS = 900, 8
 KEPT = [50, 400, 12000]  # examples: learning begins early, in the middle, not at all
@@ -49,8 +49,8 @@ def saved(made, path):
 @pytest.fixture
 def shorter(monkeypatch):
     def change(kept):
-        monkeypatch.setattr("vwlite.runs.auto.KEPT_EXAMPLES", kept)
-        monkeypatch.setattr("vwlite.auto.stream.SIDE_BY_SIDE", 600)
+        monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", kept)
+        monkeypatch.setattr("vwlite.training.auto.stream.SIDE_BY_SIDE", 600)
 
     return change
 

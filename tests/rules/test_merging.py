@@ -12,11 +12,11 @@ from models import content
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges as ranges_of
 from vwlite.dask.work import ShardResult
+from vwlite.merging.commands import RULES, MergeOptions
 from vwlite.merging.holdout import Candidate
 from vwlite.model import read_model, write_model
 from vwlite.model.learners import restore
 from vwlite.model.snapshot import snapshot
-from vwlite.options.merge import RULES, MergeOptions
 from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise("merging")

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.options.serve import ServeOptions
 from vwlite.serve import models as served
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.metrics import Metrics
 
 

@@ -9,10 +9,10 @@ from fuzz.clients import Transport
 from running import PATIENT
 from servers import TEXT, predicted, wait_for
 
-from vwlite.options.serve import ServeOptions
-from vwlite.runs.explain import Explainer
+from vwlite.evaluation.explain import Explainer
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import MOST_HELD, Answers, Job
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.connection import Connection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models

@@ -24,12 +24,12 @@ class Page:
     d: str  # what d is in the formulas
 
 
-def read_page(name: str, package: str = "algorithms") -> Page:
-    """The page of an algorithm, or with the package `solvers` that of a solver. OSError if it does not exist."""
-    folder = files(f"vwlite.{package}") / "pages"
-    lines = (files("vwlite.algorithms") / "pages/shared-texts").read_text(encoding="utf-8").splitlines()
+def read_page(name: str, folder: str = "pages") -> Page:
+    """The page of an algorithm, or with the folder `solver_pages` that of a solver. OSError if it does not exist."""
+    here = files("vwlite.algorithms")
+    lines = (here / "pages/shared-texts").read_text(encoding="utf-8").splitlines()
     shared = dict(line.split(": ", 1) for line in lines)
-    about, *parts = _HEADING.split((folder / f"{name}.txt").read_text(encoding="utf-8"))
+    about, *parts = _HEADING.split((here / folder / f"{name}.txt").read_text(encoding="utf-8"))
     text = dict(zip(parts[::2], parts[1::2], strict=True))
 
     def paragraph(words: str) -> str:

@@ -14,7 +14,7 @@ from vwlite.dask.extras import distributed
 from vwlite.dask.parts import one_line
 from vwlite.dask.work import Failed
 from vwlite.errors import UnavailableError, VwliteError, WriteError
-from vwlite.runs.common import say
+from vwlite.runs.run import say
 
 CONNECTING = 5  # seconds that a scheduler has to answer
 ARRIVING = 60  # seconds for the first worker to come

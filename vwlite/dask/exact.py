@@ -4,17 +4,17 @@ import time
 from typing import Any
 
 from vwlite.algorithms.settings import Settings
+from vwlite.dask.commands import DaskTrainOptions
 from vwlite.dask.rounds import DaskRounds
 from vwlite.dask.state import damaged, remove_state
 from vwlite.dask.work import same, sums
 from vwlite.errors import UsageError
 from vwlite.model.file import Model, to_bytes
-from vwlite.options.dask import DaskTrainOptions
-from vwlite.options.solve import SolveOptions, resolve_solve
 from vwlite.options.spec import option_name
-from vwlite.rounds.driver import NO_STATE, Rounds
-from vwlite.rounds.driver import RoundState as Point
-from vwlite.rounds.shards import ShardSums, check_problem
+from vwlite.solving.options import SolveOptions, resolve_solve
+from vwlite.solving.rounds.driver import NO_STATE, Rounds
+from vwlite.solving.rounds.driver import RoundState as Point
+from vwlite.solving.rounds.shards import ShardSums, check_problem
 
 
 def settings_of(o: DaskTrainOptions, start: Model | None) -> Settings:

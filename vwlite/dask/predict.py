@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vwlite.dask.cluster import Cluster, Interrupted
+from vwlite.dask.commands import PREDICTING, DaskPredictOptions, check_urls, typed_again
 from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
 from vwlite.dask.train import RoundProgress, content_of
@@ -12,9 +13,8 @@ from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
-from vwlite.options.dask import PREDICTING, DaskPredictOptions, check_urls, typed_again
-from vwlite.runs.common import summary
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.run import summary
 
 SUFFIX = ".predictions"
 

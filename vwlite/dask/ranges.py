@@ -14,14 +14,14 @@ import numpy as np
 from vwlite.core.merge.sums import Sums
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
+from vwlite.merging.commands import MergeOptions
 from vwlite.merging.holdout import START, Candidate, Scores, Vector
-from vwlite.merging.merge import Merge
+from vwlite.merging.merged import Merge
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of
-from vwlite.options.merge import MergeOptions
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from typing import Any
 
 from vwlite import __version__
 from vwlite.dask.cluster import Cluster
+from vwlite.dask.commands import DaskTrainOptions
 from vwlite.dask.parts import Listing
 from vwlite.dask.state import FinishedRounds, read_state, write_state
 from vwlite.dask.work import ShardJob
 from vwlite.hashing import blake2b
-from vwlite.options.dask import DaskTrainOptions
 from vwlite.output.atomic import AtomicFile
-from vwlite.runs.common import say
+from vwlite.runs.run import say
 
 
 class DaskRounds:

@@ -5,12 +5,12 @@ from array import array
 from contextlib import ExitStack
 
 from vwlite import __version__
+from vwlite.dask.commands import DaskSumsOptions
 from vwlite.errors import DataError
 from vwlite.model import read_model
-from vwlite.options.dask import DaskSumsOptions
-from vwlite.rounds.shards import ShardSums, facts_of, shard_of
-from vwlite.runs.problem import Examples
 from vwlite.runs.source import DataNames
+from vwlite.solving.problem import Examples
+from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
 
 
 def sums(o: DaskSumsOptions) -> int:

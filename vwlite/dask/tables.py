@@ -13,7 +13,7 @@ from vwlite.errors import UsageError
 from vwlite.input.formats import DELIMITED
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import decide_roles
-from vwlite.options.run_options import InputOptions
+from vwlite.runs.options import InputOptions
 from vwlite.runs.source import table_of
 
 ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles

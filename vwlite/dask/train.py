@@ -18,6 +18,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Interrupted
+from vwlite.dask.commands import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
@@ -25,21 +26,20 @@ from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, joined_scores, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
+from vwlite.merging.commands import MergeOptions
 from vwlite.merging.holdout import Candidate, Scores, VectorOf
-from vwlite.merging.merge import Merge
+from vwlite.merging.merge import FEW
+from vwlite.merging.merged import Merge
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
-from vwlite.options.dask import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
-from vwlite.options.merge import MergeOptions
-from vwlite.options.resolve import resolve
-from vwlite.options.run_options import TrainOptions
 from vwlite.output.progress import LiveLine
-from vwlite.runs.common import say, summary
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.merge import FEW
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import resolve
+from vwlite.runs.run import say, summary
 
 # More shards or larger models than these are merged on the workers, in ranges of this many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64

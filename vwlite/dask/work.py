@@ -25,11 +25,11 @@ from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import DELIMITED, by_name
 from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, Scores, Vector
 from vwlite.model.slots import Array, array_of
-from vwlite.options.run_options import TrainOptions
 from vwlite.output.atomic import AtomicFile
+from vwlite.runs.options import TrainOptions
 
 if TYPE_CHECKING:
-    from vwlite.rounds import shards as rounds
+    from vwlite.solving.rounds import shards as rounds
 
 PROGRAM = (sys.executable, "-m", "vwlite")
 HELD, MODEL, START, REPORT = "held", "model", "start", "report"  # files in the folder of a task

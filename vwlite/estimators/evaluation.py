@@ -18,9 +18,9 @@ from vwlite.estimators.frames import frame_of, is_frame
 from vwlite.estimators.learned import save
 from vwlite.estimators.loaded import LoadedModel
 from vwlite.estimators.rows import is_sparse
+from vwlite.evaluation.commands import ReportOptions
 from vwlite.model.read import read_model
-from vwlite.options.report import ReportOptions
-from vwlite.options.run_options import ModelOptions
+from vwlite.runs.options import ModelOptions
 
 NO_LABELS = object()
 
@@ -32,7 +32,7 @@ def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any
     labels; or the path of a data file, or a list of them, and y is None. options: those of the command, such as
     threshold=0.3 or by="country", against= another model too. ValueError for what is not valid, OSError for files.
     """
-    from vwlite.runs.evaluate import evaluate as run
+    from vwlite.evaluation.evaluate import evaluate as run
 
     found: dict[str, Any] = json.loads(_run(run, ReportOptions, model, X, y, {**options, "json": True}))
     return found
@@ -41,7 +41,7 @@ def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any
 def report(model: Any, X: Any, y: Any = None, **options: Any) -> str:
     """The page that `vwlite report` makes, as HTML. Parameters as those of `evaluate`; output: the path of a file to
     write it to, too."""
-    from vwlite.runs.report import report as run
+    from vwlite.evaluation.report import report as run
 
     output = options.pop("output", None)
     page = _run(run, ReportOptions, model, X, y, options)
@@ -56,8 +56,8 @@ def report(model: Any, X: Any, y: Any = None, **options: Any) -> str:
 
 def explain(model: Any, X: Any, top: int) -> list[dict[str, Any]]:
     """What `vwlite explain --json` prints for each row of X, without its place and label."""
-    from vwlite.options.explain import ExplainOptions
-    from vwlite.runs.explain import explain as run
+    from vwlite.evaluation.commands import ExplainOptions
+    from vwlite.evaluation.explain import explain as run
 
     found = []
     for line in _run(run, ExplainOptions, model, X, NO_LABELS, {"top": top, "json": True}).splitlines():

@@ -34,15 +34,15 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.learners import make_finder, restore
 from vwlite.model.read import read_model
-from vwlite.options.resolve import check_run
-from vwlite.options.run_options import TrainOptions
 from vwlite.output.atomic import AtomicFile
-from vwlite.runs.auto import AutoTraining
-from vwlite.runs.auto_classes import AutoClassTraining
-from vwlite.runs.centered import CenteredTraining
-from vwlite.runs.common import Run
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import check_run
+from vwlite.runs.run import Run
 from vwlite.runs.source import Source
-from vwlite.runs.train import Training, prepared
+from vwlite.training.auto.classes_run import AutoClassTraining
+from vwlite.training.auto.run import AutoTraining
+from vwlite.training.centered import CenteredTraining
+from vwlite.training.passes import Training, prepared
 
 NAME = "the model"  # in messages: the model that is continued
 BATCHES = 2  # prepared ahead of the learner

@@ -11,9 +11,9 @@ import click
 
 from vwlite.algorithms.settings import Settings
 from vwlite.names import names_text
-from vwlite.options.run_options import TrainOptions
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
 from vwlite.options.types import Classes, Labels, Number, Whole
+from vwlite.runs.options import TrainOptions
 
 # Options about files: here the data are in memory, and `save` writes the model.
 _FILES = ("cache", "cache_file", "kill_cache", "validate")

@@ -55,9 +55,9 @@ from vwlite.input.schema import RoleOptions, Schema
 from vwlite.model.file import Model
 from vwlite.model.read import read_model
 from vwlite.names import can_name, names_in, names_text
-from vwlite.options.run_options import TrainOptions
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
+from vwlite.runs.options import TrainOptions
 
 Array = Any  # of NumPy, or of scipy where documented
 Self = TypeVar("Self", bound="_Sparse")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.settings import Settings
-from vwlite.auto.stream import Stream, packed, unpacked
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.normalize import Normalizer
@@ -15,9 +14,10 @@ from vwlite.estimators.learned import MIN_JOURNAL, AutoFitting, BatchSource, Fit
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_finder
-from vwlite.options.resolve import check_run
-from vwlite.options.run_options import TrainOptions
-from vwlite.runs.train import prepared
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import check_run
+from vwlite.training.auto.stream import Stream, packed, unpacked
+from vwlite.training.passes import prepared
 
 State = dict[str, Any]
 NOT_SEVERAL = "partial_fit with algorithm='auto' is for two classes: use fit, or algorithm='gd'"

@@ -1,60 +1,81 @@
-"""Numbers of two days of data, and whether they differ by more than a tenth and by more than chance."""
+"""A run of `vwlite drift`."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+import re
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from vwlite.runs.watched import BUCKETS, CHANCE, Number, mean, share
+from vwlite.errors import UsageError
+from vwlite.evaluation.columns import Columns
+from vwlite.evaluation.commands import DriftOptions
+from vwlite.evaluation.evaluate import Evaluating
+from vwlite.hashing import namespace_hash
+from vwlite.input.parsing import EXAMPLE
+from vwlite.output.json_text import json_text
+from vwlite.output.text import printable
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.run import say
+from vwlite.runs.watched import Number, differs, watched
+
+SHOWN = 30  # numbers of columns
 
 
-class Columns:
-    """The features of data by column or namespace. keys: those that are known, ascending; None: all that are met, as
-    these are the data that others are compared with."""
+class Day:
+    """A file, as the model sees it. before: the day that features are compared with, if the model has none."""
 
-    def __init__(self, keys: npt.NDArray[Any] | None, bits: int) -> None:
-        self.keys = np.zeros(0, np.uint32) if keys is None else keys
-        self._knows_all, self._mask = keys is None, np.uint32((1 << bits) - 1)
-        self._sums: dict[int, Any] = {}  # lines, features, unknown features, sum and squares of values, buckets
-        self._examples = 0
+    def __init__(self, o: DriftOptions, frame: RunFrame, before: "Day | None" = None) -> None:
+        run = Evaluating(o, frame, keeps_text=True, spaces=True)
+        model = run.opened.model
+        has_features = run.opened.kept.features > 0
+        keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
+        self.columns: Columns = Columns(keys, model.settings.bits)
+        self.names = {0: "(no name)"}
+        roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
+        for parsed, _, _ in run.batches():
+            self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
+            text = parsed.source.text if parsed.source is not None else b""
+            for name in {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
+                self.names.setdefault(namespace_hash(name), printable(name.decode("utf-8", "surrogateescape")))
+        if frame.signal is None:
+            _, self.notes = run.finish()
+        self.numbers = watched(run.learner)
+        if not has_features and "unknown features" in self.numbers:
+            self.numbers["unknown features"] = self.columns.unknown()
 
-    def add(self, batch: Any, kept: npt.NDArray[np.bool_]) -> None:
-        """Count a batch that has the hashes of namespaces. kept: its lines that are examples."""
-        self._examples += int(np.count_nonzero(kept))
-        sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
-        line = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
-        some = kept[line]
-        value, hash = np.asarray(batch.value)[some].astype(float), np.asarray(batch.hash)[some]
-        if self._knows_all:
-            self.keys = np.union1d(self.keys, hash & self._mask)
-        unknown = ~np.isin(hash & self._mask, self.keys)
-        found, at = np.unique(np.repeat(np.asarray(batch.space), sizes)[some], return_inverse=True)
-        n = max(found.size, 1)
-        counts = [np.bincount(np.unique(line[some] * n + at) % n, minlength=n)]
-        counts += [np.bincount(at, x, n) for x in (None, unknown, value, value * value)]
-        buckets = np.bincount(at * BUCKETS + hash % BUCKETS, minlength=n * BUCKETS).reshape(n, BUCKETS)
-        for space, row in zip(found.tolist(), np.column_stack([*counts, buckets]), strict=False):
-            self._sums[space] = self._sums.get(space, 0.0) + row
 
-    def unknown(self) -> Number:
-        """The share of features that are not known."""
-        _, features, unknown = (sum(row[k] for row in self._sums.values()) for k in range(3))
-        return share(unknown, features, self._examples)
+def drift(o: DriftOptions) -> int:
+    """Run `vwlite drift`; the exit code."""
+    if len(o.data) != 2:
+        raise UsageError("name two files, YESTERDAY and TODAY, such as day1.vw day2.vw")
+    with RunFrame("drift", o) as frame:
+        a = Day(replace(o, data=o.data[:1]), frame)
+        b = Day(replace(o, data=o.data[1:]), frame, a)
+        if frame.signal is not None:
+            return frame.code()
+        pairs = {name: (x, b.numbers[name]) for name, x in a.numbers.items() if name in b.numbers}
+        columns = a.columns.beside(b.columns, a.names | b.names)
+        if o.json:
+            both = {"numbers": pairs, "columns": columns}
+            facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
+            print(json_text(facts, indent=2, ensure_ascii=False))
+            return frame.code()
+        found = {name: pair for name, pair in columns.items() if differs(*pair)}
+        print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(name, *pair) for name, pair in pairs.items()), sep="\n")
+        print(f"\n{len(found)} of {len(columns)} numbers of columns differ{'; --json has all' * (len(found) > SHOWN)}")
+        for name in list(found)[:SHOWN]:
+            print(_row(name, *found[name]))
+        for note in () if o.quiet else dict.fromkeys(a.notes + b.notes):
+            say(f"note: {note}")
+        return frame.code()
 
-    def beside(self, other: "Columns", names: Mapping[int, str]) -> dict[str, tuple[Number, Number]]:
-        """The numbers of this and of the other data, by name. names: of columns, by their hashes."""
-        result: dict[str, tuple[Number, Number]] = {}
-        for space in {**self._sums, **other._sums}:
-            a, b = pair = [c._sums.get(space, np.zeros(5 + BUCKETS)) for c in (self, other)]
-            found = {"in lines": [share(c._sums[space][0] if space in c._sums else 0, c._examples, c._examples)
-                                  for c in (self, other)]}  # fmt: skip
-            if a[1] and b[1]:
-                found["unknown"] = [share(x[2], x[1], x[0]) for x in pair]
-                found["mean value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]
-                apart = float(np.abs(a[5:] / a[1] - b[5:] / b[1]).sum()) / 2
-                found["alike"] = [Number(1.0, 0.0), Number(1 - apart, CHANCE * math.sqrt(1 / a[0] + 1 / b[0]))]
-            name = names.get(space, f"#{space}")
-            result |= {f"{name}: {what}": (x, y) for what, (x, y) in found.items()}
-        return result
+
+def _fact(a: Number, b: Number) -> dict[str, float | None]:
+    errors = [x.error if math.isfinite(x.error) else None for x in (a, b)]
+    return {"yesterday": a.value, "yesterday error": errors[0], "today": b.value, "today error": errors[1],
+            "differs": differs(a, b)}  # fmt: skip
+
+
+def _row(name: str, a: Number, b: Number) -> str:
+    shown = name if len(name) <= 39 else "..." + name[-36:]
+    return f"{shown:<40}{a.value:>12.5g}{b.value:>12.5g}{' *' * differs(a, b)}"

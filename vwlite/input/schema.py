@@ -28,6 +28,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from vwlite.delimiters import is_delimiter, is_escape
 from vwlite.hashing import namespace_of
 from vwlite.input import MISSING as MISSING
 from vwlite.input import MOST_WORDS as MOST_WORDS
@@ -318,16 +319,6 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
     if options.missing not in (None, schema.missing):
         typed, known = (",".join(words or ()) for words in (options.missing, schema.missing))
         raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")
-
-
-def is_delimiter(text: str) -> bool:
-    """Whether cells can have this between them."""
-    return len(text) == 1 and text.isascii() and text not in '"\r\n'
-
-
-def is_escape(text: str) -> bool:
-    """Whether this can make the character after it ordinary; or is `none`."""
-    return text == "none" or (is_delimiter(text) and text.isprintable() and not text.isalnum() and text not in " ,;")
 
 
 def check_distinct(names: Sequence[str]) -> None:

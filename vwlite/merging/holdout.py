@@ -20,8 +20,8 @@ from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.learners import make_expander, make_names
 from vwlite.model.slots import Array, copied
-from vwlite.options.run_options import TrainOptions
-from vwlite.runs.common import BadLines
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import BadLines
 from vwlite.runs.source import parse_options, shaping_of, table_of
 
 OWN = ("start", "shard")  # candidates that are models as they are

@@ -16,9 +16,9 @@ from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import brief
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of, copied
-from vwlite.options.resolve import CHANGEABLE, KEPT, without_loss
-from vwlite.options.run_options import MOST_NAMES
 from vwlite.options.spec import option_name
+from vwlite.runs.options import MOST_NAMES
+from vwlite.runs.resolve import CHANGEABLE, KEPT, without_loss
 
 ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
 

@@ -1,6 +1,6 @@
 """One row for each option: a field of a dataclass with its spelling, its help and its default.
 
-`Settings` (what defines a model) and the options of runs in `vwlite/options/run_options.py` are such dataclasses.
+`Settings` (what defines a model) and the options of runs in `vwlite/runs/options.py` are such dataclasses.
 """
 
 import inspect

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from vwlite.delimiters import is_delimiter, is_escape
 from vwlite.names import can_name, names_in, names_text
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -266,7 +267,7 @@ class Delimiter(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = {"tab": "\t", "\\t": "\t"}.get(str(value), str(value))
-        if len(text) != 1 or not text.isascii() or text in '"\r\n':
+        if not is_delimiter(text):
             self.fail(f"{value!r} is not one character of ASCII such as ';', or tab", param, ctx)
         return text
 
@@ -277,8 +278,6 @@ class Escape(click.ParamType):
     name = "escape"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from vwlite.input.schema import is_escape
-
         if not is_escape(str(value)):
             self.fail(f"{value!r} is not one character such as '\\', or none", param, ctx)
         return str(value)

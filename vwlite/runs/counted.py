@@ -11,8 +11,8 @@ from vwlite.errors import UsageError
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import display_name
-from vwlite.options.run_options import TrainOptions
-from vwlite.runs.common import say
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import say
 from vwlite.runs.source import table_of
 
 FEWEST = 2

@@ -9,11 +9,11 @@ from typing import Any
 from vwlite import __version__
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import VwliteError
-from vwlite.options.resolve import check_run
-from vwlite.options.run_options import InputOptions
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import say
+from vwlite.runs.options import InputOptions
+from vwlite.runs.resolve import check_run
 
 
 class RunFrame(ExitStack):

@@ -18,9 +18,9 @@ from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, make_names
 from vwlite.names import names_in
-from vwlite.options.run_options import MOST_NAMES, InputOptions, TrainOptions
 from vwlite.records import record
-from vwlite.runs.common import BadLines, say
+from vwlite.runs.options import MOST_NAMES, InputOptions, TrainOptions
+from vwlite.runs.run import BadLines, say
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore

@@ -12,9 +12,9 @@ from vwlite import __version__
 from vwlite.core.text.parser import detect
 from vwlite.errors import NoInputError, ShortageError, VwliteError, outcome
 from vwlite.input.formats import BOM
-from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog, text_of
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.json_rows import Rows
 from vwlite.serve.metrics import OPEN, Metrics
 from vwlite.serve.mlflow import lines_of

@@ -5,8 +5,8 @@ import time
 from typing import Any
 
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError, outcome
-from vwlite.options.serve import ServeOptions
 from vwlite.output.stdio import say
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.served import Served
 

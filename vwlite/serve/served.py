@@ -11,6 +11,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.errors import DataError
+from vwlite.evaluation.explain import MOST, Explainer, View
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task
@@ -20,12 +21,11 @@ from vwlite.input.schema import Schema
 from vwlite.input.sources import UnreadableInput
 from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
-from vwlite.options.run_options import PredictOptions
-from vwlite.options.serve import ServeOptions
-from vwlite.runs.common import Run
-from vwlite.runs.explain import MOST, Explainer, View
-from vwlite.runs.predict import written
-from vwlite.runs.scoring import Opened
+from vwlite.prediction.commands import PredictOptions
+from vwlite.prediction.predict import written
+from vwlite.runs.opened import Opened
+from vwlite.runs.run import Run
+from vwlite.serve.commands import ServeOptions
 
 PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
 LABEL, SHOWN, LOSS = map(FIELDS.index, ("label", "shown", "loss"))

@@ -16,13 +16,13 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from vwlite.listening import BACKLOG, listening
-from vwlite.options.resolve import check_run
-from vwlite.options.serve import ServeOptions
 from vwlite.output.atomic import check_apart
 from vwlite.output.signals import STOPPING, handled
 from vwlite.output.stdio import say
+from vwlite.runs.resolve import check_run
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models

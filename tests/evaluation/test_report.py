@@ -1,0 +1,250 @@
+"""`vwlite report`: a page that is complete, safe and loads nothing, with the numbers of the other commands."""
+
+import hashlib
+import json
+import random
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import GD, shell
+from vwlite.evaluation.page.charts import WIDTH, Axis, Series, chart
+from vwlite.evaluation.page.origin import command_of
+from vwlite.model.read import read_model
+from vwlite.output.shell_words import split_words
+
+DATA = Path(__file__).parents[2] / "data"
+VOID = {"meta", "path", "circle"}
+
+
+class Page(HTMLParser):
+    """The texts and elements of a page whose elements must be closed in their order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def models(vwlite):
+    learn = ("train", str(DATA / "breast_cancer.train.vw"), "--quiet", "--loss", "logistic")
+    vwlite(*learn, *GD, "--passes", "4", "--cache-file", "c", "-m", "gd.model")
+    vwlite(*learn, "--algorithm", "auto", "-m", "auto.model")
+    return str(DATA / "breast_cancer.test.vw")
+
+
+def test_a_page_has_the_numbers_of_the_other_commands(vwlite, models):
+    assert vwlite("report", "-m", "gd.model", models, "-o", "page.html").code == 0
+    text = Path("page.html").read_text()
+    page = Page(text)
+    assert len(text) < 300_000
+    found = json.loads(vwlite("evaluate", "-m", "gd.model", models, "--json").out)["measures"]
+    for name in ("log_loss", "auc", "brier", "accuracy"):
+        assert f"{found[name]['value']:.4f}" in page.text
+        assert f"{found[name]['baseline']:.4f}" in page.text
+    worst = [json.loads(line) for line in vwlite("worst", "-m", "gd.model", models, "--json").out.splitlines()]
+    for row in worst:
+        assert f"breast_cancer.test.vw:{row['line']}" in page.text
+        assert row["contributions"][0]["name"] in page.text
+    assert "vwlite train DATA --algorithm gd" in page.text and "--passes 4" in page.text
+    facts = json.loads(vwlite("report", "-m", "gd.model", models, "--json").out)
+    assert facts["measures"]["measures"] == found
+    assert [p["pass"] for p in facts["models"][0]["passes"]] == [1, 2, 3, 4]
+
+
+CODE, CANCER = DATA / "code.train.csv", DATA / "breast_cancer.train.vw"
+TABLE = [CODE, "--label", "is_cython", "--text", "code", "--drop", "id"]
+LEARNED = {
+    "table": TABLE,
+    "table with names": [*TABLE, "--names", "--ngram", "2", "--missing", "?,none"],
+    "table of gd": [*TABLE, *GD, "--loss", "logistic", "--labels", "0,1", "-q", "first,words",
+                    "--cubic", "first,words,code"],
+    "table without a header": ["no-header.csv", "--columns", "a b,\"c,d\",y", "--label", "y", "--categorical", "a b"],
+    "delimiter": ["other.csv", "--delimiter", "\x01", "--label", "y", "--importance", "w", "--tag", "t"],
+    "json lines": ["rows.jsonl", "--label", "y", "--categorical", "n"],
+    "vw text": [CANCER, "--loss", "logistic"],
+    "numbers": [CANCER, "--loss", "squared"],
+    "one pass": [CANCER, "--passes", "1", "--loss", "logistic", "-b", "12"],
+    "crosses of auto": [CANCER, "-q", "me", "-q", "ew", "--no-constant", "--ignore-linear", "w"],
+    "sparse": [CANCER, "--sparse=0.9"],
+    "noise": ["noise.vw", "--loss", "logistic"],
+    "classes": [DATA / "digits.train.libsvm", "--oaa", "10", "--classes", "auto"],
+    "classes of gd": [DATA / "digits.train.libsvm", *GD, "--oaa", "10", "--classes", "1,2,3,4,5,6,7,8,9,10"],
+    "softmax": [DATA / "digits.train.libsvm", "--oaa", "10", "--classes", "auto", "--softmax", "--radius", "30"],
+    "gd with -q": [CANCER, *GD, "--loss", "logistic", "-q", "me", "--cubic", "mew", "--interactions", "mmee",
+                   "-l", "0.1"],
+    "passes": [CANCER, *GD, "--loss", "hinge", "--passes", "3", "--holdout-off", "--cache-file", "c2"],
+    "weights": [CANCER, *GD, "--loss", "huber", "--huber-delta", "0.3", "--save-weights-only", "--l1", "1e-7"],
+    "ftrl": [CANCER, "--algorithm", "ftrl", "--loss", "logistic", "--ftrl-alpha", "0.1", "--link", "identity"],
+    "solve": [CANCER, "--l1", "0.01", "--loss", "logistic"],
+    "class weights": [CANCER, *GD, "--loss", "logistic", "--class-weight=-1:0.1,1:3"],
+    "balanced": [CANCER, "--class-weight", "balanced", "--names=5"],
+    "stopped": ["noise.vw", *GD, "--loss", "logistic", "--passes", "9", "--early-terminate", "2", "--cache-file", "c2"],
+    "held out": [CANCER, *GD, "--loss", "squared", "--passes", "2", "--holdout-period", "7", "--cache-file", "c2"],
+    "two passes at most": [CANCER, "--passes", "2"],
+    "bad lines": ["bad.vw", *GD, "--loss", "logistic", "--format", "vw", "--on-error", "skip"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_the_command_of_a_page_makes_the_model_again(vwlite, folder, name):
+    chance = random.Random(1)
+    for file, delimiter in (("no-header.csv", ","), ("other.csv", "\x01")):
+        rows = [[chance.choice("123"), str(chance.random()), chance.choice("01"), "2", "t"] for _ in range(60)]
+        rows = [row[:3] for row in rows] if file == "no-header.csv" else [["k", "x", "y", "w", "t"], *rows]
+        Path(file).write_text("".join(delimiter.join(row) + "\n" for row in rows))
+    rows = ({"y": chance.choice([0, 1]), "n": i % 5, "x": chance.random()} for i in range(60))
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("noise.vw").write_text("".join(f"{chance.choice([1, -1])} |f a:{chance.random()}\n" for _ in range(200)))
+    Path("bad.vw").write_text("1 |f a:x\n" + Path("noise.vw").read_text())
+    data, *options = LEARNED[name]
+    vwlite("solve" if name == "solve" else "train", data, *options, "-m", "first.model", "--quiet")
+    model = read_model("first.model")
+    command = command_of(model)
+    assert command.isprintable()
+    words = {"DATA": str(data), "MODEL": "again.model"}
+    typed = " ".join(words.get(word, word) for word in split_words(command))
+    more = " --cache-file c3" if "--passes" in options and "--algorithm" in options else ""  # where they are kept
+    more += " --on-error skip" if "--on-error" in options else ""
+    done = shell(f"{typed} --quiet{more}")
+    assert done.code == 0, (command, done.err)
+    assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), command
+
+
+def test_the_page_has_the_digest_of_the_training_data_that_the_model_has(vwlite, models):
+    vwlite("train", CANCER, *GD, "--loss", "logistic", "--continue", "c.model")
+    page = Page(vwlite("report", "-m", "c.model", models).out)
+    assert hashlib.blake2b(CANCER.read_bytes(), digest_size=16).hexdigest() in page.text
+    assert hashlib.sha256(Path(models).read_bytes()).hexdigest() in page.text
+    assert "--continue MODEL" in page.text
+
+
+def test_the_digest_of_examples_does_not_depend_on_how_they_are_written(vwlite, folder):
+    rows = [(k % 3, k % 2, k % 5) for k in range(400)]
+    Path("t.csv").write_text("x,y,z\n" + "".join(f"{x},{y},{z}\n" for x, y, z in rows))
+    Path("t.jsonl").write_text("".join(json.dumps({"z": z, "y": y, "x": x}) + "\n" for x, y, z in rows))
+    Path("other.csv").write_text("x,y,z\n" + "".join(f"{x},{y},{z + (z == 4)}\n" for x, y, z in rows))
+    found = {}
+    for name in ("t.csv", "t.jsonl", "other.csv"):
+        vwlite("train", name, "--label", "y", "--quiet", "-m", "m")
+        found[name] = read_model("m").chosen["data"]
+        assert found[name] in Page(vwlite("report", "-m", "m", "t.csv").out).text
+    assert found["t.csv"] == found["t.jsonl"] != found["other.csv"]
+
+
+def test_the_same_input_makes_the_same_page(vwlite, models):
+    pages = [vwlite("report", "-m", "auto.model", models, "--threads", n).out for n in ("1", "3")]
+    assert pages[0] == pages[1]
+
+
+def test_two_models_are_beside_each_other(vwlite, models):
+    page = Page(vwlite("report", "-m", "gd.model", models, "--against", "auto.model").out)
+    apart = json.loads(vwlite("evaluate", "-m", "gd.model", models, "--against", "auto.model", "--json").out)
+    assert f"{apart['difference']['log_loss']['value']:+.5f}" in page.text
+    assert page.names.count("svg") == 5  # two of the training; ROC, precision and recall, calibration with both
+
+
+HOSTILE = "<script>alert(1)</script>", '"><svg onload=alert(1)>', "&lt;b&gt;", "</style>", "\x1b[31m\u202e"
+
+
+def test_names_from_data_are_text(vwlite):
+    rows = [f'{i % 2},{i},"{HOSTILE[i % 5].replace(chr(34), chr(34) * 2)}"' for i in range(60)]
+    Path("t.csv").write_text(f'y,"{HOSTILE[0]}","{HOSTILE[1].replace(chr(34), chr(34) * 2)}"\n' + "\n".join(rows))
+    vwlite("train", "t.csv", "--label", "y", "--quiet", *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m")
+    shown = vwlite("report", "-m", "m", "t.csv")
+    assert shown.code == 0
+    page = Page(shown.out)
+    assert set(page.names) <= {
+        "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "section", "div", "table",
+        "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path", "circle", "text", "span",
+        "ul", "li", "pre",
+    }  # fmt: skip
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("href", "src")]
+    assert HOSTILE[0] in page.text and "\x1b" not in shown.out and "\u202e" not in shown.out
+
+
+def test_the_front_of_tune_is_drawn(vwlite, models):
+    rows = [{"loss": 0.5, "nonzero weights": 3}, {"loss": 0.25, "nonzero weights": 40}]
+    Path("tune.json").write_text(json.dumps({"front": rows}))
+    page = Page(vwlite("report", "-m", "gd.model", models, "--front", "tune.json").out)
+    assert "Loss over nonzero weights" in page.text and page.names.count("svg") == 5
+
+
+def test_a_wide_table_has_a_small_page(vwlite):
+    names = [f"column {i}" for i in range(3000)]
+    rows = [",".join([str(i % 2), *(str(i * j % 7) for j in range(3000))]) for i in range(20)]
+    Path("t.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(rows) + "\n")
+    vwlite("train", "t.csv", "--label", "y", "--quiet", *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m")
+    shown = vwlite("report", "-m", "m", "t.csv").out
+    assert len(shown) < 100_000 and "others" in Page(shown).text
+
+
+@pytest.mark.parametrize(
+    "options, text, code, message",
+    [
+        (("-m", "gd.model"), None, 2, "standard input is read only once"),
+        (("-m", "gd.model", "-"), None, 2, "standard input is read only once"),
+        (("-m", "gd.model", "t.vw"), "", 65, "nothing to evaluate"),
+        (("-m", "gd.model", "t.vw"), "|n x\n", 65, "no example has a label"),
+        (("-m", "gd.model", "t.vw"), "1 |n x:a\n", 65, "t.vw:1:8"),
+        (("-m", "t.vw", "t.vw"), "1 |n x\n", 65, "not a model"),
+        (("-m", "gd.model", "t.vw", "--front", "t.vw"), "1 |n x\n", 65, "not what vwlite tune --json writes"),
+        (("-m", "gd.model", "t.vw", "--front", "none"), "1 |n x\n", 66, "none: No such file"),
+        (("-m", "gd.model", "t.vw", "-o", "none/page"), "1 |n x\n", 73, "none/page"),
+    ],
+)  # fmt: skip
+def test_bad_input(vwlite, models, options, text, code, message):
+    if text is not None:
+        Path("t.vw").write_text(text)
+    Path("page.html").write_text("before")
+    done = vwlite("report", *options, *(("-o", "page.html") if "-o" not in options else ()), code=code)
+    assert message in done.err and not done.out
+    assert Path("page.html").read_text() == "before"
+
+
+def test_one_label_and_one_row(vwlite, models):
+    Path("t.vw").write_text("1 |mean radius:1\n")
+    page = Page(vwlite("report", "-m", "gd.model", "t.vw").out)
+    assert "all labels are positive" in page.text and "nan" not in page.text
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1.0, 250.0, 1e4, 3e7, 1e12, 1e200])
+def test_labels_of_axes_are_within_their_chart_and_apart(size):
+    """With letters of 6 of 11 pixels, as wide as digits of usual fonts."""
+    values = [-size, 0.0, size / 3, size]
+    for x, y in ((values, [0.0, 1.0]), ([0.0, 1.0], values), (values, values)):
+        svg = chart("title", "about", [Series("", x[:2], y[:2])], Axis("x", x), Axis("y", y))
+        found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"(?: dy="4")? text-anchor="(\w+)">([^<]*)</text>', svg)
+        assert len(found) > 4
+        rows: dict[str, list[tuple[float, float]]] = {}
+        for at, row, anchor, label in found:
+            wide = 6.0 * len(label)
+            begin = float(at) - {"middle": wide / 2, "end": wide}[anchor]
+            assert begin >= 14 * (anchor == "end") and begin + wide <= WIDTH, label  # the vertical label ends at 14
+            rows.setdefault(row, []).append((begin, begin + wide))
+        for ends in rows.values():
+            assert all(a[1] < b[0] for a, b in pairwise(sorted(ends)))

@@ -1,0 +1,374 @@
+"""`vwlite train --algorithm auto` with several classes"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from running import finish, start
+from test_auto import report_of, write
+
+from vwlite.model.header import check_header
+from vwlite.model.read import read_model
+
+CLASSES = 4
+AUTO = ("--algorithm", "auto", "--oaa", str(CLASSES))
+
+
+def lines_of(n: int, seed: int = 0, names=("1", "2", "3", "4")) -> list[str]:
+    """VW text of a planted model over twenty columns, some of them rare; classes of different sizes."""
+    rng = np.random.default_rng(seed)
+    truth = np.random.default_rng(99).normal(0, 1, (len(names), 20))
+    found = []
+    for i in range(n):
+        has = rng.random(20) < np.linspace(1, 0.1, 20)
+        x = np.round(rng.normal(0, 1, 20), 3) * has
+        y = names[(truth @ x + np.linspace(0, 1, len(names)) + rng.gumbel(0, 0.7, len(names))).argmax()]
+        features = " ".join(f"f{k}:{x[k]}" for k in np.flatnonzero(has))
+        found.append(f"{y} 'line{i}|a {features}\n")
+    return found
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("auto")
+    lines = lines_of(1600)
+    return write(folder / "train.vw", lines[:1000]), write(folder / "test.vw", lines[1000:])
+
+
+def numbers_in(path) -> np.ndarray:
+    """Those of the classes, in each line."""
+    rows = [line.split() for line in path.read_text().splitlines()]
+    return np.array([[float(x.split(":")[1]) for x in row if ":" in x] for row in rows])
+
+
+def results_on(vwlite, model, test) -> dict:
+    report = model.with_suffix(".json")
+    vwlite("predict", "-m", model, test, "-p", "/dev/null", "--report", report, "--quiet")
+    return report_of(report)["results"]
+
+
+def test_it_is_as_good_as_gd_with_its_best_rate(vwlite, data, tmp_path):
+    train, test = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "auto")
+    own = results_on(vwlite, tmp_path / "auto", test)
+    single = []
+    for rate in ("0.1", "0.5", "2"):
+        vwlite("train", train, "--oaa", "4", "--loss", "logistic", "-l", rate, "--passes", "10", "-m", tmp_path / "gd",
+               "--quiet")  # fmt: skip
+        single.append(results_on(vwlite, tmp_path / "gd", test))
+    assert own["log loss"] < min(one["log loss"] for one in single)
+    assert own["average loss"] < 1.1 * min(one["average loss"] for one in single)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data, tmp_path, threads):
+    train, _ = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p", "-r", tmp_path / "r")
+    for _ in range(2):
+        vwlite("train", train, *AUTO, "-m", tmp_path / "n", "-p", tmp_path / "q", "-r", tmp_path / "s", "--threads",
+               threads, "--cache-file", tmp_path / "c")  # fmt: skip
+        for one, other in (("m", "n"), ("p", "q"), ("r", "s")):
+            assert (tmp_path / one).read_bytes() == (tmp_path / other).read_bytes()
+
+
+def test_standard_input_gives_the_bytes_of_the_file(vwlite, data, tmp_path):
+    train, _ = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    finish(start("train", *AUTO, "-m", tmp_path / "n", "-p", tmp_path / "q"), Path(train).read_bytes())
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+
+
+def test_a_matrix_gives_the_bytes_of_its_text(vwlite, tmp_path):
+    from vwlite import SparseClassifier
+
+    rng = np.random.default_rng(3)
+    x = np.round(rng.normal(5, 2, (400, 3)), 2)
+    y = ((x - 5) @ rng.normal(0, 1, (3, 3)) + rng.normal(0, 1, (400, 3))).argmax(axis=1) + 1
+    rows = [" ".join(f"{k}:{v}" for k, v in enumerate(row)) for row in x]
+    lines = [f"{label} {row}\n" for label, row in zip(y, rows, strict=True)]
+    train = write(tmp_path / "d.libsvm", lines)
+    vwlite("train", train, "--format", "libsvm", "--algorithm", "auto", "--oaa", "3", "-m", tmp_path / "m")
+    made = SparseClassifier(algorithm="auto", oaa=3).fit(x, y)
+    made.save(tmp_path / "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    probabilities = made.predict_proba(x)
+    vwlite("predict", "-m", tmp_path / "m", train, "--format", "libsvm", "-p", tmp_path / "p", "--probabilities")
+    assert probabilities == pytest.approx(numbers_in(tmp_path / "p"), abs=1e-6)
+    scores = made.decision_function(x)
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    assert probabilities == pytest.approx(shares / shares.sum(axis=1, keepdims=True), rel=1e-12)
+    assert (made.predict(x) == scores.argmax(axis=1) + 1).all()
+    named = SparseClassifier(algorithm="auto").fit(x, np.array(["", "red", "green", "blue"])[y])
+    assert named.predict_proba(x) == pytest.approx(probabilities[:, [2, 1, 0]], abs=0.02)
+    with pytest.raises(ValueError, match="leave passes 1 out"):
+        SparseClassifier(algorithm="auto", passes=1).fit(x, y)
+    with pytest.raises(ValueError, match="several classes from all rows at once"):
+        SparseClassifier(algorithm="auto").partial_fit(x, y, classes=[1, 2, 3])
+
+
+def test_probabilities_are_the_softmax_of_the_scores(vwlite, data, tmp_path):
+    train, test = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m")
+    vwlite("predict", "-m", tmp_path / "m", test, "-p", tmp_path / "p", "-r", tmp_path / "r", "--probabilities",
+           "--report", tmp_path / "j")  # fmt: skip
+    p, scores = numbers_in(tmp_path / "p"), numbers_in(tmp_path / "r")
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    assert p == pytest.approx(shares / shares.sum(axis=1, keepdims=True), abs=1e-5)
+    labels = np.array([int(line.split()[0]) for line in Path(test).read_text().splitlines()])
+    expected = -np.log(p[np.arange(len(p)), labels - 1]).mean()
+    assert report_of(tmp_path / "j")["results"]["log loss"] == pytest.approx(expected, rel=1e-3)
+    header = read_model(str(tmp_path / "m")).header()
+    assert header["format"] == 3 and header["options"]["softmax_probabilities"] and header["algorithm"] == "gd"
+
+
+def test_out_of_fold_predictions_are_in_the_order_of_the_data(vwlite, tmp_path):
+    """Random labels cannot be predicted; but learned by heart, as there are more features than lines."""
+    rng = np.random.default_rng(1)
+    labels = rng.choice(["1", "2", "3", "4"], 300)
+    words = [" ".join(f"w{word}" for word in rng.integers(0, 4000, 20)) for _ in labels]
+    lines = [f"{y} 'row{i}|a {text}\n" for i, (y, text) in enumerate(zip(labels, words, strict=True))]
+    lines.insert(7, "\n")
+    lines.insert(20, "'unlabelled |a w1\n")
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, *AUTO, "-p", tmp_path / "p", "-m", tmp_path / "m")
+    found = (tmp_path / "p").read_text().split("\n")[:-1]
+    assert len(found) == 302 and found[7] == "" and found[0].endswith("row0") and found[20].endswith("unlabelled")
+    predicted = np.array([line.split()[0] for line in found if "row" in line])
+    assert abs((predicted == labels).mean() - 0.25) < 0.1
+
+
+def test_the_summary_is_of_out_of_fold_predictions(vwlite, data, tmp_path):
+    train, test = data
+    said = vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r").err
+    report = report_of(tmp_path / "r")
+    results, chosen = report["results"], report["chosen"]
+    labels = [line.split()[0] for line in Path(train).read_text().splitlines()]
+    found = [line.split()[0] for line in (tmp_path / "p").read_text().splitlines()]
+    wrong = np.mean([one != other for one, other in zip(labels, found, strict=True)])
+    assert results["out-of-fold average loss"] == pytest.approx(wrong)
+    assert results["out-of-fold log loss"] == pytest.approx(chosen["loss"], rel=1e-6)
+    assert np.trace(results["out-of-fold confusion matrix"]["rows"]) == round(1000 * (1 - wrong))
+    shares = np.unique(labels, return_counts=True)[1] / 1000
+    assert chosen["baseline"] == pytest.approx(-(shares * np.log(shares)).sum(), rel=1e-9)
+    assert "out-of-fold log loss" in said and "chosen = " in said and "auc" not in said
+    assert results_on(vwlite, tmp_path / "m", test)["log loss"] < 1.15 * chosen["loss"]
+    assert chosen == read_model(str(tmp_path / "m")).chosen
+    assert "softmax_probabilities" in vwlite("info", tmp_path / "m", "--json").out
+
+
+def test_sorted_and_repeated_lines(vwlite, data, tmp_path):
+    train, test = data
+    lines = Path(train).read_text().splitlines(keepends=True)
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m")
+    usual = results_on(vwlite, tmp_path / "m", test)["log loss"]
+    vwlite("train", write(tmp_path / "sorted.vw", sorted(lines)), *AUTO, "-m", tmp_path / "sorted")
+    assert results_on(vwlite, tmp_path / "sorted", test)["log loss"] < 1.1 * usual
+    twice = write(tmp_path / "twice.vw", [line for line in lines for _ in range(2)])
+    vwlite("train", twice, *AUTO, "-m", tmp_path / "twice", "--report", tmp_path / "r")
+    after = results_on(vwlite, tmp_path / "twice", test)["log loss"]
+    assert after < 1.1 * usual and report_of(tmp_path / "r")["chosen"]["loss"] > 0.85 * after
+
+
+def test_examples_that_the_stack_has_not_seen(vwlite, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("vwlite.training.auto.selection.MOST_SCORED", 4 * 300)
+    train, _ = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r")
+    report = report_of(tmp_path / "r")
+    assert report["results"]["out-of-fold log loss"] < 1.2 * report["chosen"]["loss"]
+
+
+def test_a_file_to_validate_with(vwlite, data, tmp_path):
+    train, test = data
+    said = vwlite("train", train, *AUTO, "--validate", test, "-m", tmp_path / "m", "--report", tmp_path / "r").err
+    report = report_of(tmp_path / "r")
+    assert "validation log loss" in said and report["results"]["number of examples"] == 1000
+    claimed = report["results"]["validation log loss"]
+    assert claimed == pytest.approx(report["chosen"]["loss"], rel=1e-6)
+    assert results_on(vwlite, tmp_path / "m", test)["log loss"] == pytest.approx(claimed, rel=0.05)
+
+
+@pytest.mark.parametrize("how", [("--classes", "a,b,c,d"), ("--oaa", "9", "--classes", "auto")])
+def test_names(vwlite, tmp_path, how):
+    numbers = lines_of(500)
+    lines = ["abcd"[int(line[0]) - 1] + line[1:] for line in numbers]
+    train = write(tmp_path / "d.vw", lines)
+    vwlite("train", train, "--algorithm", "auto", *how, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    model = read_model(str(tmp_path / "m"))
+    vwlite("train", write(tmp_path / "n.vw", numbers), *AUTO, "-m", tmp_path / "n", "-p", tmp_path / "q")
+    found = [line.split()[0] for line in (tmp_path / "p").read_text().splitlines()]
+    expected = ["abcd"[int(line.split()[0]) - 1] for line in (tmp_path / "q").read_text().splitlines()]
+    assert sum(one != other for one, other in zip(found, expected, strict=True)) <= 5  # sums in another order
+    if "auto" in how:  # classes that may still come have learned that no example was of them
+        assert set(model.classes) == set("abcd")
+        weights = np.array(model.weights).reshape(-1, 9)
+        assert (weights[:, 4] == weights[:, 8]).all() and weights[:, 4].any()
+        more = write(tmp_path / "more.vw", [line.replace("a '", "e '") for line in lines])
+        vwlite("train", more, "-i", tmp_path / "m", "-m", tmp_path / "more")
+        assert "e" in read_model(str(tmp_path / "more")).classes
+
+
+def test_a_model_is_continued_by_gd(vwlite, data, tmp_path):
+    train, test = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m")
+    vwlite("train", test, "-i", tmp_path / "m", "-m", tmp_path / "n")
+    before, after = (results_on(vwlite, tmp_path / name, test) for name in "mn")
+    assert after["average loss"] < before["average loss"]
+    model = read_model(str(tmp_path / "n"))
+    assert model.algorithm == "gd" and model.options["softmax_probabilities"]
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+def learned(vwlite, folder, lines, *options, how=AUTO) -> dict:
+    """The report of a run over these lines; its model predicts them."""
+    train = write(folder / "d.vw", lines)
+    vwlite("train", train, *how, *options, "-m", folder / "m", "-p", folder / "p", "--report", folder / "r")
+    assert np.isfinite(read_model(str(folder / "m")).weights).all()
+    assert len((folder / "p").read_text().splitlines()) == len(lines)
+    return report_of(folder / "r") | {"again": results_on(vwlite, folder / "m", train)}
+
+
+@pytest.mark.parametrize("options", [(), ("--no-constant",)])
+def test_one_class(vwlite, tmp_path, options):
+    lines = [f"2 |a x:{1 + i % 7}\n" for i in range(100)]
+    report = learned(vwlite, tmp_path, lines, *options)
+    assert report["again"]["average loss"] == 0 and report["again"]["log loss"] < 0.1
+    assert ("model" in report["chosen"]) == (not options)
+
+
+def test_one_example_of_a_class(vwlite, tmp_path):
+    lines = lines_of(300)
+    lines.insert(100, "4 |a rare\n")
+    kept = [line for line in lines if line[0] != "4" or "rare" in line]
+    report = learned(vwlite, tmp_path, kept)
+    assert report["chosen"]["loss"] < 0.8 * report["chosen"]["baseline"]
+
+
+def test_fewer_examples_than_folds_need(vwlite, tmp_path):
+    for n in (1, 2, 3, 9):
+        learned(vwlite, tmp_path, lines_of(n))
+
+
+def test_no_example(vwlite, tmp_path):
+    for how in (AUTO, ("--algorithm", "auto", "--oaa", "5", "--classes", "auto")):
+        train = write(tmp_path / "d.vw", ["|a x\n"] * 3)
+        said = vwlite("train", train, *how, "-m", tmp_path / "m", code=65).err
+        assert "no example was learned" in said
+        vwlite("train", train, *how, "-m", tmp_path / "m", "--allow-empty", "-p", tmp_path / "p")
+        vwlite("predict", "-m", tmp_path / "m", train)
+
+
+def test_examples_of_importance_0_are_predicted_only(vwlite, tmp_path):
+    lines = lines_of(400)
+    usual = learned(vwlite, tmp_path, lines)["chosen"]
+    without = [line.replace(" '", " 0 '", 1) if i % 2 else line for i, line in enumerate(lines)]
+    half = learned(vwlite, tmp_path, without)["chosen"]
+    assert half == learned(vwlite, tmp_path, lines[::2])["chosen"] != usual
+
+
+def test_importance_weighs_like_repetition(vwlite, tmp_path):
+    """Baselines at least; folds and order differ."""
+    lines = lines_of(300)
+    heavy = learned(vwlite, tmp_path, [line.replace(" '", f" {1 + i % 3} '", 1) for i, line in enumerate(lines)])
+    repeated = learned(vwlite, tmp_path, [line for i, line in enumerate(lines) for _ in range(1 + i % 3)])
+    assert heavy["chosen"]["baseline"] == pytest.approx(repeated["chosen"]["baseline"], rel=1e-12)
+
+
+def test_two_classes(vwlite, tmp_path):
+    lines = lines_of(500, names=("1", "2"))
+    report = learned(vwlite, tmp_path, lines, how=("--algorithm", "auto", "--oaa", "2"))
+    binary = [line.replace("2", "-1", 1) if line[0] == "2" else line for line in lines]
+    other = learned(vwlite, tmp_path, binary, how=("--algorithm", "auto", "--loss", "logistic"))
+    assert report["again"]["log loss"] == pytest.approx(other["again"]["average loss"], rel=0.1)
+
+
+def test_constant_features(vwlite, tmp_path):
+    lines = [f"{1 + i % 3} |a x:5 y\n" for i in range(300)]
+    report = learned(vwlite, tmp_path, lines)
+    assert report["again"]["log loss"] == pytest.approx(np.log(3), rel=0.01)
+
+
+@pytest.mark.parametrize("options", [(), ("--on-error", "skip")])
+def test_a_label_that_is_none_of_the_classes(vwlite, tmp_path, options):
+    train = write(tmp_path / "d.vw", [*lines_of(50), "5 |a x\n", "1.5 |a x\n", "0 |a x\n"])
+    said = vwlite("train", train, *AUTO, *options, "-m", tmp_path / "m", code=0 if options else 65).err
+    assert "--oaa 4 takes whole numbers from 1 to 4" in said
+
+
+@pytest.mark.parametrize("value", ["1e38", "-3e38", "1e-44", "0", "3e-39"])
+def test_values_of_any_size(vwlite, tmp_path, value):
+    learned(vwlite, tmp_path, [line.replace("|a", f"|a odd:{value}") if i % 2 else line
+                               for i, line in enumerate(lines_of(60))])  # fmt: skip
+
+
+def test_initial_predictions_shift_all_classes(vwlite, tmp_path):
+    lines = [line.replace(" '", f" 1 {i % 5 - 2} '", 1) for i, line in enumerate(lines_of(500))]
+    report = learned(vwlite, tmp_path, lines)
+    assert report["again"]["log loss"] < 0.8 * report["chosen"]["baseline"]
+    assert report["results"]["out-of-fold log loss"] == pytest.approx(report["chosen"]["loss"], rel=1e-6)
+
+
+@pytest.mark.parametrize("normalize", ["none", "l2", "log", "center"])
+def test_each_normalization_without_an_intercept_or_with(vwlite, data, tmp_path, normalize):
+    train, test = data
+    for more in ((), ("--no-constant",)) if normalize != "center" else ((),):
+        vwlite("train", train, *AUTO, "--normalize", normalize, *more, "-m", tmp_path / "m", "--report", tmp_path / "r")
+        claimed = report_of(tmp_path / "r")["chosen"]["loss"]
+        assert results_on(vwlite, tmp_path / "m", test)["log loss"] < 1.15 * claimed
+
+
+def test_values_far_from_zero(vwlite, tmp_path):
+    """Only `center` learns from them, and the intercepts have all digits."""
+    rng = np.random.default_rng(3)
+    x = np.round(rng.normal(0, 1, (600, 3)), 2)
+    y = (x @ rng.normal(0, 1, (3, 3))).argmax(axis=1) + 1
+    lines = [f"{label} |a p:{a} q:{b} r:{c}\n" for label, (a, b, c) in zip(y, x + 1e4, strict=True)]
+    report = learned(vwlite, tmp_path, lines, how=("--algorithm", "auto", "--oaa", "3"))
+    assert report["chosen"]["normalize"] == "center" and report["again"]["average loss"] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--passes", "1"), "leave --passes 1 out"),
+        (("--loss", "squared"), "--algorithm auto cannot learn classes from --loss squared"),
+        (("--softmax",), "without --softmax"),
+        (("--oaa", "1001"), "at most 1,000 classes: use --algorithm gd"),
+        (("--learning-rate", "0.1"), "it tries several learning rates"),
+    ],
+)
+def test_what_is_refused(vwlite, data, tmp_path, options, said):
+    assert said in vwlite("train", data[0], *AUTO, *options, "-m", tmp_path / "m", code=2).err
+    assert not (tmp_path / "m").exists()
+
+
+def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
+    train, _ = data
+    monkeypatch.setattr("vwlite.training.auto.run.available_memory", lambda: 20_000)
+    said = vwlite("train", train, *AUTO, "-m", tmp_path / "m", code=70).err
+    assert "use --algorithm gd" in said and not (tmp_path / "m").exists()
+
+
+def test_one_after_the_other_where_memory_holds_one(vwlite, data, tmp_path, monkeypatch):
+    train, _ = data
+    vwlite("train", train, *AUTO, "-m", tmp_path / "m")
+    monkeypatch.setattr("vwlite.training.auto.run.available_memory", lambda: 60_000)
+    vwlite("train", train, *AUTO, "-m", tmp_path / "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+def test_older_programs_refuse_the_model(vwlite, data, tmp_path):
+    """... and this one a model that claims to be older than its options."""
+    vwlite("train", data[0], *AUTO, "--normalize", "none", "-m", tmp_path / "m")
+    header = read_model(str(tmp_path / "m")).header()
+    check_header(header)
+    with pytest.raises(ValueError, match="has no option softmax_probabilities"):
+        check_header(header | {"format": 2})
+
+
+def test_models_of_gd_stay(vwlite, data, tmp_path):
+    vwlite("train", data[0], "--algorithm", "gd", "--oaa", "4", "--loss", "logistic", "-m", tmp_path / "m")
+    header = read_model(str(tmp_path / "m")).header()
+    assert header["format"] == 1 and "softmax_probabilities" not in header["options"]

@@ -1,1 +1,0 @@
-"""One module per command of `vwlite`; each is loaded when it is called."""

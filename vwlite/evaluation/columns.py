@@ -1,0 +1,60 @@
+"""Numbers of two days of data, and whether they differ by more than a tenth and by more than chance."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vwlite.runs.watched import BUCKETS, CHANCE, Number, mean, share
+
+
+class Columns:
+    """The features of data by column or namespace. keys: those that are known, ascending; None: all that are met, as
+    these are the data that others are compared with."""
+
+    def __init__(self, keys: npt.NDArray[Any] | None, bits: int) -> None:
+        self.keys = np.zeros(0, np.uint32) if keys is None else keys
+        self._knows_all, self._mask = keys is None, np.uint32((1 << bits) - 1)
+        self._sums: dict[int, Any] = {}  # lines, features, unknown features, sum and squares of values, buckets
+        self._examples = 0
+
+    def add(self, batch: Any, kept: npt.NDArray[np.bool_]) -> None:
+        """Count a batch that has the hashes of namespaces. kept: its lines that are examples."""
+        self._examples += int(np.count_nonzero(kept))
+        sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
+        line = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
+        some = kept[line]
+        value, hash = np.asarray(batch.value)[some].astype(float), np.asarray(batch.hash)[some]
+        if self._knows_all:
+            self.keys = np.union1d(self.keys, hash & self._mask)
+        unknown = ~np.isin(hash & self._mask, self.keys)
+        found, at = np.unique(np.repeat(np.asarray(batch.space), sizes)[some], return_inverse=True)
+        n = max(found.size, 1)
+        counts = [np.bincount(np.unique(line[some] * n + at) % n, minlength=n)]
+        counts += [np.bincount(at, x, n) for x in (None, unknown, value, value * value)]
+        buckets = np.bincount(at * BUCKETS + hash % BUCKETS, minlength=n * BUCKETS).reshape(n, BUCKETS)
+        for space, row in zip(found.tolist(), np.column_stack([*counts, buckets]), strict=False):
+            self._sums[space] = self._sums.get(space, 0.0) + row
+
+    def unknown(self) -> Number:
+        """The share of features that are not known."""
+        _, features, unknown = (sum(row[k] for row in self._sums.values()) for k in range(3))
+        return share(unknown, features, self._examples)
+
+    def beside(self, other: "Columns", names: Mapping[int, str]) -> dict[str, tuple[Number, Number]]:
+        """The numbers of this and of the other data, by name. names: of columns, by their hashes."""
+        result: dict[str, tuple[Number, Number]] = {}
+        for space in {**self._sums, **other._sums}:
+            a, b = pair = [c._sums.get(space, np.zeros(5 + BUCKETS)) for c in (self, other)]
+            found = {"in lines": [share(c._sums[space][0] if space in c._sums else 0, c._examples, c._examples)
+                                  for c in (self, other)]}  # fmt: skip
+            if a[1] and b[1]:
+                found["unknown"] = [share(x[2], x[1], x[0]) for x in pair]
+                found["mean value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]
+                apart = float(np.abs(a[5:] / a[1] - b[5:] / b[1]).sum()) / 2
+                found["alike"] = [Number(1.0, 0.0), Number(1 - apart, CHANCE * math.sqrt(1 / a[0] + 1 / b[0]))]
+            name = names.get(space, f"#{space}")
+            result |= {f"{name}: {what}": (x, y) for what, (x, y) in found.items()}
+        return result

@@ -1,0 +1,268 @@
+"""A run that evaluates a model on labelled data."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.evaluator import WIDTH, Evaluator
+from vwlite.errors import DataError, UsageError
+from vwlite.evaluation import screen
+from vwlite.evaluation.against import Against
+from vwlite.evaluation.commands import EvaluateOptions
+from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression, Rows
+from vwlite.evaluation.slices import Slices
+from vwlite.evaluation.sums import MOST_KEPT, Floats
+from vwlite.input.parsing import Parsed
+from vwlite.input.sources import display_name
+from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
+from vwlite.output.text import printable
+from vwlite.prediction.scoring import Scoring
+from vwlite.runs.baseline import baseline_of
+from vwlite.runs.conditions import check_names, failures
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import Opened
+from vwlite.runs.options import ModelOptions
+from vwlite.runs.run import say
+
+MOST_OF_SLICE = 20_000  # scores that are kept of each
+
+
+class Evaluating:
+    """The labelled examples of a stream, as a model predicts them."""
+
+    def __init__(
+        self, o: ModelOptions, frame: RunFrame, *, keeps_text: bool = False, everything: bool = False, **text: Any
+    ) -> None:
+        self.opened = Opened(o, keeps_text=o.rejects is not None or keeps_text, **text)
+        self.learner = Evaluator(self.opened.learner, everything=everything)
+        self._run = Scoring(o, self.opened, frame, self.learner)
+        self._rows = np.empty((0, WIDTH))
+        self._names = ", ".join(display_name(path) for path in o.data or ("-",))
+
+    def batches(self) -> Iterator[tuple[Parsed, Rows, Floats]]:
+        """The batches, with their rows, and the line of each in the batch."""
+        for parsed in self._run.batches(self._make_room):
+            line, *rows = self._rows[: self.learner.filled].T.copy()
+            yield parsed, Rows(*rows), line
+
+    def _make_room(self, batch: Batch) -> None:
+        if len(self._rows) < len(batch):
+            self._rows = np.empty((len(batch), WIDTH))
+        self.learner.into(self._rows)
+
+    def finish(self) -> tuple[dict[str, Any], list[str]]:
+        """Numbers and notes. DataError if there is nothing to evaluate."""
+        self._run.bad.finish()
+        labels, wrong = self._run.about_labels()
+        if wrong:
+            raise DataError(f"{wrong}: change the labels")
+        if not self.learner.examples:
+            raise DataError(f"{self._names}: no examples: nothing to evaluate")
+        if not self.learner.progressive.weight:
+            lines = "no example has a label" if self.learner.unlabelled else "all importance weights are 0"
+            raise DataError(f"{self._names}: {lines}: nothing to evaluate; --label NAME names the label's column of a "
+                            "table")  # fmt: skip
+        if not math.isfinite(4 * self.learner.progressive.weight):
+            raise DataError(f"{self._names}: the sum of the importance weights is beyond the range of numbers: divide "
+                            "them by a large number")  # fmt: skip
+        numbers, notes = self._run.notes(labels)
+        if self.learner.unlabelled:
+            notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
+        return {"number of examples": self.learner.examples} | numbers, notes
+
+    def kind(self, threshold: float | None, most: int = MOST_KEPT) -> Evaluation:
+        """What counts examples of this model."""
+        settings, learner = self.opened.settings, self.learner
+        if learner.class_names is not None:
+            return Classes(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most)
+        if settings.binary:
+            return Binary(probable=settings.loss == "logistic", loss=settings.loss, threshold=threshold, most=most)
+        tau, delta = settings.quantile_tau, settings.huber_delta
+        return Regression(loss=settings.loss, tau=tau, delta=delta, most=most)
+
+    @property
+    def positive(self) -> str:
+        """What the positive label is called."""
+        labels, roles = self.opened.settings.labels, self.opened.model.columns.get("roles", ())
+        if labels and isinstance(labels[1], str):
+            return printable(labels[1])
+        return next((printable(name) for name, role in roles if role == "label"), "positive")
+
+    @property
+    def class_names(self) -> list[str]:
+        names = self.learner.class_names
+        return [] if names is None else list(names.first(self.learner.named))
+
+
+class Measured:
+    """A model on its data: the evaluation, its parts by --by, and the comparison with another model."""
+
+    def __init__(self, o: EvaluateOptions, frame: RunFrame) -> None:
+        if o.against and (not o.data or "-" in o.data):
+            raise UsageError("--against reads the data once for each model, and standard input is read only once: "
+                             "name DATA files")  # fmt: skip
+        self._o = o
+        self.first = Evaluating(o, frame, keeps_text=o.by is not None)
+        if not self.first.opened.settings.loss:
+            raise UsageError(f"{o.model} does not store its loss: give --loss")
+        self.whole = self.first.kind(o.threshold)
+        if o.threshold is not None and not isinstance(self.whole, Binary):
+            raise UsageError(f"--threshold is for models of two labels, and {o.model} has not two")
+        self._slices = Slices(o.by) if o.by is not None else None
+        self._parts: list[Evaluation] = []
+        self.second = self.against = None
+        if o.against is not None:
+            other = replace(o, model=o.against, against=None, by=None, report=None, rejects=None)
+            self.second = Evaluating(other, frame)
+            self.against = Against(self.whole, _same_kind(o, self.second, self.whole))
+
+    def run(self) -> None:
+        """Read the data. Then, unless a signal ended it before the first example, call `finish`."""
+        slices = self._slices
+        columns = [name for name, _ in self.first.opened.model.columns.get("roles", ())]
+        for parsed, rows, lines in _paired(self.first, self.second, self.against):
+            self.whole.add(rows)
+            if slices is None:
+                continue
+            numbers = slices.of(parsed, lines.astype(int).tolist(), columns)
+            new = range(len(slices.names) - len(self._parts))
+            self._parts += [self.first.kind(self._o.threshold, MOST_OF_SLICE) for _ in new]
+            for k in np.unique(numbers).tolist():
+                self._parts[k].add(rows.where(numbers == k))
+
+    def finish(self) -> tuple[dict[str, Any], list[str]]:
+        """Numbers and notes; then there are `measures`."""
+        found, notes = self.first.finish()
+        for part in (self.whole, *self._parts, *([self.against.other] if self.against else [])):
+            part.finish()
+        if self._slices is not None:
+            self._slices.check()
+        if isinstance(self.whole, Binary) and not self.whole.probable:
+            learner = self.first.learner
+            baseline = baseline_of(self.first.opened.settings, learner, learner.progressive)
+            self.whole.constant = baseline and baseline.loss
+        self.measures = self.whole.measures()
+        return found, notes
+
+    @property
+    def slices(self) -> list[tuple[str, Evaluation]]:
+        return list(zip(self._slices.names, self._parts, strict=True)) if self._slices is not None else []
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        result = {
+            "rows": self.whole.rows,
+            "weight": self.whole.weight,
+            "measures": {m.key: m.as_dict() for m in self.measures},
+            **self.whole.details(),
+            **_of_classes(self.whole, self.first.class_names),
+        }
+        if self.slices:
+            result["by"] = {name: _part(part) for name, part in self.slices if part.weight}
+        if self.against is not None:
+            result["difference"] = {m.key: m.as_dict() for m in self.against.measures()}
+        return result
+
+
+def evaluate(o: EvaluateOptions) -> int:
+    """Run `vwlite evaluate`; the exit code."""
+    with RunFrame("evaluate", o) as frame:
+        measured = Measured(o, frame)
+        first, whole = measured.first, measured.whole
+        check = _conditions(o, whole)
+        measured.run()
+        if frame.signal is not None and not first.learner.examples:
+            return frame.code()
+        found, notes = measured.finish()
+        measures, against, result = measured.measures, measured.against, measured.as_dict()
+        if o.json:
+            sys.stdout.write(json_text(result, indent=2, ensure_ascii=False) + "\n")
+        else:
+            lines = [screen.head(whole, first.positive), *screen.table(measures)]
+            if against is not None:
+                lines += screen.differences(against.measures(), o.against or "")
+            lines += [*screen.body(whole, first.class_names), *screen.slices(o.by or "", measured.slices)]
+            sys.stdout.write(plain("\n".join(lines)) + "\n")
+        if any(m.about for m in measures):
+            notes.append(f"~: of more than {MOST_KEPT:,} rows, scores within 0.2 % of each other count as equal")
+        for note in () if o.quiet else notes:
+            say(f"note: {note}")
+        code = frame.code() or check(measures, whole)
+        frame.report(
+            options=frame.reported_options(first.opened.settings, "data", "model"), signal=frame.signal,
+            results={**found, **result}, notes=notes, exit_code=code,
+        )  # fmt: skip
+        return code
+
+
+def _paired(
+    first: Evaluating, second: Evaluating | None, against: Against | None
+) -> Iterator[tuple[Parsed, Rows, Floats]]:
+    """The batches of the first model; each is compared with the same examples of the second."""
+    if second is None or against is None:
+        yield from first.batches()
+        return
+    ahead = [np.empty((5, 0)), np.empty((5, 0))]  # rows that wait for those of the other model
+    for one, other in zip_longest(first.batches(), second.batches()):
+        for k, found in enumerate((one, other)):
+            if found is not None:
+                ahead[k] = np.hstack([ahead[k], np.array(found[1])])
+        n = min(part.shape[1] for part in ahead)
+        a, b = (Rows(*part[:, :n]) for part in ahead)
+        if not np.array_equal(a.weight, b.weight):
+            break
+        against.add(a, b)
+        ahead = [part[:, n:] for part in ahead]
+        if one is not None:
+            yield one
+    if any(part.size for part in ahead):
+        raise DataError("--against: the models do not evaluate the same examples of the data")
+
+
+def _same_kind(o: EvaluateOptions, second: Evaluating, whole: Evaluation) -> Evaluation:
+    kind = second.kind(o.threshold)
+    if type(kind) is not type(whole):
+        raise UsageError(f"--against: {o.against} and {o.model} are models of different tasks: their measures differ")
+    return kind
+
+
+def _of_classes(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
+    if not isinstance(evaluation, Classes):
+        return {}
+    columns = [column.tolist() for column in evaluation.of_each()]
+    each = {
+        name: dict(zip(("weight", "precision", "recall", "f1"), row, strict=True))
+        for name, row in zip(names, zip(*columns, strict=True), strict=False)
+    }
+    k = len(names) + 1
+    matrix = None if evaluation.confusion is None else evaluation.confusion[1:k, 1:k].tolist()
+    return {"classes": each, "confusion_matrix": matrix}
+
+
+def _part(evaluation: Evaluation) -> dict[str, Any]:
+    return {"rows": evaluation.rows, "measures": {m.key: m.as_dict() for m in evaluation.measures()}}
+
+
+def _conditions(o: EvaluateOptions, evaluation: Evaluation) -> Callable[[list[Measure], Evaluation], int]:
+    """Checks the conditions of --fail-if: the exit code. UsageError for a measure that there is not."""
+    names = [*evaluation.names(), *(("precision", "recall", "f1") if isinstance(evaluation, Binary) else ())]
+    check_names(o.fail_if, names)
+
+    def check(measures: list[Measure], evaluation: Evaluation) -> int:
+        values = {m.key: m.value for m in measures}
+        if isinstance(evaluation, Binary):
+            found = evaluation.at_threshold()
+            values |= {"precision": found.precision, "recall": found.recall, "f1": found.f1}
+        failed = failures(o.fail_if, values)
+        for failure in failed:
+            say(failure)
+        return 1 if failed else 0
+
+    return check

@@ -1,0 +1,301 @@
+"""What each feature contributes to the score of an example: its weight times its value.
+
+    score = base of the line + intercept + sum of w_i x_i
+
+The weights are those in the model's file, with which every algorithm predicts; `gd` with --l2 shrinks the base, too.
+Features of a line that share an index share a weight, and are one here, with all their names.
+"""
+
+import copy
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from vwlite.algorithms.settings import Settings
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.expand import CONSTANT_HASH, Expander
+from vwlite.core.learn.recorder import FIELDS, Recorder
+from vwlite.core.text.feature_names import NameFinder, NameStore
+from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.commands import ExplainOptions
+from vwlite.input.parsing import EXAMPLE, Parsed
+from vwlite.model.feature_names import FeatureNames, escaped
+from vwlite.model.learners import make_expander, make_finder
+from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
+from vwlite.output.text import cut, printable
+from vwlite.prediction.scoring import Scoring
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import Opened
+from vwlite.runs.options import MOST_NAMES
+from vwlite.runs.run import say
+
+MOST = 1 << 20  # features of a line, with those of interactions
+Numbers = np.ndarray[Any, Any]
+
+
+class View(NamedTuple):
+    """The score of a class (from 0), minus that of another; listed are contributions of this sign (0: of both)."""
+
+    of_class: int = 0
+    minus: int | None = None
+    sign: int = 0
+
+
+class Contribution(NamedTuple):
+    """key: the index of the weight in the model."""
+
+    name: str
+    key: int
+    weight: float
+    value: float
+    contribution: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"index" if name == "key" else name: value for name, value in self._asdict().items()}
+
+
+class Explanation(NamedTuple):
+    """The terms of a score. others: the sum of the contributions that are not listed, of `features` features."""
+
+    score: float
+    base: float
+    intercept: float
+    contributions: list[Contribution]
+    others: float
+    features: int
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {"score": self.score, "base": self.base, "intercept": self.intercept}
+        others = {"features": self.features, "contribution": self.others}
+        return {**found, "contributions": [c.as_dict() for c in self.contributions], "others": others}
+
+
+class BlockNames(NamedTuple):
+    """Finds the names of all features of each block. settings: without crosses."""
+
+    settings: Settings
+
+    def find(self, block: Any, batch: Batch, *, convert: Any = None) -> Any:
+        return make_finder(self.settings, NameStore(MOST_NAMES)).find(block, batch, convert=convert)
+
+
+class Explainer:
+    """Explains scores of lines of a batch, after they were predicted. To be created before the stream is opened.
+
+    top: how many contributions are listed, the largest first.
+    """
+
+    def __init__(self, opened: Opened, top: int) -> None:
+        model, self._settings, self.top = opened.model, opened.settings, top
+        self._keys = np.asarray(model.keys)
+        self._weights = np.asarray(model.weights).reshape(-1, model.records)
+        self._unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
+        self._of_base = np.broadcast_to(np.asarray(model.rule.get("contraction", 1.0), float), (model.records,))
+        self._mask = np.uint32((1 << self._settings.bits) - 1)
+        self._make_expanders()
+        uncrossed = replace(self._settings, interactions=(), crosses=())
+        opened.parse = replace(opened.parse, finder=cast(Any, partial(BlockNames, uncrossed)))
+
+    def _make_expanders(self) -> None:
+        self._expander = make_expander(self._settings)
+        self._whole = make_expander(replace(self._settings, bits=32, normalize="none"))
+
+    def twin(self) -> "Explainer":
+        """Another one, for another thread. They share the model."""
+        found = copy.copy(self)
+        found._make_expanders()
+        return found
+
+    def explain(self, parsed: Parsed, wanted: Sequence[tuple[int, Sequence[View]]]) -> list[list[Explanation]]:
+        """Of rows of a batch, some scores each."""
+        lines, hashes = [], []
+        for row, views in wanted:
+            keys, values = self._features(self._expander, parsed.batch, row)
+            each, first, which = np.unique(keys, return_index=True, return_inverse=True)
+            order = np.argsort(first)  # as in the line
+            values = np.bincount(which, values, len(each))[order]
+            base = float(parsed.batch.initial[row])
+            lines.append([self._terms(base, view, each[order], values) for view in views])
+            listed = [c.key for e in lines[-1] for c in e.contributions]
+            whole, _ = self._features(self._whole, parsed.batch, row)
+            hashes.append(np.unique(whole[np.isin(whole & self._mask, np.array(listed, np.uint32))]))
+        names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
+        return [[self._named(e, of_line, names) for e in found] for found, of_line in zip(lines, hashes, strict=True)]
+
+    def unknown(self, parsed: Parsed, rows: Sequence[int]) -> list[list[str]]:
+        """Of rows of a batch, the names of the features that the model does not have."""
+        hashes = []
+        for row in rows:
+            whole = np.unique(self._features(self._whole, parsed.batch, row)[0])
+            hashes.append(whole[~self._look_up(whole & self._mask)[1]])
+        names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
+        return [[name.decode("utf-8", "replace") for hash in found.tolist() for name in names.get(hash, [])]
+                for found in hashes]  # fmt: skip
+
+    def _features(self, expander: Expander, batch: Batch, row: int) -> tuple[Numbers, Numbers]:
+        """Keys and values of a line without the intercept, which is the last one. DataError: there are too many."""
+        try:
+            keys, values = expander.features(batch, row, MOST)
+        except OverflowError:
+            where = f"{batch.source}:{batch.line_number(row)}:1"
+            raise DataError(f"{where}: the line has more than {MOST:,} features, too many to explain") from None
+        end = len(keys) - self._settings.constant
+        return np.array(keys[:end], np.uint32), np.array(values[:end])
+
+    def _terms(self, base: float, view: View, keys: Numbers, values: Numbers) -> Explanation:
+        """A score, whose contributions have no names yet."""
+        weights = self._weights_of(view, keys)
+        found = weights * values
+        order = np.argsort(-np.abs(found), kind="stable")
+        chosen = order[(found * view.sign > 0 if view.sign else found != 0)[order]][: self.top]
+        columns = [x[chosen].tolist() for x in (keys, weights, values, found)]
+        listed = [Contribution("", *one) for one in zip(*columns, strict=True)]
+        found[chosen] = 0
+        others, intercept = math.fsum(found), self._intercept(view)
+        base *= float(self._of_base[view.of_class] - (0 if view.minus is None else self._of_base[view.minus]))
+        score = math.fsum([base, intercept, others, *columns[-1]])
+        return Explanation(score, base, intercept, listed, others, len(keys) - len(listed))
+
+    def _look_up(self, keys: Numbers) -> tuple[Numbers, Numbers]:
+        """Where keys are in the model, and which of them are there."""
+        at = np.searchsorted(self._keys, keys)
+        at[at == len(self._keys)] = 0
+        return at, self._keys[at] == keys if len(self._keys) else np.zeros(len(keys), bool)
+
+    def _weights_of(self, view: View, keys: Numbers) -> Numbers:
+        at, known = self._look_up(keys)
+        found = np.full(len(keys), self._unseen[view.of_class])
+        found[known] = self._weights[at[known], view.of_class]
+        return found if view.minus is None else found - self._weights_of(View(view.minus), keys)
+
+    def _intercept(self, view: View) -> float:
+        key = np.array([CONSTANT_HASH], np.uint32) & self._mask
+        exists = self._settings.constant and self._look_up(key)[1][0]  # else not even the weight of unseen features
+        return float(self._weights_of(view, key)[0]) if exists else 0.0
+
+    def _names(self, parsed: Parsed, hashes: Numbers) -> dict[int, list[bytes]]:
+        """The names of these whole hashes of features of a batch."""
+        store = NameStore(MOST_NAMES)
+        store.take(parsed.names)
+        if self._settings.interactions or self._settings.crosses:
+            finder = NameFinder(store, self._whole, hash_all=self._settings.hash == "all", wanted=hashes.tolist())
+            store.take(finder.find_crosses(parsed.batch))
+        return FeatureNames.kept(store, hashes, np.ones(len(hashes)), 32).by_key  # type: ignore[arg-type]
+
+    def _named(self, e: Explanation, hashes: Numbers, names: dict[int, list[bytes]]) -> Explanation:
+        """hashes: those of the listed features of the line."""
+        found: dict[int, list[str]] = {}
+        for hash in hashes.tolist():
+            texts = [name.decode("utf-8", "surrogateescape") for name in names.get(hash, [])]
+            found.setdefault(hash & int(self._mask), []).extend(texts)
+        return e._replace(contributions=[
+            c._replace(name=" + ".join(found.get(c.key, [])) or f"#{c.key}") for c in e.contributions
+        ])  # fmt: skip
+
+
+def records_of(recorder: Recorder, batch: Batch) -> tuple[Numbers, Numbers]:
+    """The rows of a batch that were predicted, and a record of each."""
+    records = np.frombuffer(recorder.take(), [(name, float) for name in FIELDS])
+    rows = np.flatnonzero(np.asarray(batch.kind) == EXAMPLE)[: len(records)]  # fewer after a signal
+    finite = ~np.isnan(records["shown"])  # not of the bad lines
+    return rows[finite], records[finite]
+
+
+def place_of(batch: Batch, row: int) -> tuple[str, int, str]:
+    """File, line and tag."""
+    return str(batch.source), batch.line_number(row), batch.tag(row).decode("utf-8", "surrogateescape")
+
+
+def explain(o: ExplainOptions) -> int:
+    """Run `vwlite explain`; the exit code."""
+    opened = Opened(o)
+    chosen = _class_of(opened, o)
+    explainer = Explainer(opened, o.top)
+    with RunFrame("explain", o) as frame:
+        recorder = Recorder(opened.learner)
+        run = Scoring(o, opened, frame, recorder)
+
+        def views(record: Any) -> list[View]:
+            if opened.settings.oaa is None:
+                return [View()]
+            if chosen is None and o.json:
+                return [View(k) for k in range(recorder.named)]
+            return [View(max(int(record["shown"]) - 1, 0) if chosen is None else chosen)]
+
+        for parsed in run.batches():
+            rows, records = records_of(recorder, parsed.batch)
+            wanted = [(int(row), views(record)) for row, record in zip(rows, records, strict=True)]
+            for (row, of_row), record, each in zip(wanted, records, explainer.explain(parsed, wanted), strict=True):
+                write = _as_json if o.json else _as_text
+                text = write(run, place_of(parsed.batch, row), record, of_row, each)
+                sys.stdout.write(text if o.json else plain(text))
+            sys.stdout.flush()
+        run.bad.finish()
+        if frame.signal is None and not recorder.examples:
+            raise DataError("there is no example in the data to explain")
+        if opened.model.calibration and not o.quiet:
+            say("note: scores and contributions are those before their map by vwlite calibrate")
+        frame.report(options=frame.reported_options(opened.settings, "data", "model"), signal=frame.signal,
+                     results={"number of examples": recorder.examples})  # fmt: skip
+        return frame.code()
+
+
+def _class_of(opened: Opened, o: ExplainOptions) -> int | None:
+    """The class of --class, from 0; None: none was given."""
+    names = opened.model.class_names()
+    if o.of_class is None:
+        return None
+    if o.of_class not in names:
+        some = ", ".join(map(printable, names[:9])) or "no classes"
+        raise UsageError(f"--class {printable(o.of_class)}: {o.model} has no such class; it has {some}")
+    return names.index(o.of_class)
+
+
+def _as_json(run: Scoring, place: tuple[str, int, str], record: Any, views: list[View], each: list[Explanation]) -> str:
+    found: dict[str, Any] = dict(zip(("file", "line", "tag"), place, strict=True))
+    found["label"] = None if math.isnan(record["label"]) else run.shown_label(float(record["label"]))
+    found["prediction"] = run.shown(float(record["shown"]))
+    names = run.learner.class_names
+    if names is None:
+        found |= each[0].as_dict()
+    else:
+        found["classes"] = [{"class": names[v.of_class], **e.as_dict()} for v, e in zip(views, each, strict=True)]
+    return json_text(found) + "\n"
+
+
+def _as_text(run: Scoring, place: tuple[str, int, str], record: Any, views: list[View], each: list[Explanation]) -> str:
+    names, shown = run.learner.class_names, run.shown(float(record["shown"]))
+    what = [] if names is None else [f"class {printable(str(names[views[0].of_class]))}"]
+    what += [f"score {each[0].score:.6g}", f"predicted {number_text(shown)}"]
+    if not math.isnan(record["label"]):
+        what.append(f"label {number_text(run.shown_label(float(record['label'])))}")
+    return heading(*place, what) + term_lines(run.settings, each[0]) + "\n"
+
+
+def number_text(x: float | str) -> str:
+    """A number, or a name from data."""
+    return printable(x) if isinstance(x, str) else f"{x:.6g}"
+
+
+def heading(file: str, line: int, tag: str, what: list[str], number: str = "") -> str:
+    """In one line, or two where it is long."""
+    place, text = f"{number}{printable(file)}:{line} {printable(tag)}".rstrip(), ", ".join(what)
+    return f"{place}  {text}\n" if len(place) + len(text) + 2 <= 80 else f"{cut(place)}\n{cut('  ' + text)}\n"
+
+
+def term_lines(settings: Settings, e: Explanation) -> str:
+    """The terms of a score as lines of text."""
+    found = []
+    for c in e.contributions:
+        name = escaped(c.name.encode("utf-8", "surrogateescape"))
+        found.append(cut(f"{c.contribution:+14.6g} = {c.weight:12.6g} x {c.value:<11.6g} {name}"))
+    rest = [(e.intercept, "intercept")] if settings.constant else []
+    rest += [(e.base, "base of the line")] if e.base else []
+    rest += [(e.others, f"others, {e.features:,} feature{'s' * (e.features != 1)}")] if e.features else []
+    return "\n".join([*found, *(f"{x:+14.6g}{'':29} {name}" for x, name in rest), ""])

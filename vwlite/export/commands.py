@@ -1,0 +1,98 @@
+"""`vwlite export` and `vwlite import`: options and help."""
+
+import click
+
+from vwlite.algorithms.losses import LOSSES
+from vwlite.export import EXPORTS, Request
+from vwlite.options.command import Command, Option
+from vwlite.options.types import PATH, Choice
+
+HELP = f"""Export MODEL to another format with the same predictions.
+
+\b
+{chr(10).join(f"{name:6}  {row.help}" for name, row in EXPORTS.items())}
+
+Names of features are in all but the first, as far as MODEL has some. `vwlite help export` has examples.
+"""
+
+
+@click.command(
+    "export", cls=Command, help=HELP,
+    examples=(
+        "vwlite export days.model --to tsv -o weights.tsv",
+        "vwlite export days.model --to python -o predict.py",
+    ),
+)  # fmt: skip
+@click.argument("model", type=PATH)
+@click.option("--to", "kind", cls=Option, type=Choice(list(EXPORTS)), required=True, help="The format to write.")
+@click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write; - is standard output.")
+@click.option(
+    "--table", cls=Option, metavar="NAME",
+    help="sql: the table whose columns the model learned. The statements find its features.",
+)
+@click.option(
+    "--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that identifies a row."
+)
+def export_command(model: str, kind: str, output: str, table: str | None, id_column: str | None) -> int:
+    from vwlite.errors import DataError, UsageError
+    from vwlite.export.tables import write_all
+    from vwlite.model import read_model
+    from vwlite.model.learners import restore
+    from vwlite.output.atomic import check_apart
+    from vwlite.runs.frame import RunFrame
+
+    if kind != "sql" and (table is not None or id_column is not None):
+        raise UsageError(f"{'--table' if table is not None else '--id'} is for --to sql: leave it out")
+    if (table is None) != (id_column is None):
+        raise UsageError("--table and --id go together: a table, and the column that names its rows")
+    output = "/dev/stdout" if output == "-" else output
+    check_apart({"--output": output}, [(model, "the input model")])
+    found = read_model(model)
+    if found.calibration and kind not in ("tsv", "json"):
+        raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv and --to json have its map of scores")
+    restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
+    with RunFrame("export") as frame:
+        file = frame.file(output)
+        columns = (table, id_column) if table is not None and id_column is not None else None
+        content = EXPORTS[kind].content(Request(found, model, output, columns))
+        if isinstance(content, bytes):
+            file.write(content)
+        else:
+            write_all(content, file)
+        if frame.signal is None:
+            file.commit()
+        return frame.code()
+
+
+@click.command(
+    "import", cls=Command,
+    examples=(
+        "vwlite import weights.tsv -m small.model",
+        "vwlite import model-of-vw.tsv --loss logistic -m small.model",
+    ),
+)  # fmt: skip
+@click.argument("table", type=PATH, metavar="TABLE")
+@click.option("-m", "-o", "--model", "model", cls=Option, type=PATH, required=True, metavar="FILE",
+              help="Write the model to this file.")  # fmt: skip
+@click.option("--loss", cls=Option, type=Choice(list(LOSSES)),
+              help="The loss, for a table of a model of Vowpal Wabbit. Such models do not store it.")  # fmt: skip
+def import_command(table: str, model: str, loss: str | None) -> int:
+    """Create a model from TABLE, a file of `vwlite export --to tsv` or `--to json`.
+
+    Weights and names may have been edited, and lines added or removed. The model predicts, but cannot be continued.
+    """
+    from vwlite.export.tables import read_table
+    from vwlite.model import write_model
+    from vwlite.model.learners import restore
+    from vwlite.output.atomic import check_apart
+    from vwlite.runs.frame import RunFrame
+
+    check_apart({"--model": model}, [(table, "the input table")])
+    found = read_table(table, loss)
+    restore(found, found.settings, table, learn=False)  # so that nothing is written that does not predict
+    with RunFrame("import") as frame:
+        file = frame.file(model)
+        write_model(file, found)
+        if frame.signal is None:
+            file.commit()
+        return frame.code()

@@ -1,0 +1,1 @@
+"""Look at data and models: `describe`, `check`, `convert`, `info`, `weights`, `names`."""

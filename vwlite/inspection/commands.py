@@ -1,0 +1,193 @@
+"""The commands that look at data and models: options and help."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from vwlite.algorithms.settings import SPECS
+from vwlite.options.command import Command, Option, run
+from vwlite.options.spec import IN, OUT, RUN, TABLES, option, specs_of
+from vwlite.options.taking import collected, takes, with_options
+from vwlite.options.types import (
+    PATH,
+    Whole,
+)
+from vwlite.records import record
+from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, TrainOptions, reading_options
+
+
+@record(frozen=True)
+class DescribeOptions(InputOptions):
+    """The options of `vwlite describe`, as typed."""
+
+    all: bool = option(False, "--all", group=OUT, help="Print all columns and notes.")
+    json: bool = option(False, "--json", group=OUT, help="Write all columns and notes as JSON, for programs.")
+
+
+_NOT_ITS_OWN = ("on_error", "max_errors", "rejects", "predictions", "raw_predictions", "report")
+_DESCRIBE = (
+    *specs_of(InputOptions, IN, TABLES), *specs_of(DescribeOptions), *specs_of(InputOptions, OUT, RUN),
+)  # fmt: skip
+describe_options = takes(DescribeOptions, [spec for spec in _DESCRIBE if spec.name not in _NOT_ITS_OWN])
+_CHECK = (
+    *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
+    *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
+)
+_CONVERT = (
+    *specs_of(InputOptions, IN, TABLES), *(spec for spec in specs_of(InputOptions, OUT, RUN)
+                                           if spec.name in ("quiet", "threads")),
+)  # fmt: skip
+convert_options = takes(InputOptions, _CONVERT)
+
+
+def check_options(f: Callable[..., int]) -> Callable[..., int]:
+    """What decides which labels are valid. The function gets `files` and a TrainOptions for the rest."""
+
+    @functools.wraps(f)
+    def command(files: tuple[str, ...], **typed: Any) -> int:
+        return f(files, collected(TrainOptions, typed | {"on_error": "skip"}))
+
+    return with_options(_CHECK, command)
+
+
+@click.command(
+    "check", cls=Command,
+    usual=("--format", "--label", "--labels", "--loss",),
+    examples=(
+        "vwlite check days.model day1.vw day2.vw",
+        "vwlite check clicks.csv --label clicked --labels 0,1",
+    ),
+)  # fmt: skip
+@click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@check_options
+def check_command(files: tuple[str, ...], options: TrainOptions) -> int:
+    """Check that each FILE - a model, a cache or data - is complete and valid.
+
+    - is standard input, which must be data. A label is valid if `vwlite train` accepts it with the same
+    options. --classes auto counts the classes of all FILEs together.
+
+    Exit code 0: all are valid. 1: some are not; the output says why.
+    """
+
+    return run("vwlite.inspection.check:check", files, options)
+
+
+@click.command(
+    "info", cls=Command,
+    examples=(
+        "vwlite info days.model",
+        "vwlite info days.model --json",
+    ),
+)  # fmt: skip
+@click.argument("model", type=PATH)
+@click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
+def info_command(model: str, as_json: bool) -> int:
+    """Show the options, counters, state and size of MODEL."""
+
+    return run("vwlite.inspection.info:info", model, as_json)
+
+
+TOP = 20
+
+
+@click.command(
+    "weights", cls=Command,
+    examples=(
+        "vwlite weights days.model --top 20",
+        "vwlite weights days.model day1.vw day2.vw",
+    ),
+)  # fmt: skip
+@click.argument("model", type=PATH)
+@click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
+@reading_options(*AS_WRITTEN)
+@click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
+@click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, including zeros.")
+@click.option(
+    "--feature", "features", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
+    help="Only the features of this name. NAME alone: without a namespace. The name is the last column. May be "
+         "repeated.",
+)  # fmt: skip
+@click.option("--contains", cls=Option, metavar="TEXT", help="Only features whose name contains TEXT.")
+@click.option("--by-class", cls=Option, is_flag=True, help="The N largest of each class, by class.")
+@click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
+def weights_command(
+    model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
+    contains: str | None, by_class: bool, as_json: bool, **typed: Any,
+) -> int:  # fmt: skip
+    """Show the weights of MODEL, the largest |weight| first.
+
+    A line is index, TAB, weight, and, if the model has names, TAB and the name; several names are features with the
+    same index. With classes: index, class, weight. `vwlite train --names` stores names, `vwlite names` adds them.
+
+    With DATA: also how many examples have the feature, and weight x spread, the largest first; the spread is the
+    standard deviation of the feature's value in all examples. Then the sums of |weight x spread| by column or
+    namespace. Names are those of DATA, too.
+    """
+
+    chosen = (top, everything, features, contains, by_class)
+    return run("vwlite.inspection.weights:weights", model, data, *chosen, as_json, **typed)
+
+
+@click.command(
+    "convert", cls=Command,
+    usual=("--label", "--text", "--categorical", "--numeric", "--drop", "--tag", "--on-error", "--quiet",),
+    examples=(
+        "vwlite convert clicks.csv --label clicked > clicks.vw",
+        "vwlite convert clicks.csv --label clicked --drop id | vwlite train -m converted.model",
+    ),
+)  # fmt: skip
+@convert_options
+def convert_command(options: InputOptions) -> int:
+    """Convert DATA to VW text on standard output: the text that training on a table uses.
+
+    Training on it gives the same weights as training on DATA with the same options, except of words that VW text cannot
+    hold: in these a blank is %20, ':' is %3A, '|' is %7C, '%' is %25. VW text is copied unchanged.
+    """
+    return run("vwlite.inspection.convert:convert", options)
+
+
+@click.command(
+    "describe", cls=Command,
+    usual=("--label", "--drop", "--missing", "--format", "--all", "--json",),
+    examples=(
+        "vwlite describe clicks.csv --label clicked",
+        "cat day1.vw | vwlite describe --json",
+    ),
+)  # fmt: skip
+@describe_options
+def describe_command(options: DescribeOptions) -> int:
+    """Look at DATA before learning: columns, labels, likely mistakes.
+
+    Prints a row for each column with the role that `vwlite train` would give it (for VW text and libsvm: for each
+    namespace), the balance of the labels, notes, and the command to type next. Bad lines are counted. Numbers with ~
+    are estimates.
+    """
+    return run("vwlite.inspection.describe:describe", options)
+
+
+@click.command(
+    "names", cls=Command,
+    examples=(
+        "vwlite names days.model day1.vw day2.vw",
+        "vwlite names days.model day1.vw -o named.model",
+    ),
+)  # fmt: skip
+@click.argument("model", type=PATH)
+@click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA...")
+@reading_options()
+@click.option("-o", "--output", cls=Option, group=OUT, type=PATH, metavar="FILE",
+              help="Write the model to this file, and keep MODEL unchanged.")  # fmt: skip
+@click.option("--most", cls=Option, group=OUT, type=Whole(1), metavar="N", default=MOST_NAMES,
+              help=f"Store at most N names of features, and N of crosses.  [default: {MOST_NAMES}]")  # fmt: skip
+@click.option("--quiet", cls=Option, group=OUT, is_flag=True, help="Print nothing but errors.")
+def names_command(model: str, data: tuple[str, ...], output: str | None, most: int, quiet: bool, **typed: Any) -> int:
+    """Add feature names to MODEL: the names in DATA that have a weight in MODEL.
+
+    DATA are read once, without learning. Names that MODEL already has are kept; weights and state do not change.
+    """
+    from vwlite.inspection.names import add_names
+
+    given = {name: value for name, value in typed.items() if value is not None}
+    return add_names(model, output or model, most, InputOptions(data=data, quiet=quiet, **given))

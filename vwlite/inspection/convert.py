@@ -1,0 +1,39 @@
+"""A run of `vwlite convert`: every line of the input as equivalent VW text."""
+
+from vwlite.core.data.class_names import ClassNames
+from vwlite.input.parsing import ParseOptions
+from vwlite.input.pipeline import parsed_batches
+from vwlite.input.sources import check_sources
+from vwlite.input.tables import TableReader
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.options import InputOptions
+from vwlite.runs.resolve import check_run
+from vwlite.runs.run import BadLines, Sink, say
+from vwlite.runs.source import table_of
+
+
+def convert(o: InputOptions) -> int:
+    """Run `vwlite convert`; the exit code."""
+    check_run(o)
+    check_sources(o.data, quiet=o.quiet)
+    table = table_of(o) or TableReader()
+    table.as_text = True
+    # Labels of any form are accepted: training checks them.
+    parse = ParseOptions(
+        format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
+    )  # fmt: skip
+    with RunFrame("convert", o) as frame:
+        bad, out, escaped = BadLines(o, frame), Sink("-", frame), 0
+        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        for parsed in frame.enter_context(batches):
+            out.write(parsed.text)
+            bad.take(parsed.bad)
+            escaped += parsed.escaped
+            if frame.signal is not None:
+                break
+        bad.finish()
+        if escaped and not o.quiet:
+            say(f"note: {escaped:,} values have blanks, ':' or '|', which VW text cannot hold: they are written with "
+                "%20, %3A, %7C; a model of this text has other hashes for these features, and other names of such "
+                "classes, than a model of the table")  # fmt: skip
+        return frame.code()

@@ -1,0 +1,384 @@
+"""A run of `vwlite describe`: what is in data, before anybody learns from it."""
+
+import os
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import mmh3
+import numpy as np
+
+from vwlite.algorithms.labels import MOST as MOST_LABELS
+from vwlite.algorithms.labels import choose
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import ClassNames
+from vwlite.core.text.tables import split
+from vwlite.errors import DataError
+from vwlite.hashing import namespace_hash
+from vwlite.input.diagnostics import IS_NUMBER, BadLine
+from vwlite.input.formats import FORMATS
+from vwlite.input.json_text import loads
+from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
+from vwlite.input.pipeline import parsed_batches
+from vwlite.input.sample import FEW, NEARLY, Finding, Sample
+from vwlite.input.schema import CELLS_MISSING, listed, open_schema
+from vwlite.input.sources import check_sources, display_name
+from vwlite.input.tables import TableReader
+from vwlite.input.values import Values
+from vwlite.inspection.commands import DescribeOptions
+from vwlite.names import names_text
+from vwlite.options.spec import IN, TABLES, specs_of
+from vwlite.output.json_text import json_text
+from vwlite.output.shell_words import joined, quoted, split_words
+from vwlite.output.stdio import plain
+from vwlite.output.text import printable
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.options import InputOptions
+from vwlite.runs.resolve import check_run
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import table_of
+
+EXACT, ENTRIES, ROWS = 4096, 1 << 19, 1 << 18  # distinct values that are counted: of a column, of all; distinct rows
+MOST_NAMES = 1 << 17  # of columns of JSON lines and namespaces of VW text, which come with the lines
+ALL_DIFFER = 0.98  # of whole numbers: the share of different ones from which they are ids
+BLANK = 1  # a kind of lines, as in cython_ext/data/batch.pxd
+SHOWN, CLASSES = 20, 8  # columns and notes that are printed without --all; classes of the label
+SCALES = 1e3  # a ratio from which scales differ
+
+Facts = dict[str, Any]
+
+
+def describe(o: DescribeOptions) -> int:
+    """Run `vwlite describe`; the exit code."""
+    check_run(o)
+    check_sources(o.data, quiet=o.quiet)
+    found = Description(o)
+    with RunFrame("describe", o) as frame:
+        if not (o.report or o.rejects):  # there is nothing to be finished
+            frame.stop_with(lambda: os._exit(frame.code()))
+        bad = BadLines(replace(o, on_error="skip"), frame)
+        found.read(lambda: frame.signal is not None, (lambda bad: None) if o.quiet else bad.take)
+        if frame.signal is None:
+            facts = found.facts()
+            print(json_text(facts, indent=2, ensure_ascii=False) if o.json else plain(as_text(facts, o.all)))
+        return frame.code()
+
+
+class Description:
+    """What was seen of data. columns: those of a model, if one is for these data."""
+
+    def __init__(self, o: InputOptions, columns: dict[str, Any] | None = None) -> None:
+        self._o, self._table, self._classes = o, table_of(o, columns) or TableReader(), ClassNames(1000, grows=True)
+        self._table.say = lambda line: None
+        self._typed = o.roles.roles()
+        words = {word.encode("utf-8", "surrogateescape") for word in o.roles.missing_words}
+        self._missing = words | {float(word) for word in words if IS_NUMBER.fullmatch(word)}
+        self._columns: dict[str, Values] = {}
+        self._space_names = {0: ""}
+        self._spaces: dict[int, Values] = {}
+        self._labels, self._importance, self._distinct = Values(EXACT), Values(EXACT), Values(ROWS)
+        self._delimited, self._first_bad = False, ""
+        self.rows = self._lines = self._blank = self._bad = 0
+
+    def read(self, stop: Callable[[], bool], take_bad: Callable[[list[BadLine]], None] = lambda bad: None) -> None:
+        """Look at all data. stop: whether to end it early."""
+        parse = ParseOptions(format=self._o.format, skip=True, class_names=self._classes, or_numbers=True,
+                             lenient_labels=True, table=self._table, keeps_text=True, spaces=True)  # fmt: skip
+        with parsed_batches(self._o.data, parse, stop=stop, threads=self._o.threads) as batches:
+            for parsed in batches:
+                self._take(parsed)
+                take_bad(parsed.bad)
+
+    def _take(self, parsed: Parsed) -> None:
+        batch, source = parsed.batch, parsed.source
+        kinds = np.asarray(batch.kind, np.uint8)
+        rows = np.flatnonzero(kinds == EXAMPLE)
+        self._bad += len(parsed.bad)
+        self._first_bad = self._first_bad or next(map(str, parsed.bad), "")
+        self._blank += int(np.count_nonzero(kinds == BLANK))
+        self.rows += len(rows)
+        if not len(batch):  # input that is not lines, of which the bad line tells
+            return
+        if source is None:
+            columns = {name: list(map(_cell, column.to_pylist()))
+                       for name, column in zip(parsed.rows.schema.names, parsed.rows.columns, strict=True)}  # fmt: skip
+            columns = {name: [cells[row] for row in rows] for name, cells in columns.items()}
+            lines = [repr(cells).encode() for cells in zip(*columns.values(), strict=True)]
+            self._take_columns(columns)
+        else:
+            lines = source.lines_of(batch, rows.tolist())
+            if source.dialect.delimiter:
+                self._delimited = True
+                self._take_columns(self._of_delimited(source, lines))
+            elif FORMATS[source.format].is_table:
+                self._take_columns(_of_json(lines))
+            else:
+                self._take_examples(batch, kinds == EXAMPLE, source.text)
+        self._distinct.count(Counter(mmh3.hash_bytes(line.strip()) for line in lines))
+
+    def _of_delimited(self, source: SourceText, lines: list[bytes]) -> dict[str, Any]:
+        assert self._table.schema is not None
+        names = list(self._table.schema.roles)
+        if source.header:
+            names = [cell.strip().decode() for cell in split(source.header, *source.dialect)[0][0]]
+        records = split(b"\n".join(lines), *source.dialect, most=len(lines))
+        return dict(zip(names, zip(*(cells for cells, _, _ in records), strict=True), strict=False))
+
+    def _take_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
+        roles = self._table.schema.roles if self._table.schema is not None else {}
+        for name, cells in columns.items():
+            role = roles.get(name)
+            values = _values_of(name, self._columns, 0 if role == "label" else len(columns))
+            as_words = (name in self._typed or not self._delimited) and role not in CELLS_MISSING
+            values.add(cells, self._missing if role in CELLS_MISSING else (), as_words=as_words)
+
+    def _take_examples(self, batch: Batch, kept: Any, text: bytes) -> None:
+        self._lines += int(np.count_nonzero(kept))
+        sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
+        lines = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
+        spaces = np.repeat(np.asarray(batch.space), sizes)
+        order = np.argsort(spaces, kind="stable")
+        order = order[kept[lines[order]]]
+        found, begins = np.unique(spaces[order], return_index=True)
+        if {*found.tolist()} - self._space_names.keys():
+            for name in {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
+                self._space_names.setdefault(namespace_hash(name), name.decode("utf-8", "surrogateescape"))
+        for space, part in zip(found.tolist(), np.split(order, begins[1:]), strict=False):
+            v, x = _values_of(space, self._spaces, len(self._space_names)), np.asarray(batch.value)[part].astype(float)
+            v.count(Counter(np.asarray(batch.hash)[part].tolist()))
+            v.widen(x.min(), x.max(), x.sum())
+            v.lines += len(np.unique(lines[part]))
+        labels, names = np.asarray(batch.label)[kept].tolist(), self._classes.first(len(self._classes))
+        if names:
+            labels = [_cell(names[int(label) - 1]) if label == label else None for label in labels]
+        self._labels.add(labels, (), as_words=bool(names))
+        self._importance.add(np.asarray(batch.importance)[kept].tolist(), (), as_words=False)
+
+    def facts(self) -> Facts:
+        """What there is to say, as `--json` prints it. DataError if there is no row at all."""
+        files = [display_name(path) for path in self._o.data or ["-"]]
+        if not self.rows:
+            why = f"; the first bad line is {self._first_bad}" if self._first_bad else ""
+            raise DataError(f"{listed(files)}: no rows: there is nothing to describe{why}")
+        self._table.check_awaited()
+        facts: Facts = {"files": files, "rows": self.rows, "blank lines": self._blank, "bad lines": self._bad}
+        facts |= {"repeated rows": self._distinct.repeated, "repeated rows are exact": not self._distinct.level}
+        about = f"bad lines: {self._bad:,}, which are not in these numbers; the first is {self._first_bad}"
+        findings, label = [Finding("", about)] if self._bad else [], None
+        if self.rows > self._lines:
+            facts["columns"], label = self._of_columns(findings)
+        if self._lines:
+            facts |= {"namespaces": self._of_namespaces(findings), "importance": _numbers(self._importance)}
+            label = label or _of_label("", self._labels, self._lines)
+        if label:
+            facts["label"] = label
+            note = "learning needs two different labels" if label["distinct"] <= 1 else ""
+            if label["numbers"] and label["classes"]:
+                note = note or choose(sorted(map(float, label["classes"])), ()).note
+            findings += [Finding("", note)] if note else []
+        facts["notes"] = [{"column": f.column, "note": f.sentence} for f in findings]
+        facts["next"] = self._next(label, findings)
+        return facts
+
+    def _of_columns(self, findings: list[Finding]) -> tuple[list[Facts], Facts | None]:
+        schema, found, label, words = self._table.schema or open_schema(self._o.roles), {}, None, []
+        roles = dict(schema.roles)
+        for name, v in self._columns.items():
+            roles.setdefault(name, "categorical" if v.words else "numeric")
+        rows = self.rows - self._lines
+        for name, role in roles.items():
+            v = self._columns.get(name) or Values(0)
+            counted = v.items()
+            fact = {"role": role, "missing": 1 - v.total / rows, **_numbers(v)}
+            if counted and (v.words or role not in ("numeric", "importance")):
+                fact |= {"most frequent": printable(_word(counted[0][0])), "count": counted[0][1]}
+            found[name] = fact
+            words.append(Counter({_word(value).encode("utf-8", "surrogateescape"): n for value, n in counted}))
+            if role == "label":
+                label = _of_label(name, v, rows)
+            many = role == "numeric" and name not in self._typed and v.total >= FEW
+            if many and v.distinct >= ALL_DIFFER * v.total and all(float(x).is_integer() for x, _ in counted):
+                how = f"--drop {names_text([name])} leaves them out"
+                findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
+        if self._delimited:
+            whole = replace(schema, roles=roles)  # a model of JSON lines has only what was typed
+            sample = Sample(list(roles), words, 0, schema.missing, schema.decimal, schema.thousands)
+            findings += sample.findings(whole, self._typed)
+        features = {name: f for name, f in found.items() if f["role"] in ("numeric", "categorical")}
+        same = {name: f for name, f in features.items() if f["distinct"] == 1 and not f["missing"] and rows > 1}
+        about = f"the same value in every row, which tells nothing: {listed([*same])}"
+        findings += [Finding("", about)] if same else []
+        findings += _scales({name: f for name, f in features.items() if f["role"] == "numeric" and name not in same})
+        return [{"name": name, **fact} for name, fact in found.items()], label
+
+    def _of_namespaces(self, findings: list[Finding]) -> list[Facts]:
+        found = {}
+        for space, v in self._spaces.items():
+            name = self._space_names.get(space, f"#{space}")
+            found[name] = {"lines": v.lines, "features": v.total, **_numbers(v)}
+            if v.total >= FEW and v.distinct >= NEARLY * v.total:
+                how = f": --ignore {quoted(name[0])} leaves them out" if name else ""
+                findings.append(Finding(name, f"nearly every feature occurs once, as ids do{how}"))
+        findings += _scales(found)
+        return [{"name": name, **fact} for name, fact in found.items()]
+
+    def _next(self, label: Facts | None, findings: list[Finding]) -> str:
+        """The command to type next."""
+        o, data = self._o, list(self._o.data)
+        parts = [*data]
+        for spec in specs_of(InputOptions, IN, TABLES):
+            if spec.name not in o.given or spec.name == "data":
+                continue
+            value = getattr(o, spec.name)
+            parts += [spec.long, *([] if spec.type is None else [_names(chain(*value)) if spec.multiple else value])]
+        if self.rows > self._lines and not label:
+            likely = [name for name, v in self._columns.items() if v.distinct == 2] or [*self._columns]
+            return joined(["vwlite", "describe", *parts, "--label", likely[-1]])
+        if label is None or label["distinct"] < 2:
+            return ""
+        decimal, thousands = max(
+            (f.numbers for f in findings if f.numbers), key=lambda pair: pair[1] != "", default=("", "")
+        )
+        parts += ["--thousands", thousands] if thousands else []
+        parts += ["--decimal", decimal] if decimal == "," or (decimal and not thousands) else []
+        for option in dict.fromkeys(f.option for f in findings if f.option):
+            words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
+            parts += [option, _names([*o.roles.missing_words, *words] if option == "--missing" else words)]
+        if not label["numbers"] and label["distinct"] > 2:
+            parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
+        parts += ["--on-error", "skip"] if self._bad else []
+        stem = os.path.basename(data[0]).split(".")[0] if data and data[0] != "-" else ""
+        return joined(["vwlite", "train", *parts, "-m", f"{stem or 'my'}.model"])
+
+
+def _values_of(name: Any, found: dict[Any, Values], columns: int) -> Values:
+    """What counts the values of a column, which is one of so many; beyond MOST_NAMES, of no column."""
+    if name in found:
+        return found[name]
+    values = Values(min(EXACT, ENTRIES // max(columns, len(found), 1)))
+    return found.setdefault(name, values) if len(found) < MOST_NAMES else values
+
+
+def _of_json(lines: list[bytes]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for line in lines:
+        for name, value in loads(line).items():
+            found.setdefault(name, []).append(_cell(value))
+    return found
+
+
+def _cell(value: Any) -> Any:
+    """A value that has a type, as Values takes it."""
+    if value is None or isinstance(value, bytes) or (type(value) in (int, float) and not abs(value) > 1e300):
+        return value
+    return (str(value).lower() if type(value) is bool else str(value)).encode("utf-8", "surrogatepass")
+
+
+def _names(names: Any) -> str:
+    return names_text(list(names))
+
+
+def _word(key: bytes | float) -> str:
+    return key.decode("utf-8", "surrogateescape") if isinstance(key, bytes) else f"{key:.15g}"
+
+
+def _numbers(v: Values) -> Facts:
+    """How many different values there are, and the extremes and the mean of those that are numbers."""
+    count = v.total - v.words
+    found = {"minimum": v.low, "mean": v.sum / count, "maximum": v.high} if count else {}
+    return {"distinct": v.distinct, "distinct is exact": not v.level, **found}
+
+
+def _of_label(name: str, v: Values, rows: int) -> Facts | None:
+    """The labels and their balance."""
+    items, numbers = v.items(), not v.words
+    if not items and not name:
+        return None
+    fact = {"name": name, "labelled": v.total, "unlabelled": rows - v.total, "numbers": numbers, **_numbers(v)}
+    few = not numbers or (not v.level and len(items) < MOST_LABELS)
+    return fact | {"classes": {_word(value): n for value, n in items} if few else {}}
+
+
+def _scales(facts: dict[str, Facts]) -> list[Finding]:
+    sizes = [(max(abs(f["minimum"]), abs(f["maximum"])), name) for name, f in facts.items() if "minimum" in f]
+    (low, small), (high, large) = min((s for s in sizes if s[0]), default=(1, "")), max(sizes, default=(0, ""))
+    said = f"scales differ: {printable(small)} goes to {low:.3g}, {printable(large)} to {high:.3g}; --algorithm auto"
+    return [Finding("", f"{said} and gd adapt to that, for others scale them")] if high >= SCALES * low else []
+
+
+def notes_on(o: InputOptions, columns: dict[str, Any] | None = None) -> list[str]:
+    """The notes on the DATA of options, as sentences. columns: those of the model that is for them, if there is one."""
+    found = Description(o, columns)
+    found.read(lambda: False)
+    return list(map(_sentence, found.facts()["notes"]))
+
+
+def _sentence(note: Facts) -> str:
+    return f"{printable(note['column'])}: {note['note']}" if note["column"] else str(note["note"])
+
+
+def as_text(facts: Facts, everything: bool) -> str:
+    """The facts as lines of at most 80 columns."""
+    rows, notes = facts["rows"], facts["notes"]
+    lines = [f"{rows:,} rows in {listed(facts['files'], most=3)}"]
+    tilde = "" if facts["repeated rows are exact"] else "~"
+    counts = ((facts["bad lines"], "bad"), (facts["blank lines"], "blank"), (facts["repeated rows"], "repeated"))
+    lines[0] += "".join(f"; {tilde * (what == 'repeated')}{n:,} {what}" for n, what in counts if n)
+    for kind in ("columns", "namespaces"):
+        if kind in facts:
+            lines += ["", *_table(kind, facts[kind], rows, everything)]
+    if "importance" in facts and _range(facts["importance"]) != "1 .. 1 .. 1":
+        lines.append(f"importance: {_range(facts['importance'])} (minimum, mean, maximum)")
+    if label := facts.get("label"):
+        lines += ["", *textwrap.wrap(_about_label(label), 80, subsequent_indent="  ")]
+    lines += [""] * bool(notes)
+    for note in notes if everything else notes[:SHOWN]:
+        lines += textwrap.wrap(f"note: {_sentence(note)}", 80, subsequent_indent="  ", break_on_hyphens=False)
+    if len(notes) > SHOWN and not everything:
+        lines.append(f"... and {len(notes) - SHOWN:,} more notes: --all")
+    if facts["next"]:
+        words = (word.replace(" ", "\0") for word in split_words(facts["next"]))
+        command = textwrap.wrap(" ".join(words), 74, break_long_words=False, break_on_hyphens=False)
+        lines += ["", "next:", "  " + " \\\n    ".join(command).replace("\0", " ")]
+    return "\n".join(lines)
+
+
+def _table(kind: str, facts: list[Facts], rows: int, everything: bool) -> Iterator[str]:
+    first = {"columns": f"{'role':<12}{'missing':>8}", "namespaces": f"{'in lines':>9}{'features':>11}"}[kind]
+    yield f"{kind[:-1]:<20} {first}{'distinct':>11}  values"
+    for f in facts if everything else facts[:SHOWN]:
+        name = printable(f["name"]) or "(no name)"
+        name = name if len(name) <= 20 else name[:17] + "..."
+        own = f"{f['role']:<12}{_share(f['missing']):>8}" if kind == "columns" else \
+            f"{_share(f['lines'] / rows):>9}{f['features']:>11,}"  # fmt: skip
+        distinct = ("" if f["distinct is exact"] else "~") + f"{f['distinct']:,}"
+        values = _range(f)
+        if "most frequent" in f:
+            word, share = f["most frequent"], _share(f["count"] / rows)
+            values = f"{word if len(word) <= 16 else word[:13] + '...'} {share}"
+        yield f"{name:<20} {own}{distinct:>11}  {values}".rstrip()
+    if len(facts) > SHOWN and not everything:
+        yield f"... and {len(facts) - SHOWN:,} more {kind}: --all"
+
+
+def _range(f: Facts) -> str:
+    return f"{f['minimum']:.4g} .. {f['mean'] or 0:.4g} .. {f['maximum']:.4g}" if "minimum" in f else ""
+
+
+def _share(x: float) -> str:
+    return f"{100 * x:.3g} %" if x < 0.9995 or x == 1 else "99.9 %"
+
+
+def _about_label(f: Facts) -> str:
+    classes = list(f["classes"].items())
+    said = f"label{' ' if f['name'] else ''}{printable(f['name'])}: "
+    if classes and (len(classes) <= CLASSES or not f["numbers"]):
+        said += ", ".join(f"{printable(key)} {_share(n / f['labelled'])}" for key, n in classes[:CLASSES])
+        said += f", and {f['distinct'] - CLASSES:,} more" * (len(classes) > CLASSES)
+    else:
+        said += f"{_range(f)} (minimum, mean, maximum)" if f["labelled"] else "none"
+    return said + (f"; {f['unlabelled']:,} rows without" if f["unlabelled"] else "")

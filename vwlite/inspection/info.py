@@ -1,0 +1,88 @@
+"""`vwlite info`"""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vwlite.output.json_text import json_text
+from vwlite.output.stdio import plain
+from vwlite.output.text import printable
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
+
+
+def info(model: str, as_json: bool) -> int:
+    """Run `vwlite info`; the exit code."""
+    from vwlite.model import read_model
+
+    facts = describe(model, read_model(model))
+    if as_json:
+        click.echo(json_text(facts, indent=2, ensure_ascii=False))
+    else:
+        click.echo(plain(as_table(facts)))
+    return 0
+
+
+def describe(path: str, model: "Model") -> dict[str, Any]:
+    """The header of the model in a file, and what can be counted in it."""
+    import numpy as np
+
+    from vwlite.core.base.arrays import total
+    from vwlite.core.data.expand import CONSTANT_HASH
+
+    keys, weights = np.asarray(model.keys), np.asarray(model.weights)
+    features = keys.size
+    keys = np.repeat(keys, model.records)  # a weight for each class
+    counted = weights != 0
+    settings = model.settings
+    if settings.constant:
+        counted &= keys != CONSTANT_HASH & ((1 << settings.bits) - 1)
+    norm = total(np.abs(weights[counted]).astype(np.float64))
+    header = model.header()
+    if model.calibration:
+        shown = {name: model.calibration[name] for name in ("method", "slope")}  # there may be many points
+        header["calibration"] = shown | {"points": len(model.calibration["scores"])}
+    return {
+        **header,
+        "features": int(features),
+        "nonzero weights": int(np.count_nonzero(counted)),
+        "l1 norm": norm if norm < np.inf else None,
+        **_of_names(model),
+        "file size": os.path.getsize(path),
+    }
+
+
+def _of_names(model: "Model") -> dict[str, Any]:
+    """How many names there are, and how much of the sum of |weights| they explain."""
+    if not len(model.names):
+        return {}
+    from vwlite.inspection.names import named_share
+
+    features, _, share = named_share(model)
+    return {"names": len(model.names), "named features": features, "named share of l1 norm": round(share, 6)}
+
+
+def as_table(facts: dict[str, Any]) -> str:
+    """The facts as lines of `name  value`, nested ones under their heading."""
+    lines = []
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            lines.append(name.replace("_", " "))
+            lines += [f"  {k.replace('_', '-'):<24} {_shown(v)}" for k, v in value.items()]
+        else:
+            lines.append(f"{name.replace('_', ' '):<26} {_shown(value)}")
+    return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(x)}" for name, x in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_shown(v) for v in value) or "-"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return "-" if value in (None, "") else printable(str(value))

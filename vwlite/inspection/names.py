@@ -1,0 +1,78 @@
+"""A run that adds names of features to a model."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.text.feature_names import NameStore
+from vwlite.errors import DataError
+from vwlite.input.pipeline import parsed_batches
+from vwlite.input.sources import check_sources
+from vwlite.model import Model, read_model, write_model
+from vwlite.model.feature_names import FeatureNames
+from vwlite.model.learners import make_finder, restore
+from vwlite.output.atomic import check_apart
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.notes import about_names
+from vwlite.runs.options import InputOptions
+from vwlite.runs.resolve import check_run
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import parse_with
+
+
+def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
+    """Run `vwlite names`; the exit code."""
+    check_run(o)
+    outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
+    check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
+    check_apart(outputs, [(path, "the input model")], ("MODEL", path))
+    check_sources(o.data, quiet=o.quiet)
+    model = read_model(path)
+    settings = model.settings
+    if not settings.loss:
+        raise DataError(
+            f"{path}: a model of Vowpal Wabbit cannot store names: convert it to a model of vwlite with "
+            "vwlite export --to tsv and vwlite import --loss"
+        )
+    learner = restore(model, settings, path, learn=False)  # an error if it cannot predict
+    known = model.names
+    store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
+    weights = np.asarray(model.weights).reshape(-1, model.records)
+    nonzero = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+    parse = parse_with(o, settings, model, path, learner.class_names)
+    parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
+    with RunFrame("names", o) as frame:
+        bad, file = BadLines(o, frame), frame.file(output)
+        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        for parsed in frame.enter_context(batches):
+            bad.take(parsed.bad)
+            store.take(parsed.names)
+            if frame.signal is not None:
+                return frame.code()
+        bad.finish()
+        model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
+        write_model(file, model)
+        file.commit()
+        named, features, share = named_share(model)
+        frame.show(
+            f"{named} of {features} features with a weight have a name, {share:.1%} of the sum of |weights|",
+            about_names(store, "--most N keeps more")[1],
+        )
+    return 0
+
+
+def named_share(model: Model) -> tuple[int, int, float]:
+    """How many features with a weight have a name, how many there are, and which part of the sum of |weights| the named
+    ones are; 1 if all weights are zero. The constant counts in none of these."""
+    keys = np.asarray(model.keys)
+    weights = np.abs(np.asarray(model.weights).reshape(-1, model.records)).sum(axis=1)
+    if model.settings.constant:
+        weights = np.where(keys == (CONSTANT_HASH & ((1 << model.settings.bits) - 1)), 0, weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        named = np.isin(keys, np.asarray(model.names.keys)) & (weights > 0)
+        largest = weights.max(initial=0)
+        total = float((weights / largest).sum()) if largest else 0
+        share = float((weights / largest)[named].sum()) / total if total else 1.0
+    return int(named.sum()), int((weights > 0).sum()), share

@@ -1,0 +1,244 @@
+"""The weights of a model beside data: how often each feature occurs, and its weight times the spread of its value.
+
+The spread is the standard deviation over all examples, where a missing feature is 0; so weight x spread is how much the
+score varies with the feature.
+"""
+
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vwlite.algorithms.memory import TOO_LONG
+from vwlite.algorithms.settings import Settings
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.learn.spread import Spread
+from vwlite.core.text.feature_names import NameStore
+from vwlite.errors import DataError
+from vwlite.input.pipeline import parsed_batches
+from vwlite.inspection.commands import TOP
+from vwlite.model import Model
+from vwlite.model.feature_names import FeatureNames, escaped, indices_of
+from vwlite.model.learners import make_expander, make_finder
+from vwlite.model.weights import CHUNK, Row, _bytes, largest, look_up
+from vwlite.output.json_text import json_text
+from vwlite.output.stdio import say
+from vwlite.output.text import cut, printable
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import Opened
+from vwlite.runs.options import MOST_NAMES, ModelOptions
+from vwlite.runs.run import BadLines
+
+
+class WeightRow(NamedTuple):
+    """A weight beside data. examples: how many have the feature; effect: weight x spread."""
+
+    key: int
+    names: list[str]
+    of_class: str | None
+    weight: float | None
+    examples: int
+    spread: float
+    effect: float
+
+
+class Group(NamedTuple):
+    """The features of a column, of a namespace, or of crosses of these. effect: the sum of |weight x spread|; share: of
+    that of all features; size: how many features."""
+
+    name: str
+    effect: float
+    share: float
+    size: int
+
+
+class WeightsOfData:
+    """What was counted. model: with the names of the data too. effects: weight x spread, in the order of the model's
+    array of weights."""
+
+    def __init__(self, model: Model, spread: Spread) -> None:
+        n = len(model.keys)
+        self.model, self.examples = model, int(spread.examples)
+        self._counts, self._spreads = np.zeros(n, np.uint64), np.zeros(n)
+        spread.results(self._counts, self._spreads)
+        self.effects: np.ndarray[Any, Any] = np.asarray(model.weights) * np.repeat(self._spreads, model.records)
+
+    def rows(self, selected: Iterable[Row]) -> Iterator[WeightRow]:
+        """Of weights that were selected."""
+        classes = self.model.class_names()
+        for index, k, weight, names in selected:
+            of_class, at, found = classes[k] if classes else None, bisect_left(self.model.keys, index), (0, 0.0, 0.0)
+            if at < len(self.model.keys) and self.model.keys[at] == index:
+                effect = float(self.effects[at * self.model.records + k])
+                found = int(self._counts[at]), float(self._spreads[at]), effect
+            yield WeightRow(index, names, of_class, weight, *found)
+
+    def groups(self) -> list[Group]:
+        """Without the intercept; the largest sum first."""
+        model, settings, sums = self.model, self.model.settings, dict[str, list[float]]()
+        weights, names = np.asarray(model.weights).reshape(-1, model.records), model.names.by_key
+        each = np.abs(self.effects).reshape(weights.shape).sum(axis=1)
+        constant = CONSTANT_HASH & ((1 << settings.bits) - 1) if settings.constant else None
+        for at in np.flatnonzero((weights != 0).any(axis=1)).tolist():
+            key = model.keys[at]
+            if key != constant:
+                name = _namespace_of(settings, key, names[key][0]) if key in names else "(no name)"
+                sums.setdefault(name, []).append(float(each[at]))
+        total = sum(map(sum, sums.values()))
+        found = [Group(name, sum(of), sum(of) / total if total else 0.0, len(of)) for name, of in sums.items()]
+        return sorted(found, key=lambda group: (-group.effect, group.name))
+
+
+def _namespace_of(settings: Settings, key: int, name: bytes) -> str:
+    """The namespace or column of a feature, or those of a cross with * between them."""
+    parts = [name] if b"*" not in name or indices_of(settings, name)[0] == key else name.split(b"*")
+    spaces = [part.partition(b"^")[0] if b"^" in part else b"(no namespace)" for part in parts]
+    return b"*".join(spaces).decode("utf-8", "surrogateescape")
+
+
+def weights_of_data(o: ModelOptions, opened: Opened, frame: RunFrame) -> WeightsOfData | None:
+    """The weights of a model beside DATA; None after a signal."""
+    model, settings, known = opened.model, opened.settings, opened.model.names
+    spread = Spread(make_expander(settings), np.array(model.keys, np.uint32))
+    store = NameStore(max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
+    nonzero = np.asarray(model.keys)[(np.asarray(model.weights).reshape(-1, model.records) != 0).any(axis=1)].tolist()
+    parse = replace(opened.parse, finder=partial(make_finder, settings, store, nonzero))
+    bad, stop = BadLines(o, frame), lambda: frame.signal is not None
+    batches = parsed_batches(o.data, parse, stop=stop, threads=o.threads)
+    for parsed in frame.enter_context(batches):
+        bad.take(parsed.bad)
+        store.take(parsed.names)
+        try:
+            spread.take(parsed.batch)
+        except OverflowError:
+            raise DataError(f"{parsed.batch.source}: {TOO_LONG}") from None
+    if frame.signal is not None:
+        return None
+    bad.finish()
+    if not spread.examples:
+        raise DataError("there is no example in the data")
+    model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
+    return WeightsOfData(model, spread)
+
+
+def beside_data(o: ModelOptions, rows: Callable[..., Iterable[Row]], as_json: bool, top: int | None) -> int:
+    """Run `vwlite weights MODEL DATA`; the exit code. rows: those of a model, by falling size; top: see `write`."""
+    opened = Opened(o)
+    with RunFrame("weights", o) as frame:
+        found = weights_of_data(o, opened, frame)
+        if found is not None:
+            write(found, found.rows(rows(found.model, found.effects)), as_json, top)
+        return frame.code()
+
+
+def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: int | None) -> None:
+    """Both tables to standard output. top: how many groups are shown."""
+    groups = data.groups()
+    if as_json:
+        weights = [
+            {"index": r.key, **({} if r.of_class is None else {"class": r.of_class}), "weight": r.weight,
+             "names": r.names, "examples": r.examples, "spread": r.spread, "weight x spread": r.effect}
+            for r in rows
+        ]  # fmt: skip
+        sums = [{"name": g.name, "sum of |weight x spread|": g.effect, "share": g.share, "features": g.size}
+                for g in groups]  # fmt: skip
+        sys.stdout.write(json_text({"examples": data.examples, "weights": weights, "groups": sums}, indent=1) + "\n")
+        return
+    column = f" {'class':<10}" if data.model.class_names() else ""
+    lines = [f"{data.examples:,} examples", ""]
+    lines += [f"{'weight':>12}{column} {'examples':>11} {'share':>7} {'weight x spread':>16}  feature"]
+    for r in rows:
+        column = "" if r.of_class is None else f" {cut(printable(r.of_class), 10):<10}"
+        names = ", ".join(escaped(name.encode("utf-8", "surrogateescape")) for name in r.names) or f"#{r.key}"
+        weight, share = "unknown" if r.weight is None else f"{r.weight:.6g}", r.examples / data.examples
+        lines.append(cut(f"{weight:>12}{column} {r.examples:11,} {share:7.1%} {r.effect:16.6g}  {names}"))
+    lines += ["", f"{'sum of |weight x spread|':>24} {'share':>7} {'features':>11}  namespace or column"]
+    shown = groups[:top]
+    lines += [cut(f"{g.effect:24.6g} {g.share:7.1%} {g.size:11,}  {printable(g.name)}") for g in shown]
+    if len(shown) < len(groups):
+        lines.append(f"... and {len(groups) - len(shown):,} more: --all shows them")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def weights(
+    model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
+    contains: str | None, by_class: bool, as_json: bool, **typed: Any,
+) -> int:  # fmt: skip
+    """Run `vwlite weights`; the exit code."""
+    from vwlite.errors import UsageError
+    from vwlite.model import read_model
+
+    if (top is not None) + everything + bool(features) > 1:
+        raise UsageError("--top, --all and --feature cannot be used together")
+    if features and (contains is not None or by_class):
+        raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} cannot be used together")
+    def rows(loaded: "Model", sizes: "np.ndarray[Any, Any] | None" = None) -> "Iterator[Row]":
+        if by_class and not loaded.class_names():
+            raise UsageError(f"--by-class: {model} has no classes")
+        if contains is not None and not len(loaded.names):
+            raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
+        if features:
+            return _of_features(model, loaded, features)
+        return largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
+
+    given = {name: value for name, value in typed.items() if value not in (None, ())}
+    if data:
+        pass  # TODO self import
+
+        return beside_data(ModelOptions(model=model, data=data, **given), rows, as_json, None if everything else TOP)
+    if given:
+        name = next(iter(given)).replace("_", "-")
+        raise UsageError(f"--{name} is for DATA: name its files, or - for standard input")
+    loaded = read_model(model)
+    if loaded.calibration:
+        say("note: weights are those of scores before their map by vwlite calibrate")
+    write_rows(loaded, rows(loaded), as_json, bool(features))
+    return 0
+
+
+def _of_features(path: str, model: "Model", features: tuple[str, ...]) -> "Iterator[Row]":
+    """The rows of features by name; words about those that the model does not know."""
+    from vwlite.output.text import printable
+
+    for name in features:
+        for index, weights, known in look_up(model, name):
+            if not known:
+                why = "unseen in training, or its weight is zero"
+                if any(weights):
+                    why = "its weight is that of all unseen features"
+                alone = "" if "^" in name else "; with a namespace it is NAMESPACE^NAME"
+                say(f"{printable(name)}: {path} has no such feature: {why}{alone}")
+            for k, weight in enumerate(weights):
+                yield index, k, weight if known or any(weights) else None, [name]
+
+
+def write_rows(model: "Model", rows: "Iterator[Row]", as_json: bool, typed: bool) -> None:
+    """Write rows to standard output, as lines or as a JSON array. typed: names are what somebody typed."""
+    import sys
+
+    from vwlite.model.feature_names import escaped
+    from vwlite.output.json_text import json_text
+    from vwlite.output.text import printable
+
+    classes = model.class_names()
+    columns = [f"\t{printable(name)}" for name in classes] or [""]
+    waiting, separator = [], "[\n"
+    for index, k, weight, names in rows:
+        if as_json:
+            one = {"index": index, **({"class": classes[k]} if classes else {}), "weight": weight, "names": names}
+            waiting.append(separator + json_text(one))
+            separator = ",\n"
+        else:
+            shown = "".join(f"\t{name if typed else escaped(_bytes(name))}" for name in names)
+            number = "unknown" if weight is None else repr(weight)
+            waiting.append(f"{index}{columns[k]}\t{number}{shown}\n")
+        if len(waiting) == CHUNK:
+            sys.stdout.write("".join(waiting))
+            waiting = []
+    if as_json:
+        waiting.append("[]\n" if separator == "[\n" else "\n]\n")
+    sys.stdout.write("".join(waiting))

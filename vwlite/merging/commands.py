@@ -1,0 +1,109 @@
+"""`vwlite merge`: options and help."""
+
+import os
+from dataclasses import replace
+
+import click
+
+from vwlite.algorithms.settings import SPECS
+from vwlite.errors import UsageError
+from vwlite.options.command import Command, run
+from vwlite.options.spec import IN, OUT, RUN, option, option_name, specs_of
+from vwlite.options.taking import takes
+from vwlite.options.types import PATH, Choice, Whole
+from vwlite.records import record
+from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.resolve import check_run
+
+MERGE, HOLDOUT = "Merge", "Holdout"
+RULES = ("search", "path", "information", "mean", "dual")
+STATES = ("sum", "mean")
+
+
+def _check_rule(o: "MergeOptions") -> None:
+    if o.rule == "search" and not o.holdout:
+        raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
+
+
+@record(frozen=True)
+class MergeOptions(TrainOptions):
+    """The options of `vwlite merge`, as typed; DATA are the shards. Those of `vwlite train` that it does not have are
+    at their defaults."""
+
+    model: str | None = option(
+        None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
+        help="Write the merged model to this file.",
+    )  # fmt: skip
+    initial: str | None = option(
+        None, "--start", "initial", group=MERGE, type=PATH, metavar="FILE", reads="the input model",
+        help="The model from which every shard was continued. With vwlite train -i; without it, the shards began "
+             "from nothing.",
+    )  # fmt: skip
+    rule: str | None = option(
+        None, "--rule", group=MERGE, type=Choice(RULES), shown="search with --holdout, else by the algorithm",
+        check=_check_rule, help="How weights are combined; see `vwlite help merge`.",
+    )  # fmt: skip
+    state: str = option(
+        "sum", "--state", group=MERGE, type=Choice(STATES),
+        help="State of the model: sum, or mean for more rounds. sum: as much as all shards have learned, to predict "
+             "or to continue alone. mean: as much as one of them. The weights are the same.",
+    )  # fmt: skip
+    allow_missing: int = option(
+        0, "--allow-missing", group=MERGE, type=Whole(0), metavar="N",
+        help="Merge even if up to N shards do not exist.",
+    )  # fmt: skip
+    holdout: tuple[str, ...] = option(
+        (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE", reads="a file of --holdout",
+        help="Examples for weighting merges and shards. As text or a cache; no shard may have learned from them. May "
+             "be repeated.",
+    )  # fmt: skip
+
+
+_LOSS = replace(
+    SPECS["loss"], group=HOLDOUT, default=None, vw=(),
+    help="The loss of models of Vowpal Wabbit. Such models do not store it.",
+)  # fmt: skip
+_MERGE = (
+    *specs_of(MergeOptions, MERGE, HOLDOUT), _LOSS,
+    *(replace(spec, group=HOLDOUT) for spec in specs_of(InputOptions, IN) if spec.name != "data_options"),
+    *specs_of(MergeOptions, OUT),
+    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
+)  # fmt: skip
+merge_options = takes(MergeOptions, _MERGE, "SHARD...")
+
+
+def check_merge(o: MergeOptions) -> None:
+    """Options of the run that mean nothing together: UsageError."""
+    if not o.data:
+        raise UsageError("no shard is given: name the models to merge, as in vwlite merge a.model b.model")
+    if not o.holdout:
+        for name in ("max_errors", "rejects"):
+            if getattr(o, name) is not None:
+                raise UsageError(f"{option_name(name)} needs --holdout: shards are models, not lines")
+    if "-" in o.data:
+        raise UsageError("-: a shard is a file, not standard input")
+    check_run(o)
+    for paths, what in ((o.data, "what it has learned"), (o.holdout, "its examples")):
+        seen: dict[str, str] = {}
+        for path in paths:
+            if other := seen.get(os.path.realpath(path)):
+                raise UsageError(f"{other} and {path} are the same file: {what} would count twice; name it once")
+            seen[os.path.realpath(path)] = path
+
+
+@click.command(
+    "merge", cls=Command,
+    usual=("--model", "--start", "--rule", "--state", "--holdout", "--allow-missing", "--quiet",),
+    examples=(
+        "vwlite merge shard1.model shard2.model -o all.model",
+        "vwlite merge shard1.model shard2.model --holdout held.vw --state mean -o round1.model",
+    ),
+)  # fmt: skip
+@merge_options
+def merge_command(options: MergeOptions) -> int:
+    """Merge SHARDs: models with the same options, each trained on one shard of the data.
+
+    With --holdout, the result is an average of several merge rules and of the SHARDs, weighted by their losses there.
+    It does not depend on the order of the SHARDs. `vwlite help merge` says when not to merge.
+    """
+    return run("vwlite.merging.merge:merge", options)

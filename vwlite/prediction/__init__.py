@@ -1,0 +1,1 @@
+"""`vwlite predict` and `vwlite calibrate`."""

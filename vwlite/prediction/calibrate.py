@@ -1,0 +1,233 @@
+"""A run that fits a map g from scores to calibrated scores, such that sigmoid(g(score)) is a calibrated probability.
+
+    platt       g(s) = a s + b, of least log loss for the targets (P + 1) / (P + 2) and 1 / (N + 2), where P and N are
+                the importances of both labels (Platt 1999; Lin, Lin, Weng 2007)
+    isotonic    the monotone shares of least squares (pool adjacent violators), at least 1 / (n + 2) from 0 and 1, where
+                n is the number of rows. g is the log odds of the share in a pool, and linear between pools.
+"""
+
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from vwlite import __version__
+from vwlite.core.base.arrays import total
+from vwlite.core.base.elementary import each
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.scorer import Scorer
+from vwlite.errors import DataError, UsageError
+from vwlite.input.parsing import EXAMPLE
+from vwlite.model import write_model
+from vwlite.model.header import MOST_POINTS
+from vwlite.output.json_text import json_text
+from vwlite.output.text import label_text, printable
+from vwlite.prediction.commands import CalibrateOptions
+from vwlite.prediction.scoring import Scoring
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import Opened
+from vwlite.runs.run import say
+
+MOST_ROWS = 1_000_000  # that are kept; more are in bins of scores
+FEW = 100  # rows of the rarer label
+SHOWN = 7  # bins that are printed
+
+Floats = NDArray[np.float64]
+
+
+def calibrate(o: CalibrateOptions) -> int:
+    """Run `vwlite calibrate`; the exit code."""
+    opened = Opened(o)
+    settings, model = opened.settings, opened.model
+    if settings.oaa is not None or settings.loss != "logistic":
+        what = f"{settings.oaa} classes" if settings.oaa else f"--loss {settings.loss or 'unknown'}"
+        raise UsageError(f"{o.model} is a model of {what}: vwlite calibrate is for two labels and --loss logistic")
+    with RunFrame("calibrate", o) as frame:
+        file = frame.file(o.output)
+        run = Calibrating(o, opened, frame)
+        run.read()
+        if frame.signal is not None:
+            return frame.code()
+        run.bad.finish()
+        scores, weights, positive = run.sums()
+        fit = platt if o.method == "platt" else isotonic
+        with np.errstate(all="ignore"):  # what is not finite is found below
+            slope, points, values = fit(scores, weights, positive, sum(run.counts))
+        if not np.isfinite([slope, *points, *values, total(weights)]).all():
+            raise DataError("the importances or scores are too large, or too small, to calibrate by")
+        mapped = np.interp(scores, points, values)
+        mapped += slope * (np.minimum(scores - points[0], 0) + np.maximum(scores - points[-1], 0))
+        notes = run.notes(({}, []))[1]
+        model.calibration = {"method": o.method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
+        before, after = measured(scores, weights, positive), measured(mapped, weights, positive)
+        results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
+        if min(run.counts) < FEW:
+            notes.append(f"only {min(run.counts)} rows have the rarer label: {FEW} or more make a reliable map")
+        if slope < 0:
+            notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the "
+                         "data, or does the model, have the labels the other way round?")  # fmt: skip
+        elif values.min() == values.max():
+            notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of "
+                         "the labels here")  # fmt: skip
+        if run.binned:
+            notes.append(f"~: of more than {MOST_ROWS:,} rows, scores were rounded to 12 bits")
+        model.program = f"vwlite {__version__}"
+        write_model(file, model)
+        file.commit()
+        click.echo(json_text(results, indent=2) if o.json else _table(results, "~" * run.binned))
+        for note in () if o.quiet else notes:
+            say(f"note: {note}")
+        options = frame.reported_options(settings, "data", "model", "method")
+        frame.report(options=options, results=results, notes=notes)
+        return frame.code()
+
+
+class Calibrating(Scoring):
+    """Reads the scores, as they are before any map, and the importance times the label of each; of many, of bins."""
+
+    learner: Scorer
+
+    def __init__(self, o: CalibrateOptions, opened: Opened, frame: RunFrame) -> None:
+        super().__init__(o, opened, frame, Scorer(opened.learner))
+        self.learner.calibrate(0, None, None)
+        self.counts = [0, 0]  # rows with the negative and the positive label
+        self.binned = False
+        self._parts: list[tuple[Floats, Floats]] = []
+        self._size = 0
+        self._scores, self._scored = np.empty(0), np.empty(0, bool)  # of a batch, and which of its lines have one
+
+    def read(self) -> None:
+        for parsed in self.batches(self._make_room):
+            signed = (np.asarray(parsed.batch.importance) * np.asarray(parsed.batch.label))[self._scored]
+            kept = np.abs(signed) > 0  # not NaN: it has a label
+            self._parts.append((self._scores[: len(signed)][kept], signed[kept]))
+            self._size += int(kept.sum())
+            self.counts[0] += int((signed < 0).sum())
+            self.counts[1] += int((signed > 0).sum())
+            if self._size > MOST_ROWS:
+                self._round()
+
+    def _make_room(self, batch: Batch) -> None:
+        self._scored = np.asarray(batch.kind) == EXAMPLE
+        self._scores = np.empty(int(self._scored.sum()))
+        self.learner.into(np.empty((len(self._scores), 1)), self._scores)
+        self.learner.examples += len(self._scores)
+
+    def diverged(self, batch: Batch, line: int) -> None:
+        self._scored[line] = False
+        super().diverged(batch, line)
+
+    def _round(self) -> None:
+        """Replace the rows by the sums of those with the same label whose scores agree in 12 bits."""
+        scores, signed = map(np.concatenate, zip(*self._parts, strict=True))
+        bits = np.clip(scores, -1e38, 1e38).astype(np.float32).view(np.uint32)
+        scores = ((bits + np.uint32(1 << 11)) & np.uint32(0xFFFFF000)).view(np.float32).astype(np.float64)
+        self._parts = []
+        for of_label in (signed < 0, signed > 0):
+            found, at = np.unique(scores[of_label], return_inverse=True)
+            self._parts.append((found, _sums(at, signed[of_label])))
+        self._size, self.binned = sum(len(found) for found, _ in self._parts), True
+
+    def sums(self) -> tuple[Floats, Floats, Floats]:
+        """The different scores, ascending; the importance of each, and that of its positive labels. DataError if there
+        is nothing to calibrate by."""
+        if not max(self.counts):
+            unfit = "".join(f"; it does not know {printable(f'{x} ({at})')}" for x, at in [*self.unfit.items()][:1])
+            raise DataError(f"no example has a label for {self.options.model}{unfit}: nothing to calibrate by")
+        if not min(self.counts):
+            only = label_text(self.settings.label_of(1 if self.counts[1] else -1))
+            raise DataError(f"every label is {only}: calibration needs examples of both labels")
+        if self.binned:
+            self._round()
+        scores, signed = map(np.concatenate, zip(*self._parts, strict=True))
+        found, at = np.unique(scores, return_inverse=True)
+        if len(found) == 1:
+            raise DataError(f"{self.options.model} gives every example the same score: nothing to calibrate by")
+        return found, _sums(at, np.abs(signed)), _sums(at, np.maximum(signed, 0))
+
+
+def platt(scores: Floats, weights: Floats, positive: Floats, _: int) -> tuple[float, Floats, Floats]:
+    """The slope of the line, and a point of it. Newton's method with halved steps, from the best constant."""
+    shift = total(weights * scores) / total(weights)
+    scale = float(np.abs(scores - shift).max())
+    x = (scores - shift) / scale
+    p, n = total(positive), total(weights - positive)
+    goal = positive * ((p + 1) / (p + 2)) + (weights - positive) / (n + 2)
+    line = np.array([0.0, float(_each("log", np.array([(p + 1) / (n + 1)]))[0])])
+
+    def loss(line: Floats) -> float:
+        z = line[0] * x + line[1]
+        return float(total(weights * _softplus(z) - goal * z))
+
+    for _ in range(100):
+        share = _each("sigmoid", line[0] * x + line[1])
+        rest, curve = goal - weights * share, weights * share * (1 - share)
+        a, b, c = total(curve * x * x), total(curve * x), total(curve)
+        u, v = total(rest * x), total(rest)
+        step = np.array([c * u - b * v, a * v - b * u]) / (a * c - b * b)
+        gain, now = float(step[0] * u + step[1] * v), loss(line)
+        while loss(line + step) > now and gain > 1e-15 * now:
+            step, gain = step / 2, gain / 2
+        line += step
+        if gain <= 1e-15 * now:
+            break
+    return float(line[0] / scale), np.array([shift]), line[1:]
+
+
+def isotonic(scores: Floats, weights: Floats, positive: Floats, rows: int) -> tuple[float, Floats, Floats]:
+    """The slope outside, 0, and the ends of pools with their log odds."""
+    pools: list[tuple[float, float, int]] = []  # importance, that of positive labels, where it begins
+    for i, (w, p) in enumerate(zip(weights.tolist(), positive.tolist(), strict=True)):
+        begin = i
+        while pools and pools[-1][1] / pools[-1][0] >= p / w:
+            w, p, begin = w + pools[-1][0], p + pools[-1][1], pools.pop()[2]
+        pools.append((w, p, begin))
+    w, p, begins = (np.array(part) for part in zip(*pools, strict=True))
+    if len(w) > MOST_POINTS // 2:  # join them to as many as there may be, of equal importance
+        _, first = np.unique((np.cumsum(w) - w / 2) * (MOST_POINTS // 2) // total(w), return_index=True)
+        w, p, begins = np.add.reduceat(w, first), np.add.reduceat(p, first), begins[first]
+    share = np.clip(p / w, 1 / (rows + 2), 1 - 1 / (rows + 2))
+    odds = _each("log", share / (1 - share))
+    ends = np.append(begins[1:], len(scores)) - 1
+    at, which = np.unique(np.concatenate([begins, ends]), return_index=True)
+    return 0.0, scores[at], np.concatenate([odds, odds])[which]
+
+
+def measured(scores: Floats, weights: Floats, positive: Floats) -> dict[str, Any]:
+    """How good probabilities are, and what they are in bins of equal importance, beside what happened."""
+    p, all_of = _each("sigmoid", scores), total(weights)
+    brier = total(positive * (1 - p) ** 2 + (weights - positive) * p**2) / all_of
+    loss = total(positive * _softplus(-scores) + (weights - positive) * _softplus(scores)) / all_of
+    _, first = np.unique((np.cumsum(weights) - weights / 2) * SHOWN // all_of, return_index=True)
+    sums = np.add.reduceat(weights, first)
+    return {
+        "log_loss": loss, "brier": brier, "predicted": (np.add.reduceat(weights * p, first) / sums).tolist(),
+        "observed": (np.add.reduceat(positive, first) / sums).tolist(),
+    }  # fmt: skip
+
+
+def _sums(at: NDArray[np.intp], numbers: Floats) -> Floats:
+    return np.bincount(at, numbers).astype(np.float64)
+
+
+def _each(name: str, x: Floats) -> Floats:
+    """A function of each number, with the same bits everywhere."""
+    out = np.empty(len(x))
+    each(name, np.ascontiguousarray(x), out)
+    return out
+
+
+def _softplus(z: Floats) -> Floats:
+    """log(1 + exp(z))"""
+    return np.maximum(z, 0) + _each("log1p", _each("exp", -np.abs(z)))
+
+
+def _table(results: dict[str, Any], mark: str) -> str:
+    before, after = results["before"], results["after"]
+    lines = [f"{results['rows']:,} rows, {results['positive']:,} positive", f"{'':<18}before   after"]
+    for name, key in (("log loss", "log_loss"), ("Brier", "brier")):
+        lines.append(f"{mark + name:<18}{f'{before[key]:.4f}':<8} {after[key]:.4f}")
+    for name, bins in (("predicted before", before), ("predicted after", after), ("observed", after)):
+        lines.append(f"{name:<18}{' '.join(f'{p:.3f}' for p in bins[name.split()[0]])}")
+    return "\n".join(lines)

@@ -1,0 +1,74 @@
+"""A prediction run: the predictions of a model for every example of a stream."""
+
+import json
+from typing import Any
+
+from vwlite.algorithms.settings import Settings
+from vwlite.errors import DataError, UsageError
+from vwlite.names import names_text
+from vwlite.prediction.commands import PredictOptions
+from vwlite.prediction.scoring import Scoring
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import Opened
+from vwlite.runs.run import say, summary
+
+
+def predict(o: PredictOptions) -> int:
+    """Run `vwlite predict`; the exit code."""
+    opened = Opened(o, lambda settings: written(o, settings))
+    with RunFrame("predict", o) as frame:
+        run = Scoring(o, opened, frame)
+        settings, learner = opened.settings, opened.learner
+        del opened  # the model is needed no more
+        for _ in run.batches():
+            pass
+        run.flush()  # the header of rows, if there was no example
+        if frame.signal is not None and not learner.examples:
+            return frame.code()
+        run.bad.finish()
+        results: dict[str, Any] = {"number of examples": learner.examples}
+        if learner.unlabelled:
+            results["unlabelled examples"] = learner.unlabelled
+        labels, wrong = run.about_labels()
+        if wrong and o.on_error == "stop" and frame.signal is None:
+            raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without evaluating")
+        if learner.progressive.weight and not wrong:
+            results.update(run.measures(learner.progressive))
+        if o.threshold is not None:
+            results["accuracy"] = None  # it would be that of another threshold
+        results["seconds"] = round(run.seconds(), 3)
+        numbers, notes = run.notes(labels)
+        frame.show(summary(results), notes)
+        if not o.quiet and not settings.loss and learner.progressive.weight:
+            say(f"no average loss: {o.model} does not store its loss; give --loss")
+        run.commit()
+        frame.report(
+            options=frame.reported_options(settings, "data", "model"), signal=frame.signal,
+            results={**results, **numbers}, notes=notes,
+        )  # fmt: skip
+        return frame.code()
+
+
+def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
+    """How the lines of predictions are written, as PredictionWriter takes it."""
+    found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions)}
+    probable = settings.loss == "logistic" or settings.link == "logistic"
+    if o.threshold is not None:
+        if settings.oaa is not None or not (settings.binary or probable):
+            raise UsageError(f"--threshold is for models of two labels, and {o.model} is not one")
+        if probable and not 0 <= o.threshold <= 1:
+            raise UsageError(f"--threshold {o.threshold:g} is no probability, which {o.model} predicts: use 0 to 1")
+        found["threshold"] = o.threshold
+    elif o.output_format == "text":
+        return found | ({"probabilities": True} if o.probabilities else {})
+    labels = settings.labels and tuple(_cell(label, o.output_format) for label in settings.labels)
+    return found | {"probabilities": o.probabilities, "format": o.output_format, "probable": probable, "labels": labels}
+
+
+def _cell(label: float | str, kind: str) -> bytes:
+    """A label of `--labels` as text, a cell of CSV or a value of JSON."""
+    if not isinstance(label, str):
+        return f"{label:.15g}".encode()
+    if kind == "json":
+        return json.dumps(label, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    return (names_text([label]) if kind == "csv" else label).encode("utf-8", "surrogateescape")

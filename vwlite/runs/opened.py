@@ -1,0 +1,72 @@
+"""A model that was opened to be applied to data."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from vwlite.algorithms.checks import check_link
+from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.algorithms.settings import Settings
+from vwlite.errors import UsageError
+from vwlite.input.parsing import ParseOptions
+from vwlite.input.sources import check_sources
+from vwlite.model import Model, read_model
+from vwlite.model.learners import restore
+from vwlite.options.spec import option_name
+from vwlite.runs.notes import Kept
+from vwlite.runs.options import ModelOptions
+from vwlite.runs.resolve import OF_LOSS, check_run
+from vwlite.runs.source import parse_with
+
+
+class Opened:
+    """A model that was read, its settings with what was typed, and how it reads text.
+
+    written: how predictions are written, as PredictionWriter takes it, by the settings. whole: as `read_model` has it.
+    """
+
+    def __init__(
+        self, o: ModelOptions, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, *,
+        whole: bool = False, **text: Any,
+    ) -> None:  # fmt: skip
+        assert o.model is not None
+        check_run(o)
+        check_sources(o.data, quiet=o.quiet)
+        self.path = o.model
+        self.model: Model = read_model(o.model, whole=whole)
+        self.settings = _settings(o, self.model)
+        self.learner = restore(self.model, self.settings, o.model, learn=False, **written(self.settings))
+        parse = parse_with(o, self.settings, self.model, o.model, self.learner.class_names)
+        self.parse: ParseOptions = replace(parse, **{"keeps_text": o.rejects is not None, **text})
+        self.kept = Kept.of(self.model)
+
+
+def _settings(o: ModelOptions, model: Model) -> Settings:
+    """Those of the model, with what was typed. UsageError for options that mean nothing to the model."""
+    settings, probabilities = model.settings, getattr(o, "probabilities", False)
+    typed, link = {name: o.typed[name] for name in OF_LOSS if name in o.typed}, o.typed.get("link")
+    for name, value in typed.items():
+        old = getattr(settings, name)
+        if settings.loss and value != old:
+            raise UsageError(
+                f"{option_name(name)} {value} contradicts the model {o.model}, which was trained with {old}: leave the "
+                "option out"
+            )
+    for name, loss in LOSS_OPTIONS.items():
+        if name in typed and (typed.get("loss") or settings.loss) != loss:
+            raise UsageError(f"{option_name(name)} needs --loss {loss}")
+    settings = replace(settings, **typed)
+    if settings.oaa is None:
+        if probabilities:
+            raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")
+        settings = replace(settings, link=link or settings.link)
+        check_link(settings)
+        return settings
+    if link not in (None, "identity"):
+        raise UsageError(f"--link {link} is for one score, but {o.model} has one for each class: use --probabilities")
+    if probabilities and settings.loss != "logistic":
+        raise UsageError(
+            f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "
+            f"--loss {settings.loss}, whose scores are not probabilities"
+        )
+    return settings

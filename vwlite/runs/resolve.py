@@ -1,0 +1,212 @@
+"""Resolve the options: compute the settings from the typed options and the model that is continued."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from vwlite.algorithms.checks import check_together, refused, usual_link
+from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.algorithms.settings import SPECS, Resolved, Settings
+from vwlite.algorithms.table import AUTO, MOST_STACKED, SOLVED, algorithm_of
+from vwlite.errors import UsageError
+from vwlite.names import names_in
+from vwlite.options.spec import check_rows, option_name
+from vwlite.options.types import Crossing
+from vwlite.output.atomic import check_apart
+from vwlite.runs.options import InputOptions, TrainOptions
+
+# Options that may differ from those of the model that is continued.
+CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
+# Settings that define the meaning of the weights; a run that starts from them cannot change these.
+KEPT = (
+    "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "normalize",
+    "loss", "oaa", "classes", "softmax",
+)  # fmt: skip
+# Options of a run that --algorithm auto has no use for, and why.
+NOT_AUTO = {
+    **dict.fromkeys(
+        ("holdout_period", "holdout_off", "early_terminate"),
+        "each example is predicted by learners that have not learned it",
+    ),
+    "holdout_to": "use --algorithm gd to write lines that are held out",
+}
+# What `Settings.interactions` is typed as.
+CROSSINGS = ("quadratic", "cubic", "interactions")
+_PARTS = ("no_constant", *CROSSINGS)  # that are typed under other names than their settings have, or in parts
+# Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
+OF_LOSS = ("loss", *LOSS_OPTIONS)
+
+
+def typed_settings(o: TrainOptions) -> dict[str, Any]:
+    """Those settings that were typed, under their names in Settings."""
+    typed = {name: value for name, value in o.typed.items() if name not in _PARTS}
+    if typed.get("threshold") == float("inf"):
+        typed["threshold"] = None
+    if "feature_weights" in typed:
+        typed["feature_weights"] = True
+    if typed.get("classes", "auto") != "auto" and "oaa" not in typed:
+        typed["oaa"] = len(names_in(typed["classes"]))
+    if "no_constant" in o.typed:
+        typed["constant"] = False
+    patterns = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if not _named(name, pattern))
+    if patterns:
+        typed["interactions"] = patterns
+    crosses = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if _named(name, pattern))
+    if crosses:
+        typed["crosses"] = crosses
+    for name in ("keep", "ignore", "ignore_linear"):
+        if name in typed:
+            typed[name] = "".join(sorted(set("".join(typed[name]))))
+    return typed
+
+
+def _named(name: str, pattern: str) -> bool:
+    """Whether an interaction is by names of namespaces."""
+    kind = SPECS[name].type
+    return isinstance(kind, Crossing) and kind.is_named(pattern)
+
+
+def resolve(o: TrainOptions, model: Settings | None, *, usual: str = AUTO.name) -> Resolved:
+    """The settings of a training run. UsageError for what contradicts the model or itself.
+
+    usual: the algorithm of a new model, if nothing that was typed needs another one.
+    """
+    typed = typed_settings(o)
+    changed = {}
+    if model is not None and model.algorithm == SOLVED.name:
+        return _from_solved(o, typed, model)
+    if model is not None:
+        if "feature_weights" in typed:
+            raise UsageError(f"--feature-weights: the model {o.initial} keeps its own: leave the option out")
+        changed = contradictions(o, typed, model)
+    why = ""
+    if typed.get("softmax") and model is None:
+        by_radius = "radius" in typed
+        why = f"as {'--radius' if by_radius else '--softmax'} is given" if "algorithm" not in typed else ""
+        typed = {"algorithm": "l1-ball" if by_radius else "adagrad", "loss": "logistic"} | typed
+    if model is None:
+        name, why = default_algorithm(o, typed) if usual == AUTO.name and "algorithm" not in typed else (usual, why)
+        typed = {"algorithm": name} | typed
+        if typed["algorithm"] == AUTO.name and ("labels" in typed or "oaa" in typed):
+            typed = {"loss": "logistic"} | typed
+    settings = replace(model or Settings.of(typed["algorithm"]), **typed)
+    if model is None and "link" not in typed:
+        settings = replace(settings, link=usual_link(settings))
+    check_together(settings, typed)
+    return Resolved(settings, changed, why)
+
+
+def default_algorithm(o: TrainOptions, typed: dict[str, Any]) -> tuple[str, str]:
+    """The algorithm of a new model for which none was typed, and why: auto, unless an option needs another one."""
+    if "nonzeros" in typed:
+        return "adagrad-rda", "as --nonzeros is given"
+    loss = typed.get("loss", AUTO.losses[0])
+    others = [name for name in [*refused(AUTO), *NOT_AUTO] if name in typed or name in o.given]
+    if loss not in AUTO.losses:
+        return "gd", f"as --loss {loss} is given"
+    if "oaa" in typed and loss != "logistic" and "loss" in typed:
+        return "gd", f"as --loss {loss} is given"
+    if typed.get("oaa", 0) > MOST_STACKED:
+        return "gd", f"as --oaa {typed['oaa']} is given"
+    if "oaa" in typed and "passes" in o.given and o.passes == 1:
+        return "gd", "as --passes 1 is given"
+    if others:
+        return "gd", f"as {option_name(others[0])} is given"
+    return AUTO.name, "name one, or a rate, for a single learner"
+
+
+def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Resolved:
+    """The settings of a run that begins from a model of `vwlite solve`, which has weights and nothing else."""
+    if "algorithm" not in typed:
+        raise UsageError(
+            f"{o.initial} was made by vwlite solve, which does not learn from a stream: say how to continue, such as "
+            "--algorithm truncated-gradient"
+        )
+    contradictions(o, {name: value for name, value in typed.items() if name in KEPT}, model)
+    kept = {name: getattr(model, name) for name in (*KEPT, "link")}
+    settings = replace(Settings.of(typed["algorithm"]), **(kept | typed))
+    check_together(settings, typed)
+    return Resolved(settings, {})
+
+
+def check_problem(settings: Settings, given: Sequence[str]) -> None:
+    """UsageError for a batch problem without a strength, or with one that does not fit its loss. given: the options
+    that are its strength, beside --l2."""
+    if settings.loss == "hinge":
+        if given:
+            raise UsageError(f"--loss hinge is minimised with --l2 only: leave {option_name(given[0])} out, or use "
+                             "--loss squared-hinge")  # fmt: skip
+        if settings.l2 == 0:
+            raise UsageError("--loss hinge is minimised with --l2, as in a support vector machine: add --l2 1e-4")
+    elif settings.softmax:
+        if list(given) != ["radius"]:
+            raise UsageError("--softmax needs --radius, the limit of the sum of |weights| of each class, and no other "
+                             "penalty")  # fmt: skip
+    elif not given and settings.l2 == 0:
+        raise UsageError(
+            "the regularization strength is missing: give --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2, "
+            "such as --l1-of-max 0.1; --l1 0 means no penalty"
+        )
+
+
+def without_loss(path: str | None) -> str:
+    """What to say of a model that does not have its loss."""
+    return (
+        f"{path}: a model of Vowpal Wabbit does not store the loss that it was trained with: give it, such as --loss "
+        "logistic"
+    )
+
+
+def contradictions(o: TrainOptions, typed: dict[str, Any], model: Settings) -> dict[str, tuple[Any, Any]]:
+    """What was typed and is not so in the model: name -> (in the model, now). UsageError for what may not differ."""
+    if not model.loss and "loss" not in typed:
+        raise UsageError(without_loss(o.initial))
+    changed = {}
+    for name, value in typed.items():
+        old = getattr(model, name)
+        if value == old or (not model.loss and name in OF_LOSS):
+            continue
+        form = name in algorithm_of(model.algorithm).forms and bool(old) != bool(value)  # another state
+        if name not in CHANGEABLE or form:
+            raise UsageError(
+                f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
+                f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
+            )
+        changed[name] = (old, value)
+    return changed
+
+
+def _typed(o: TrainOptions, name: str, value: Any) -> str:
+    """A setting as it stood on the command line."""
+    if name == "constant":
+        return "--no-constant"
+    if name == "average":
+        return "--average"
+    if name in ("interactions", "crosses"):
+        return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in o.typed.get(n, ()))
+    return f"{option_name(name)} {_shown(value)}"
+
+
+def check_run(o: InputOptions) -> None:
+    """UsageError for options of a run that cannot be used together, and for files that would be overwritten."""
+    check_rows(o)
+    files = [(spec, getattr(o, f.name)) for f in fields(o) for spec in f.metadata.get("specs", ())]
+    files += [(SPECS[name], value) for name, value in o.typed.items()]
+    inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
+    for spec, value in files:
+        if spec.writes and value == "-" and not spec.stdout:
+            raise UsageError(f"{spec.long} -: standard output is for predictions; name a file")
+        if spec.reads and value:
+            inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
+    outputs = {spec.long: value or None for spec, value in files if spec.writes}
+    if isinstance(o, TrainOptions) and o.cache:
+        outputs["--cache"] = o.cache_path
+    check_apart(outputs, inputs, ("--model", getattr(o, "initial", None)))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(v if isinstance(v, str) else _shown(v) for v in value) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return {"": "none", "None": "none", "True": "a constant", "False": ""}.get(str(value), str(value)).strip()

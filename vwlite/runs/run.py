@@ -1,0 +1,243 @@
+"""Code shared by training and prediction: the stream through the learner, bad lines, output files."""
+
+import sys
+import time
+from contextlib import ExitStack
+from typing import Any
+
+from vwlite.algorithms.memory import TOO_LONG, table_needs
+from vwlite.algorithms.settings import Settings
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.tally import Tally
+from vwlite.errors import ClosedPipe, DataError
+from vwlite.input.diagnostics import BadLine
+from vwlite.output.atomic import AtomicFile
+from vwlite.output.progress import fit, format_number
+from vwlite.output.stdio import say as say  # for all that runs
+from vwlite.runs.baseline import baseline_of
+from vwlite.runs.notes import smaller_steps
+from vwlite.runs.options import InputOptions
+
+SHOWN = 5  # bad lines whose message is printed
+MOST_ROWS = 20  # of a confusion matrix that is printed
+BASELINE = " of the baseline"  # after the name of a measure: that of the best constant prediction
+
+
+class Sink:
+    """Where lines of output go: standard output, or a file that is there whole or not at all."""
+
+    def __init__(self, path: str, stack: ExitStack) -> None:
+        self.closed = False  # it is a pipe, and its reader has gone
+        self._file = None if path == "-" else stack.enter_context(AtomicFile(path))
+
+    def write(self, data: bytes) -> None:
+        if not data or self.closed:
+            return
+        try:
+            if self._file is None:
+                sys.stdout.buffer.write(data)
+                sys.stdout.buffer.flush()
+            else:
+                self._file.write(data)
+        except ClosedPipe:
+            self.closed = True
+            raise
+
+    def commit(self) -> None:
+        if self._file is not None:
+            self._file.commit()
+
+
+class BadLines:
+    """Counts bad lines, prints the first few, keeps them in a file; raises when there are too many.
+
+    DataError at the first one unless options.on_error is `skip`.
+    """
+
+    def __init__(self, options: InputOptions, stack: ExitStack) -> None:
+        self.count = 0
+        self._skip = options.on_error == "skip"
+        self._most = options.max_errors
+        self._rejects = Sink(options.rejects, stack) if options.rejects else None
+
+    def take(self, bad: list[BadLine]) -> None:
+        for b in bad:
+            if not self._skip:
+                raise DataError(str(b))
+            self.count += 1
+            if self.count <= SHOWN:
+                say(f"{b} (skipped)")
+            if self._rejects is not None and b.text:  # a truncated stream has no line
+                self._rejects.write(b.text.rstrip(b"\n") + b"\n")
+            if self._most is not None and self.count > self._most:
+                raise DataError(f"{b}; that is bad line {self.count}, --max-errors allows {self._most}")
+
+    def finish_from(self, cache: str, count: int) -> None:
+        """Report the bad lines that a cache leaves out. It does not have their text."""
+        if count:
+            say(f"{count} bad line{'s' * (count > 1)} skipped when {cache} was made")
+            self.count = count
+        else:
+            self.finish()
+
+    def finish(self) -> None:
+        """Report the count; called when the stream is at its end."""
+        if self.count > SHOWN:
+            say(f"... and {self.count - SHOWN} more bad lines")
+        if self.count:
+            say(f"{self.count} bad line{'s' * (self.count > 1)} skipped")
+        if self._rejects is not None:
+            self._rejects.commit()
+
+
+class Run:
+    """One run of the program over a stream: options, learner, outputs. stack: closes the outputs."""
+
+    def __init__(self, options: InputOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
+        self.options = options
+        self.settings = settings
+        self.learner = learner
+        learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
+        self.started_at = time.monotonic()
+        self.stopped = False
+        self.bad = BadLines(options, stack)
+        self._sinks = [  # and which text of the learner goes there
+            (Sink(path, stack), name)
+            for name in ("predictions", "raw_predictions")
+            if (path := getattr(options, name)) is not None
+        ]
+
+    def stop(self) -> None:
+        """End the run after the current example. Called from the thread of the signals."""
+        self.stopped = True
+        self.learner.stop()
+
+    def feed(self, batch: Batch) -> None:
+        """Send a batch through the learner, and what it wrote to its files."""
+        at = 0
+        while True:
+            at = self.learner.run(batch, at)
+            reason = self.learner.reason
+            if reason == Reason.DIVERGED:
+                self.diverged(batch, at)
+                at += 1
+                continue
+            if reason == Reason.NO_MEMORY:
+                where = f"{batch.source}:{batch.line_number(at)}"
+                raise MemoryError(table_needs(self.learner.oversized, where))
+            if reason == Reason.TOO_LONG:
+                raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {TOO_LONG}")
+            if reason == Reason.TOO_MANY:
+                most = self.learner.rule.MOST_FEATURES
+                why = "the data have more features than --features: increase it, or leave it out"
+                if most is not None:
+                    why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
+                raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {why}")
+            if reason in (Reason.DONE, Reason.STOPPED):
+                break
+            self.paused(reason)
+        self.flush()
+
+    def diverged(self, batch: Batch, line: int) -> None:
+        """The prediction of a line of the batch, or its loss, is not finite. DataError if the run cannot continue."""
+        self.flush()
+        raise DataError(
+            f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
+            f"{smaller_steps(self.settings)}"
+        )
+
+    def paused(self, reason: Reason) -> None:
+        """The learner came back for a report or a checkpoint."""
+
+    def flush(self) -> None:
+        """Write the predictions so far. ClosedPipe if their reader has gone and the run has no other output."""
+        for sink, name in self._sinks:
+            try:
+                sink.write(getattr(self.learner, name).take())
+            except ClosedPipe:
+                if not self.has_output():
+                    raise
+
+    def has_output(self) -> bool:
+        """Whether the run writes anything that can still be read."""
+        o = self.options
+        return bool(o.report or o.rejects) or any(not sink.closed for sink, _ in self._sinks)
+
+    def commit(self) -> None:
+        """Put the output files in their places."""
+        for sink, _ in self._sinks:
+            sink.commit()
+
+    def shown(self, p: float) -> float | str:
+        """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""
+        return float(self.learner.linked(p)) if self.learner.class_names is None else self._class(p)
+
+    def shown_label(self, y: float) -> float | str:
+        """A label of the learner as it is in the data."""
+        return self.settings.label_of(y) if self.learner.class_names is None else self._class(y)
+
+    def _class(self, x: float) -> str:
+        names = self.learner.class_names
+        assert names is not None
+        return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
+
+    def measures(self, tally: Tally) -> dict[str, Any]:
+        """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
+        found: dict[str, Any] = {**quality(tally)}
+        if not self.settings.loss:
+            del found["average loss"]
+        if tally.probable:
+            found["log loss"] = tally.log_loss
+        baseline = baseline_of(self.settings, self.learner, tally)
+        if baseline is not None:
+            constant = {"average loss": baseline.loss, "accuracy": baseline.accuracy, "log loss": baseline.log_loss}
+            found |= {name + BASELINE: x for name, x in constant.items() if name in found and x is not None}
+        if self.learner.class_names is not None:
+            rows = tally.matrix(self.learner.named)
+            if rows is not None:
+                classes = self.learner.class_names.first(self.learner.named)
+                found["confusion matrix"] = {"classes": classes, "rows": rows}
+        return found
+
+    def seconds(self) -> float:
+        return time.monotonic() - self.started_at
+
+
+def quality(tally: Tally) -> dict[str, float | None]:
+    """The measures of predictions that the summary and the report hold."""
+    return {"average loss": tally.average, "accuracy": tally.accuracy, "auc": tally.auc}
+
+
+def summary(lines: dict[str, Any]) -> str:
+    """The lines of the summary: `name = value`. None is left out for what only some tasks have."""
+    out = []
+    for name, value in lines.items():
+        if isinstance(value, dict) or (value is None and name in ("accuracy", "auc", "log loss")):
+            continue
+        if name.endswith(BASELINE):
+            continue
+        if name.endswith(" found"):
+            out.append(f"{name} = {value:.6g}")
+            continue
+        shown = format_number(value) if isinstance(value, float | int | None) else value
+        if name + BASELINE in lines:
+            shown = f"{shown} (baseline {format_number(lines[name + BASELINE])})"
+        out.append(f"{name} = {shown}")
+    out += [f"{name}: {_table(**value)}" for name, value in lines.items() if isinstance(value, dict)]
+    return "\n".join(out)
+
+
+def _table(classes: list[str], rows: list[list[float]]) -> str:
+    """A confusion matrix as text, with a line for each label."""
+    if len(classes) > MOST_ROWS:
+        return f"that of {len(classes)} classes is in the --report"
+    names = [fit(name) for name in classes]
+    cells = [[format_number(x) if float(x).is_integer() else f"{x:.1f}" for x in row] for row in rows]
+    first = max(map(len, names), default=0)
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    lines = ["a row for each label, a column for each prediction"]
+    for name, row in zip(["", *names], [names, *cells], strict=True):
+        columns = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append(" ".join([name.ljust(first), *columns]))
+    return "\n".join(lines)

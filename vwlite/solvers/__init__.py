@@ -1,1 +1,0 @@
-"""The solvers of `vwlite solve`: their table and their pages."""

@@ -1,0 +1,219 @@
+"""A run of `vwlite certify`: the objective of a model, and a lower bound for all models of the same problem."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.solvers import EVERY
+from vwlite.algorithms.table import SOLVED
+from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.weights import norms_beside
+from vwlite.errors import DataError, UsageError
+from vwlite.input.sources import check_sources
+from vwlite.model import Model, read_model
+from vwlite.model.learners import restore
+from vwlite.options.spec import option_name
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.resolve import KEPT
+from vwlite.runs.run import say
+from vwlite.runs.source import DataNames
+from vwlite.solving.options import SIMPLEX, CertifyOptions, check_certify, problem_of_model
+from vwlite.solving.problem import CERTAIN, INSIDE, Bounds, Examples, set_numbers, summary
+
+KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
+CERTIFIED = (*SOLVED.losses, "quantile")
+
+
+def certify(o: CertifyOptions) -> int:
+    """Run `vwlite certify`; the exit code."""
+    assert o.initial is not None
+    check_certify(o)
+    check_sources(o.data, quiet=o.quiet)
+    model = read_model(o.initial, uncalibrated=True)
+    restore(model, model.settings, o.initial, learn=False)  # an error if the model cannot predict
+    settings = problem_of_model(o, model.settings)
+    _check_model(o, model, settings)
+    against = read_model(o.against, uncalibrated=True) if o.against else None
+    if against is not None:
+        _check_against(o, model.settings, against.settings)
+    with RunFrame("certify", o) as frame:
+        run = Certifying(o, model, settings, against, frame)
+        frame.stop_with(run.examples.stop)
+        run.examples.read()
+        if frame.signal is None:
+            run.evaluate()
+            run.finish(frame)
+        return frame.code()
+
+
+def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
+    """UsageError for a model whose problem has no bound here."""
+    if settings.loss not in CERTIFIED:
+        raise UsageError(
+            f"{o.initial}: no lower bound is known for --loss {settings.loss}, only for {', '.join(CERTIFIED)}"
+        )
+    if settings.softmax and settings.radius is None:
+        raise UsageError(
+            f"{o.initial}: the lower bound of a model of --softmax needs a ball for each class: give --radius"
+        )
+
+
+def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
+    """UsageError for two models whose features or labels differ."""
+    for name in KEPT:
+        a, b = getattr(model, name), getattr(other, name)
+        if a != b and not (name == "loss" and not a and o.typed.get("loss") == b):
+            raise UsageError(
+                f"{o.against} solves another problem than {o.initial}: {option_name(name)} differs ({b} and {a})"
+            )
+
+
+def on_simplex(model: Model) -> bool:
+    """Whether the weights of a model add up to its radius, and none is negative."""
+    return model.algorithm in SIMPLEX or (bool(model.solved) and EVERY[model.solved["solver"]].simplex)
+
+
+def penalizes_constant(model: Model) -> bool:
+    """Whether --l2 of a model is on its constant too."""
+    return bool(model.solved) and model.settings.constant and EVERY[model.solved["solver"]].penalizes_constant
+
+
+class Certifying(Bounds):
+    """The state of one run."""
+
+    def __init__(
+        self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, frame: RunFrame
+    ) -> None:
+        self.options, self.model, self.settings, self.against = o, model, settings, against
+        self.examples = Examples(o, settings, DataNames.of(model, settings), frame)
+        self.objective = self.lower_bound = self.norm = 0.0
+        self.nonzeros = 0
+        self.outside = False  # of the ball of its bound
+        self.solved_objective: float | None = None  # of the model of --against
+        self.one_sided: list[str] = []  # classes without a finite constant; "" without classes
+        self._penalizes_constant = (
+            penalizes_constant(model) and settings.radius is None and settings.l1 == 0 and settings.l2 > 0
+        )
+        # The bound for all classes together is that of the ball, which contains the simplex.
+        self._simplex = on_simplex(model) and settings.radius is not None and not settings.softmax
+
+    def evaluate(self) -> None:
+        """Objective and lower bound, summed over the classes."""
+        for classes in self.examples.together():
+            problem = self._problem(classes)
+            objective, norms, nonzeros = self._place(problem, self.model, classes)
+            bound = problem.lower_bound
+            self.objective += objective
+            self.norm = math.fsum([self.norm, *norms])
+            self.nonzeros += nonzeros
+            radius = self.settings.radius
+            self.outside |= radius is not None and max(norms) > radius * (1 + INSIDE)
+            if self.against is not None:
+                other, _, _ = self._place(problem, self.against, classes)
+                self.solved_objective = (self.solved_objective or 0.0) + other
+                bound = max(bound, problem.lower_bound)
+            self.lower_bound += max(bound, 0.0)
+            if problem.one_sided:
+                self.one_sided.append(self.examples.class_name(classes[0]))
+        if self.lower_bound <= CERTAIN * self.objective:
+            self.lower_bound = 0.0
+        if self.against is not None and self._same_problem(self.against):
+            self.lower_bound = max(self.lower_bound, self.against.solved["lower_bound"])
+
+    def _problem(self, classes: range) -> Problem:
+        if self.settings.softmax:
+            return self.examples.softmax_problem(self.settings)
+        return self.examples.problem(
+            self.settings, classes[0], simplex=self._simplex, penalize_constant=self._penalizes_constant
+        )
+
+    def _place(self, problem: Problem, model: Model, classes: range) -> tuple[float, list[float], int]:
+        """The objective of a model, the sum of its |weights| of each class, and how many weights are not zero, those of
+        features that the data do not have too."""
+        settings, examples = self.settings, self.examples
+        numbers = [examples.start(model, k) for k in classes]
+        name = self.options.initial if model is self.model else self.options.against
+        if settings.nonnegative and any(min(weights, default=0.0) < 0 for weights, _ in numbers):
+            raise DataError(
+                f"{name} has weights below 0, which the problem of {self.options.initial} excludes: they are not "
+                "compared"
+            )
+        set_numbers(problem, numbers)
+        problem.evaluate()
+        shares = None if examples.shares is None else examples.shares_of(model.keys)
+        objective, nonzeros, norms = problem.objective, problem.nonzeros, []
+        for k, (weights, _) in zip(classes, numbers, strict=True):
+            norm, squares, beside = norms_beside(
+                examples.rows.keys, model.keys, model.weights, model.records, k, examples.constant_key, shares
+            )
+            nonzeros += beside
+            objective += settings.l1 * norm
+            if settings.l2:  # squares may be infinite
+                objective += settings.l2 / 2 * squares
+            norms.append(norm + examples.norm(weights))
+        if not math.isfinite(objective):
+            raise DataError(f"{name}: its objective on these data is not finite")
+        return objective, norms, nonzeros
+
+    def _same_problem(self, other: Model) -> bool:
+        """Whether a model was solved for this problem, on these data."""
+        mine, its = self.settings, other.settings
+        same = all(getattr(mine, name) == getattr(its, name) for name in ("l1", "l2", "radius", "nonnegative"))
+        same = same and (on_simplex(other), penalizes_constant(other)) == (self._simplex, self._penalizes_constant)
+        return bool(other.solved) and same and other.solved["data"] == self.examples.digest
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.lower_bound, 0.0)
+
+    def results(self) -> dict[str, Any]:
+        """What is printed and reported, by name."""
+        s = self.settings
+        lines: dict[str, Any] = {
+            "number of examples": len(self.examples.rows),
+            "loss": s.loss,
+            **({"l1": s.l1} if s.radius is None else {"radius": s.radius}),
+            **({"l2": s.l2} if s.l2 else {}),
+            **self.named(),
+        }
+        if self.solved_objective is not None:
+            lines[f"objective of {self.options.against}"] = self.solved_objective
+        return {**lines, "nonzero weights": self.nonzeros, "sum of |weights|": self.norm}
+
+    def finish(self, frame: RunFrame) -> None:
+        """Print what was found, and write the report."""
+        results = self.results()
+        notes = list(self._notes())
+        click.echo(summary(results))
+        if not self.options.quiet:
+            for note in notes:
+                say(f"note: {note}")
+        settings = replace(self.settings, algorithm=self.model.algorithm)
+        frame.report(
+            options=frame.reported_options(settings, "data", "against", model=self.options.initial),
+            results={**results, "seconds": frame.seconds()},
+            notes=notes,
+        )
+
+    def _notes(self) -> list[str]:
+        """What the numbers do not say."""
+        s, found = self.settings, list(self.examples.notes()[1])
+        if self.outside:
+            found.append(
+                f"{self.options.initial} is outside of this ball: the sum of its |weights| is {self.norm:g}; its "
+                "objective may be below the bound"
+            )
+        if s.loss in KINKED and not (self.against is not None and self._same_problem(self.against)):
+            found.append(f"with --loss {s.loss} the bound is below the objective even at the optimum")
+        if self.against is not None and self.against.solved and not self._same_problem(self.against):
+            found.append(f"{self.options.against} was solved for other data or another regularization strength: only "
+                         "its weights are used")  # fmt: skip
+        if self.one_sided and not s.softmax:
+            whys = map(self.examples.one_sided, self.one_sided)
+            found += [f"{why}: the minimum is 0, at an infinite intercept" for why in whys]
+        elif self.lower_bound == 0:
+            found.append("the bound is trivial: no objective is below 0; try --against a model of vwlite solve")
+        return found

@@ -1,0 +1,381 @@
+"""Code shared by solve and certify: the examples in memory, and the problems of given settings."""
+
+import math
+import os
+import tempfile
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import mul
+from typing import Any
+
+from vwlite import __version__
+from vwlite.algorithms.memory import least_of_batch
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.table import SOLVED
+from vwlite.core.base.checksum import Checksum, checksum
+from vwlite.core.data.batch import Batch
+from vwlite.core.solve.columns import Columns
+from vwlite.core.solve.problem import Problem
+from vwlite.core.solve.rows import Rows
+from vwlite.core.solve.softmax import SoftmaxProblem
+from vwlite.core.solve.weights import aligned, nonzero_records, norms_beside
+from vwlite.errors import DataError, WriteError
+from vwlite.input.feature_weights import read_feature_weights
+from vwlite.model import Model
+from vwlite.model.centered import Dense
+from vwlite.model.learners import make_expander
+from vwlite.output.progress import LiveLine
+from vwlite.runs.means import center, summary_of_columns
+from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import DataNames, Source
+from vwlite.solving.options import SolveOptions
+
+PIECE = 1 << 20  # bytes of an array that are summed at once
+ENTRY = 8  # bytes of a feature of an example, in rows and in columns
+LEAST_OF_ENTRIES = 1 << 20  # bytes that rows and columns in files have to share
+CERTAIN = 1e-12  # a gap or a bound smaller than this part of the objective is rounding
+SMALL = 1e-6  # and a gap smaller than this part is not worth a warning
+INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
+
+Numbers = tuple["array[float]", float]  # the weights of the columns, and the intercept
+
+
+@dataclass
+class Bounds:
+    """An objective, and a lower bound of it."""
+
+    objective: float = 0.0
+    lower_bound: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """objective - lower bound; 0 if the difference is only rounding."""
+        gap = max(self.objective - self.lower_bound, 0.0)
+        return gap if gap > CERTAIN * self.objective else 0.0
+
+    @property
+    def share(self) -> float:
+        """The gap as a part of the objective."""
+        return self.gap / self.objective if self.objective > 0 else 0.0
+
+    def named(self) -> dict[str, float]:
+        """As summaries and reports have them."""
+        return {
+            "objective": self.objective, "lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share
+        }  # fmt: skip
+
+
+class Limits:
+    """When solving ends by --max-seconds or --max-passes. It begins now."""
+
+    def __init__(self, o: SolveOptions) -> None:
+        self._options = o
+        self.deadline = math.inf if o.max_seconds is None else time.monotonic() + o.max_seconds
+
+    def reached(self, passes: float) -> str:
+        """Which limit is reached, as a sentence; nothing if none is."""
+        o = self._options
+        if time.monotonic() >= self.deadline:
+            return f"--max-seconds {o.max_seconds:g} is over"
+        if o.max_passes is not None and passes >= o.max_passes:
+            return f"--max-passes {o.max_passes} is reached"
+        return ""
+
+
+def solved_model(
+    settings: Settings, keys: Any, numbers: Sequence[Numbers], constant_key: int | None, **more: Any
+) -> Model:
+    """The model of the weights of some columns, those of each class. more: of the `Model`."""
+    found = nonzero_records(keys, [w for w, _ in numbers], constant_key, [b for _, b in numbers])
+    return Model(
+        algorithm=SOLVED.name, loss=settings.loss, options=settings.stored(), rule={}, range=None,
+        keys=memoryview(found[0]), weights=memoryview(found[1]), weights_only=True, seen=len(keys),
+        program=f"vwlite {__version__}", **more,
+    )  # fmt: skip
+
+
+class Examples:
+    """The labelled examples of DATA, read once.
+
+    settings: those of the features and labels. gram: whether Newton's method will be at work. Rows and columns are in
+    files where options.memory is not enough for them and all that is made of them.
+    """
+
+    def __init__(
+        self, options: TrainOptions, settings: Settings, known: DataNames, stack: ExitStack, *, gram: bool = False
+    ) -> None:
+        self.options, self.settings = options, settings
+        self.class_names, self.feature_names, self._memory = known.classes, known.features, options.memory
+        self._expander = make_expander(replace(settings, constant=False))
+        self.rows = Rows(self._expander, most=0 if self._memory is None else max(self._memory // 4 // ENTRY, 1))
+        self.constant_key: int | None = make_expander(settings).constant_key
+        self.dense: Dense = ()  # the columns that are centered
+        self.stopped = False
+        self.bad = BadLines(options, stack)
+        self.lines = 0
+        self.shares: array[float] | None = None  # how much each column counts in the penalty
+        self._gram = gram
+        self._namespaces = namespaces_of(settings)
+        self._source = Source(options, settings, known, self.bad)
+
+    def stop(self) -> None:
+        """Stop reading. Called from the thread of the signals."""
+        self.stopped = True
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Of tables, as a model keeps them."""
+        return self._source.columns
+
+    @property
+    def cache(self) -> str | None:
+        return self._source.path
+
+    @property
+    def records(self) -> int:
+        """How many weights a feature has."""
+        return self.settings.oaa or 1
+
+    @property
+    def classes(self) -> int:
+        """The number of problems: one for each class that has occurred."""
+        if self.class_names is not None and self.settings.classes == "auto":
+            return len(self.class_names)
+        return self.records
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Those of a model."""
+        rows = self.rows
+        return {"examples": len(rows) + rows.unlabelled, "unlabelled": rows.unlabelled, "features": rows.nonzeros}
+
+    def together(self) -> list[range]:
+        """The classes of each problem: all of them with --softmax, else one."""
+        classes = range(self.classes)
+        return [classes] if self.settings.softmax else [classes[k : k + 1] for k in classes]
+
+    def read(self) -> None:
+        """Read all of DATA, unless it is stopped. DataError if no example can be used."""
+        self._source.keeps_batches |= self.settings.normalize == "center"
+        self._source.open()
+        try:
+            if self.settings.normalize == "center":
+                summary = summary_of_columns(self.settings)
+                self._read_each(summary.take)
+                if not self.stopped:
+                    self.dense = center(summary, self._expander, self.constant_key)
+            if not self.stopped:
+                self._read_each(self.rows.add)
+            if self.stopped:
+                return
+            with temporary_files():
+                self.rows.finish()
+        except OverflowError as e:
+            raise DataError(f"the data cannot be held: {e}") from None
+        if not len(self.rows):
+            raise DataError(self._nothing())
+        self._check_constant()
+        if self._memory is not None:
+            self._limit(self._memory)
+        if "feature_weights" in self.options.typed:
+            self.shares = self._read_shares(self.options.typed["feature_weights"])
+
+    def _read_each(self, take: Callable[[Batch], object]) -> None:
+        """Read all of DATA once."""
+        self.lines, live = 0, LiveLine(quiet=self.options.quiet)
+        with self._source.batches(lambda: self.stopped) as batches:
+            for parsed in batches:
+                if self.feature_names is not None:
+                    self.feature_names.take(parsed.names)
+                self._namespaces.look(parsed.batch)
+                with temporary_files():
+                    take(parsed.batch)
+                self.lines += len(parsed.batch)
+                if parsed.bad:
+                    live.clear()
+                self.bad.take(parsed.bad)
+                live.update(len(self.rows) or self.lines, parsed.done, parsed.total)
+                if self.stopped:
+                    break
+            live.clear()
+
+    def folded(self, numbers: list[Numbers]) -> list[Numbers]:
+        """Weights for values as they are, of those for centered values."""
+        keys, means = array("I", [key for key, _, _ in self.dense]), [mean for _, mean, _ in self.dense]
+        found = []
+        for weights, intercept in numbers:
+            terms = map(mul, aligned(keys, self.rows.keys, weights), means)
+            found.append((weights, intercept - math.fsum(terms)))
+        return found
+
+    def _nothing(self) -> str:
+        bad, unlabelled = self.bad.count, self.rows.unlabelled
+        counts = {
+            "bad": bad,
+            "without a label": unlabelled,
+            "blank or of importance 0": self.lines - unlabelled - bad,
+        }
+        found = [f"{n} {what}" for what, n in counts.items() if n]
+        why = f"of {self.lines} lines, {', '.join(found)}" if found else "the input has no examples"
+        return f"no example with a label: {why}"
+
+    def _limit(self, memory: int) -> None:
+        """Share out the memory that is left for columns and for windows into the files. DataError: it is too little."""
+        rows = self.rows
+        least = LEAST_OF_ENTRIES + least_of_batch(
+            len(rows), len(rows.keys), classes=self.records, together=self.settings.softmax, gram=self._gram
+        )
+        all_rows = ENTRY * rows.nonzeros
+        left = memory - least - (0 if rows.in_file else all_rows)
+        if left < 0:
+            # With more, rows may be in memory that were not: they take a quarter of it, or all that they need.
+            enough = least + min(all_rows, least // 3 + 1)
+            raise DataError(
+                f"--memory {memory} is too little for {len(rows)} examples and {len(rows.keys)} columns: "
+                f"use {enough}"
+            )
+        left += LEAST_OF_ENTRIES
+        rows.limit(left // 4, left // 2)
+
+    def _check_constant(self) -> None:
+        """DataError if a feature has the index of the constant: its weight would be that, which has no penalty."""
+        key, keys = self.constant_key, self.rows.keys
+        if key is not None and keys[(at := bisect_left(keys, key)) : at + 1].tolist() == [key]:
+            raise DataError(
+                f"a feature of the data has the index of the intercept, {key}: use other --bits than "
+                f"{self.settings.bits}, or --no-constant"
+            )
+
+    def _read_shares(self, path: str) -> "array[float]":
+        keys, weights = read_feature_weights(path, bits=self.settings.bits, hash_all=self.settings.hash == "all")
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        self.share_keys = array("I", [keys[i] for i in order])
+        self.share_weights = array("d", [weights[i] for i in order])
+        return self.shares_of(self.rows.keys)
+
+    def shares_of(self, keys: Any) -> "array[float]":
+        """How much features count in the penalty, by their keys."""
+        found: array[float] = aligned(keys, self.share_keys, self.share_weights, unseen=1.0)
+        return found
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the whole problem. It does not depend on how the examples are split into files and lines."""
+        rows = self.rows
+        parts = [rows.keys, rows.labels, rows.importance, rows.initial, *rows.entries]
+        parts += [memoryview(self.shares)] if self.shares is not None else []
+        return f"{checksum(b''.join(self._sum_of(part).to_bytes(8, 'little') for part in parts)):016x}"
+
+    def _sum_of(self, part: memoryview) -> int:
+        """The checksum of an array, a piece at a time: it may be in a file."""
+        data, found = part.cast("B"), Checksum()
+        for at in range(0, len(data), PIECE):
+            found.add(data[at : at + PIECE])
+            self.rows.give_back()
+        return int(found.value)
+
+    def class_name(self, k: int) -> str:
+        """Of the problem of a class; nothing if there is only one problem."""
+        names = None if self.settings.softmax else self.class_names
+        return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
+
+    def one_sided(self, name: str) -> str:
+        """Why the problem of this class, or the only one, has no finite constant."""
+        return f"class {name}: all examples, or none, are of it" if name else f"every label is {self.rows.labels[0]:g}"
+
+    def notes(self) -> Notes:
+        named = about_names(self.feature_names) if self.feature_names is not None else ({}, [])
+        return together(about_options(self.settings, self._namespaces, self._expander.unseen), named)
+
+    def problem(
+        self, of: Settings, k: int, *, simplex: bool = False, penalize_constant: bool = False,
+        columns: Columns | None = None,
+    ) -> Problem:  # fmt: skip
+        """The problem of class k, at w = 0. of: what says its loss and strength. DataError for labels that it does not
+        take."""
+        labels = None
+        if self.settings.oaa is not None:
+            labels = array("d", [1.0 if label == k + 1 else -1.0 for label in self.rows.labels])
+        try:
+            return Problem(
+                self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
+                nonnegative=of.nonnegative, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
+                columns=columns, penalize_constant=penalize_constant,
+            )  # fmt: skip
+        except ValueError as e:
+            raise DataError(str(e)) from None
+
+    def softmax_problem(self, of: Settings) -> SoftmaxProblem:
+        """The problem of all classes together, at w = 0. DataError for fewer than two."""
+        try:
+            return SoftmaxProblem(
+                self.rows, self.classes, of.radius, of.nonnegative, l2=of.l2, constant=of.constant,
+                penalty_weights=self.shares,
+            )  # fmt: skip
+        except ValueError as e:
+            raise DataError(str(e)) from None
+
+    def norm(self, weights: Any) -> float:
+        """The sum of |weights| of the columns, each as often as it counts."""
+        norm, _, _ = norms_beside(array("I"), self.rows.keys, weights, shares=self.shares)
+        return float(norm)
+
+    def start(self, model: Model | None, k: int) -> Numbers:
+        """The weights of class k to begin from: those of a model, or zeros."""
+        keys = self.rows.keys
+        if model is None:
+            return array("d", bytes(8 * len(keys))), 0.0
+        unseen = model.rule.get("unseen", 0.0)
+        unseen = unseen[k] if isinstance(unseen, list) else unseen
+        given = model.keys, model.weights, model.records, k
+        intercept = 0.0
+        if self.constant_key is not None:
+            intercept = aligned(array("I", [self.constant_key]), *given)[0]
+        return aligned(keys, *given, unseen), intercept
+
+
+@contextmanager
+def temporary_files() -> Iterator[None]:
+    """WriteError for files of rows and columns that cannot be written."""
+    try:
+        yield
+    except OSError as e:
+        folder = tempfile.tempdir or os.environ.get("TMPDIR", "the folder for temporary files")
+        raise WriteError(
+            f"the temporary file of the examples in {folder} cannot be written: {e.strerror}; set TMPDIR to a folder "
+            "with more space, or allow more --memory"
+        ) from e
+
+
+def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:
+    """Have these weights in the problem."""
+    if not isinstance(problem, SoftmaxProblem):
+        problem.set(*numbers[0])
+        return
+    weights, columns = memoryview(b"".join(w.tobytes() for w, _ in numbers)), len(problem.rows.keys)
+    constants = array("d", [b for _, b in numbers])
+    problem.set(weights.cast("d", (len(numbers), columns)) if columns else None, constants)
+
+
+def summary(results: dict[str, Any]) -> str:
+    """The lines of the summary: `name = value`; the gap has its share of the objective beside it."""
+    lines = []
+    for name, value in results.items():
+        if value is None or name == "relative gap":
+            continue
+        if name == "gap":
+            lines.append(f"gap = {value:.6g} ({100 * results['relative gap']:.3g} %)")
+        elif name == "ended":
+            lines.append(f"ended: {value}")
+        elif isinstance(value, float):
+            lines.append(f"{name} = {value:.{10 if name.startswith(('objective', 'lower')) else 6}g}")
+        else:
+            lines.append(f"{name} = {value}")
+    return "\n".join(lines)

@@ -1,0 +1,293 @@
+"""Solving in rounds: from the sums over each shard to the next weights, until the tolerance is reached.
+
+The owners of the shards, processes or Dask workers, only compute the sums at given weights. These are added in the
+order of the shards' digests, so the result does not depend on where they come from, or in which order.
+"""
+
+import json
+import math
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from vwlite.algorithms.settings import Settings
+from vwlite.core.base.arrays import is_ascending
+from vwlite.core.base.checksum import checksum
+from vwlite.core.solve.rounds import OWLQN, SPG
+from vwlite.core.solve.shard import DualPoint, add_at, add_to, is_one_sided, mean_gradient, places_of, united
+from vwlite.core.solve.weights import aligned
+from vwlite.errors import DataError
+from vwlite.model import Model
+from vwlite.model.header import COUNTERS
+from vwlite.model.learners import make_expander
+from vwlite.model.slots import array_of
+from vwlite.runs.run import say
+from vwlite.solving.problem import CERTAIN, Bounds, solved_model
+from vwlite.solving.rounds.shards import ShardSums
+
+ALL_SHOWN = 100  # rounds that have a row each; of later ones fewer and fewer have one
+NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `RoundState.unpacked`
+HEADER = " round             loss        objective           gap     gap %      step  nonzeros"
+
+
+@dataclass
+class RoundRow:
+    """The progress of a run after a round. The names are those of the report."""
+
+    round: int
+    loss: float  # the mean, at the weights of the round
+    objective: float  # the least so far
+    gap: float  # of that
+    step: float  # of the weights of the round, along its direction
+    taken: bool
+    nonzeros: int
+
+    def text(self, share: float) -> str:
+        refused = "" if self.taken else "  refused"
+        losses = f"{self.loss:>16.10g} {self.objective:>16.10g}"
+        return (f"{self.round:>6} {losses} {self.gap:>13.6g} {100 * share:>9.3g} {self.step:>9.3g} "
+                f"{self.nonzeros:>9}{refused}")  # fmt: skip
+
+
+@dataclass
+class RoundState:
+    """All that a run is at, between two rounds."""
+
+    options: dict[str, Any]
+    solver: str  # of ROUNDS
+    shards: list[list[Any]] = field(default_factory=list)  # digest, examples and features of each, ascending
+    counters: dict[str, int] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)  # of tables
+    lower_bound: float = 0.0
+    word: str = "continue"  # or converged, or stopped
+    numbers: dict[str, Any] = field(default_factory=dict)  # of the method; {}: it has not started
+    keys: Any = None
+    places: Any = None  # of the keys of each shard among all keys
+    arrays: dict[str, Any] = field(default_factory=dict)
+
+    def packed(self) -> bytes:
+        """A line of JSON, and the arrays."""
+        facts, arrays = dict(vars(self)), {"keys": self.keys, "places": self.places, **self.arrays}
+        facts["arrays"] = {name: len(numbers) for name, numbers in arrays.items()}
+        del facts["keys"], facts["places"]
+        return json.dumps(facts).encode() + b"\n" + b"".join(memoryview(a).cast("B") for a in arrays.values())
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> "RoundState":
+        """The state of packed data. NO_STATE if it is invalid, which may be detected only by `Rounds`."""
+        at = data.index(b"\n") + 1
+        facts, arrays = json.loads(data[:at]), {}
+        for name, count in facts.pop("arrays").items():
+            kind, size = ("I", 4) if name in ("keys", "places") else ("d", 8)
+            arrays[name] = array_of(data[at : at + size * count], kind)
+            at += size * count
+        found = cls(keys=arrays.pop("keys"), places=arrays.pop("places"), arrays=arrays, **facts)
+        sizes = sum(features for _, _, features in found.shards)
+        if at != len(data) or not found.numbers or not is_ascending(found.keys) or sizes != len(found.places):
+            raise ValueError("its arrays do not match")
+        return found
+
+
+class Rounds:
+    """A run over rounds. Its state is a `RoundState`."""
+
+    def __init__(self, state: RoundState, tolerance: float) -> None:
+        self.state, self.tolerance = state, tolerance
+        self.ended = ""  # why there are no more rounds
+        self.settings = Settings.restored(state.options)
+        self.constant_key: int | None = make_expander(self.settings).constant_key
+        self.descent: OWLQN | SPG | None = None
+        if state.numbers:
+            self.descent = self._descent(memoryview(state.arrays["x"]))
+            self.descent.load(state.numbers, state.arrays)
+
+    @classmethod
+    def create(cls, settings: Settings, start: Model | None, tolerance: float) -> "Rounds":
+        """start: whose weights are the first; without, they are zero."""
+        solver = "owl-qn" if settings.radius is None else "spg"
+        state = RoundState(settings.stored(), solver)
+        state.keys, state.places = array("I"), array("I")
+        x = array("d", [0.0])
+        if start is not None:
+            constant_key = make_expander(settings).constant_key
+            keys = array("I", [key for key in start.keys if key != constant_key])
+            x = aligned(keys, start.keys, start.weights)
+            x.append(0.0 if constant_key is None else aligned(array("I", [constant_key]), start.keys, start.weights)[0])
+            state.keys = keys
+        state.arrays = {"x": x}
+        run = cls(state, tolerance)
+        if settings.radius is not None:  # into the ball
+            state.arrays["x"] = array("d", run._descent(memoryview(x)).arrays["trial"])
+        return run
+
+    def _descent(self, x: Any) -> "OWLQN | SPG":
+        s = self.settings
+        return OWLQN(x, l1=s.l1, l2=s.l2) if s.radius is None else SPG(x, radius=s.radius, l2=s.l2)
+
+    # --- rounds ------------------------------------------------------------------------------
+
+    def go(
+        self, ask: Callable[["Rounds"], list[ShardSums]], over: Callable[[RoundRow], str], *, shards: int, quiet: bool
+    ) -> Iterator[RoundRow]:
+        """Rounds to the end, which `ended` tells; a row after each.
+
+        ask: the sums over each shard at the requested weights; empty: it was stopped. over: why a round is the
+        last, though the tolerance is not reached; nothing if it is not.
+        """
+        if not quiet:
+            say(f"solver = {self.state.solver}, loss = {self.settings.loss}, shards = {shards}")
+            say(HEADER)
+        due, self.ended = 0, self.why
+        while not self.ended:
+            parts = ask(self)
+            if not parts:
+                self.ended = "interrupted"
+                return
+            row = self.take(parts)
+            if not math.isfinite(row.objective):
+                raise DataError("the objective is not finite; scale the features")
+            self.ended = self.why or over(row)
+            if not quiet and (self.ended or row.round >= due):
+                say(row.text(self.bounds.share))
+                due = row.round + 1 + max(0, row.round - ALL_SHOWN) // 10
+            yield row
+
+    def take(self, parts: list[ShardSums]) -> RoundRow:
+        """What all shards say of the weights that were asked for. DataError for shards that are not those of before."""
+        state, parts = self.state, self.checked(parts)
+        if self.descent is None:
+            self._first(parts)
+        assert self.descent is not None
+        d, at, places = len(state.keys), 0, memoryview(state.places)
+        sums, slopes = array("d", bytes(8 * len(parts[0].sums))), array("d", bytes(8 * d))
+        second = array("d", bytes(8 * d)) if parts[0].second is not None else None
+        for part, (_, _, features) in zip(parts, state.shards, strict=True):
+            if len(part.slopes) != features:
+                raise DataError(f"{part.name} has {len(part.slopes)} features, and had {features} in the first round")
+            add_to(sums, part.sums)
+            its, at = places[at : at + features], at + features
+            add_at(slopes, its, part.slopes)
+            if second is not None:
+                add_at(second, its, part.second)
+        loss, descent, s = sums[1] / sums[0], self.descent, self.settings
+        if s.constant and is_one_sided(s.loss, sums):
+            raise DataError("all labels of all shards are on one side: the optimal intercept is infinite; use "
+                            "--no-constant, or other data")  # fmt: skip
+        dual = DualPoint(s.loss, s.constant, sums, slopes, second)
+        state.lower_bound = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius))
+        step = descent.step
+        try:
+            taken = descent.tell(loss, mean_gradient(sums, slopes, s.constant), sums[3] / sums[0])
+        except ValueError as e:
+            raise DataError(f"no step is possible: {e}; scale the features") from None
+        state.numbers, state.arrays = descent.state(), descent.arrays
+        self.check_end()
+        return RoundRow(descent.rounds, loss, self.objective, self.bounds.gap, step, taken, self.nonzeros)
+
+    def checked(self, parts: list[ShardSums]) -> list[ShardSums]:
+        """In the order of their shards. DataError unless these are the shards of the rounds before, each once."""
+        parts = sorted(parts, key=lambda part: part.shard)
+        for one, other in pairwise(parts):
+            if one.shard == other.shard:
+                raise DataError(f"{one.name} and {other.name} have the same examples, which would count twice: leave "
+                                "one out")  # fmt: skip
+            if one.columns != other.columns:
+                raise DataError(f"{one.name} and {other.name} are tables whose columns have different roles: set "
+                                "them with --label, --numeric, --categorical and the like")  # fmt: skip
+        known = {shard for shard, _, _ in self.state.shards}
+        for part in parts:
+            if known and part.shard not in known:
+                raise DataError(f"{part.name} has other examples than in the rounds before: all rounds need the same "
+                                "shards; restart for others")  # fmt: skip
+        return parts
+
+    def _first(self, parts: list[ShardSums]) -> None:
+        """The features of all shards, and the weights there."""
+        state, initial = self.state, memoryview(self.state.arrays["x"])
+        keys: array[int] = array("I")
+        for part in parts:
+            keys = united(keys, part.keys)
+        x = aligned(keys, state.keys, initial[:-1])
+        x.append(initial[-1])
+        self.descent = self._descent(x)
+        state.keys = keys
+        state.shards = [[part.shard, part.counters["examples"], len(part.keys)] for part in parts]
+        state.places = array("I")
+        for part in parts:
+            state.places += places_of(keys, part.keys)
+        state.counters = {name: sum(part.counters[name] for part in parts) for name in COUNTERS}
+        state.columns = parts[0].columns
+
+    def check_end(self) -> None:
+        """Whether the run is at its end, by the tolerance."""
+        state, descent = self.state, self.descent
+        assert descent is not None
+        state.word = "stopped" if descent.done else "continue"
+        if self.bounds.gap <= max(self.tolerance, CERTAIN) * self.objective:
+            state.word = "converged"
+
+    # --- progress ----------------------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        return self.state.word != "continue"
+
+    @property
+    def objective(self) -> float:
+        """The least so far."""
+        d = self.descent
+        assert d is not None
+        return d.least if isinstance(d, SPG) else d.objective
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(self.objective, min(self.state.lower_bound, self.objective))
+
+    @property
+    def nonzeros(self) -> int:
+        assert self.descent is not None
+        return int(self.descent.nonzeros("best" if isinstance(self.descent, SPG) else "x"))
+
+    @property
+    def why(self) -> str:
+        """Why the run is at its end; nothing if it is not."""
+        if self.state.word == "converged":
+            return f"the gap is at most --tolerance {self.tolerance:g}"
+        return "no step lowers the objective any more" if self.done else ""
+
+    def results(self) -> dict[str, Any]:
+        """What summaries and reports say, by name."""
+        state = self.state
+        lines: dict[str, Any] = {"shards": len(state.shards), "number of examples": state.counters.get("examples", 0)}
+        if self.descent is None:
+            return lines
+        found = {**self.bounds.named(), "nonzero weights": self.nonzeros}
+        return {**found, **lines, "rounds": self.descent.rounds}
+
+    def weights(self, *, best: bool) -> tuple[Any, float]:
+        """The weight of each key, and the intercept: the best so far, or those at which gradients are requested."""
+        d = self.descent
+        if d is None:
+            x = memoryview(self.state.arrays["x"])
+            return x[:-1], x[-1]
+        found: tuple[Any, float] = d.weights(("best" if isinstance(d, SPG) else "x") if best else "trial")
+        return found
+
+    def model(self, *, best: bool) -> Model:
+        """The model of the best weights, or of those at which gradients are requested next."""
+        state = self.state
+        known = self.descent is not None and best
+        return solved_model(
+            self.settings, state.keys, [self.weights(best=best)], self.constant_key,
+            counters=state.counters or dict.fromkeys(COUNTERS, 0), interrupted=not self.done, columns=state.columns,
+            solved={
+                "solver": state.solver,
+                "objective": self.objective if known else None,
+                "lower_bound": self.bounds.lower_bound if known else state.lower_bound,
+                "l1_max": None,
+                "passes": float(self.descent.rounds if self.descent is not None else 0),
+                "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _, _ in state.shards)):016x}",
+            },
+        )  # fmt: skip

@@ -1,0 +1,197 @@
+"""Shards in the memory of processes on one machine, which compute the sums over their shards at given weights.
+
+A process is forked before anything else is started. It reads its shards, and then answers until the line is closed:
+when the parent process has ended, for any reason, it ends too.
+"""
+
+import os
+import pickle
+import signal
+import socket
+from array import array
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+from vwlite.algorithms.settings import Settings
+from vwlite.core.solve.weights import aligned
+from vwlite.errors import ShortageError
+from vwlite.output.atomic import abandon_all
+from vwlite.output.signals import STOPPING
+from vwlite.runs.source import DataNames
+from vwlite.solving.options import SolveOptions
+from vwlite.solving.problem import Examples
+from vwlite.solving.rounds.driver import Rounds
+from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
+
+
+class Line:
+    """One end of a line between two processes. EOFError: the other end is closed; OSError: it has been for long."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._file = end.makefile("rwb")
+        end.close()  # when the file is
+
+    def send(self, message: Any) -> None:
+        pickle.dump(message, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._file.flush()
+
+    def receive(self) -> Any:
+        return pickle.load(self._file)
+
+    def close(self) -> None:
+        with suppress(OSError):  # what the other end did not read
+            self._file.close()
+
+
+class Processes:
+    """Processes that hold shards, the files of `paths`: the first file is the first one's, the second the second one's,
+    and round again. Use as a context manager: at its end they end.
+
+    stop: from any thread. Answers that are awaited then are none.
+    """
+
+    def __init__(self, options: SolveOptions, settings: Settings, paths: Sequence[str], count: int) -> None:
+        self.paths, self.stopped = paths, False
+        self._busy = False  # answers are awaited
+        self._ours: list[Line] = []
+        self._pids: list[int] = []
+        self._keys: list[Any] = [None] * len(paths)
+        self._known: list[dict[str, Any]] = [{}] * len(paths)  # what of a shard is the same in each round
+        self._mine = [list(range(i, len(paths), count)) for i in range(min(count, len(paths)))]
+        for mine in self._mine:
+            ours, theirs = map(Line, socket.socketpair())
+            pid = self._fork()
+            if pid == 0:
+                for line in (*self._ours, ours):
+                    line.close()
+                _work(theirs, options, settings, [paths[i] for i in mine])
+            theirs.close()
+            self._ours.append(ours)
+            self._pids.append(pid)
+
+    @staticmethod
+    def _fork() -> int:
+        """As `os.fork`. The child does not hear the signals of who asks, who ends it when they come."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+        try:
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                for number in STOPPING:
+                    signal.signal(number, signal.SIG_IGN)
+                signal.signal(signal.SIGTERM, _end)
+            return pid
+        except OSError as e:
+            raise ShortageError(f"cannot start a process for a shard: {e.strerror}; try a smaller --shards") from e
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for line in self._ours:
+            line.close()
+        if self._busy:
+            self.stop()
+        while self._pids:
+            os.waitpid(self._pids.pop(), 0)
+
+    def stop(self) -> None:
+        """End them now."""
+        self.stopped = True
+        for pid in self._pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+
+    def read(self) -> None:
+        """Have all shards in memory, unless it is stopped. The error of the first file that has one."""
+        for i, (keys, known) in self._answers():
+            self._keys[i], self._known[i] = keys, known
+
+    def ask(self, run: Rounds) -> list[ShardSums]:
+        """The sums over each shard at the weights that the run wants. None of it, if it is stopped."""
+        keys, (weights, intercept) = run.state.keys, run.weights(best=False)
+        for line, mine in zip(self._ours, self._mine, strict=True):
+            parts = [aligned(self._keys[i], keys, weights) for i in mine]
+            with suppress(OSError):  # that it has ended, its answer will tell
+                line.send((parts, intercept))
+        return [
+            ShardSums(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
+            for i, (sums, slopes, second) in sorted(self._answers())
+        ]
+
+    def _answers(self) -> list[tuple[int, Any]]:
+        """An answer of each shard, with its number."""
+        found: list[tuple[int, Any]] = []
+        errors: list[tuple[int, Exception]] = []
+        self._busy = True
+        for number, (line, mine) in enumerate(zip(self._ours, self._mine, strict=True)):
+            try:
+                answer = line.receive()
+            except (EOFError, OSError, pickle.UnpicklingError):
+                if not self.stopped:
+                    raise self._died(number) from None
+                continue
+            if isinstance(answer, tuple):
+                at, error = answer
+                errors.append((mine[at], error))
+            else:
+                found += zip(mine, answer, strict=True)
+        self._busy = False
+        if self.stopped:
+            return []
+        if errors:
+            raise min(errors, key=lambda pair: pair[0])[1]
+        return found
+
+    def _died(self, number: int) -> ShortageError:
+        pid, status = os.waitpid(self._pids[number], 0)
+        self._pids.remove(pid)
+        paths = ", ".join(self.paths[i] for i in self._mine[number])
+        how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"code {os.WEXITSTATUS(status)}"
+        return ShortageError(f"the process that holds {paths} has ended with {how}, perhaps out of memory: "
+                             "--memory limits it")  # fmt: skip
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End this process; what it writes, a cache, is not there then."""
+    abandon_all()
+    os._exit(128 + number)
+
+
+def _work(line: Line, options: SolveOptions, settings: Settings, paths: list[str]) -> None:
+    """The work of one process; it does not return."""
+    code = 70
+    try:
+        with ExitStack() as stack:
+            _serve(line, options, settings, paths, stack)
+        code = 0
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[str], stack: ExitStack) -> None:
+    at = 0
+    try:
+        shards, answers = [], []
+        for path in paths:
+            own = replace(options, data=(path,), model=None, report=None)
+            examples = Examples(own, settings, DataNames.of(None, settings), stack)
+            examples.read()
+            shards.append(shard_of(examples, settings))
+            answers.append((array("I", examples.rows.keys), facts_of(examples)))
+            at += 1
+        line.send(answers)
+        while True:
+            parts, intercept = line.receive()
+            line.send([shard.sums(w, intercept) for w, shard in zip(parts, shards, strict=True)])
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        raise
+    except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it
+        line.send((at, e))

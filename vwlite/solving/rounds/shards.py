@@ -1,0 +1,52 @@
+"""One shard: its examples in memory, and the sums over them at any weights."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.solvers import ROUNDS
+from vwlite.core.solve.shard import Shard
+from vwlite.errors import DataError, UsageError
+from vwlite.options.spec import option_name
+from vwlite.solving.problem import Examples
+
+NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "feature_weights", "nonzeros")  # settings
+
+
+@dataclass
+class ShardSums:
+    """The sums over one shard at the weights of a round. Arrays are memoryviews or arrays of format "I" or "d"."""
+
+    shard: str  # a digest of its examples
+    counters: dict[str, int]  # COUNTERS
+    keys: Any  # ascending: the features that it has; None: the driver knows them since the first round
+    sums: Any
+    slopes: Any  # of each key
+    second: Any = None  # of each key, where the loss and the constant need it for the lower bound
+    name: str = ""  # what a sentence calls it
+    columns: dict[str, Any] = field(default_factory=dict)  # of tables
+
+
+def check_problem(settings: Settings, what: str) -> None:
+    """UsageError for a problem that is not solved in rounds. what: whose it is."""
+    refused = [option_name(name) for name in NOT_IN_ROUNDS if getattr(settings, name)]
+    if settings.normalize == "center":
+        refused.append("--normalize center")
+    if settings.loss not in ROUNDS["spg"].losses:
+        refused.append(f"--loss {settings.loss}")
+    if refused:
+        why = refused[0]
+        raise UsageError(f"{what}: a problem with {why} cannot be solved in rounds: vwlite solve without --shards can")
+
+
+def shard_of(examples: Examples, settings: Settings) -> Shard:
+    """DataError for labels that the loss does not take."""
+    try:
+        return Shard(examples.rows, settings.loss, constant=settings.constant)
+    except ValueError as e:
+        raise DataError(str(e)) from None
+
+
+def facts_of(examples: Examples) -> dict[str, Any]:
+    """Those of a `ShardSums` that are the same in each round, but for the keys."""
+    return {"shard": examples.digest, "counters": examples.counters, "columns": examples.columns}

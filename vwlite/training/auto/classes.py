@@ -1,0 +1,75 @@
+"""Several classes: lanes for each of them, and one stack for all, whose scores go through the softmax."""
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.softmax_stack import ClassScored
+from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.losses import Loss
+from vwlite.model.learners import slots_of
+from vwlite.training.auto.model import NOTHING_PENDING, Part
+from vwlite.training.auto.selection import COLUMNS, Drawn, LabelScale, Selection
+
+FOLDS = 2
+
+
+class ClassSelection(Selection):
+    """The race of the candidates. A prediction is a row of scores, one for each class.
+
+    classes: that lanes learn. named: of which so many, the first ones, have a name; the others take no part in the
+    softmax. has_offsets: whether the stack has an offset for each class.
+    """
+
+    def __init__(
+        self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool
+    ) -> None:
+        self.classes, self._named, self._has_offsets = classes, named, has_offsets
+        super().__init__(loss, LabelScale(), data, validation)
+        if validation is None:
+            # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
+            # offsets are those of the lanes of both.
+            self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
+
+    def _scored(self, lanes: Lanes) -> ClassScored:
+        scores, count = next(self._scores(lanes, len(self._y)))
+        return self._of(scores, count, self._y, self._h)
+
+    def _of(self, scores: Any, count: int, labels: Any, importances: Any) -> ClassScored:
+        """So many examples with these scores."""
+        scores = scores[: count * self.classes * len(COLUMNS)]
+        return ClassScored(scores, labels, importances, self.classes, self._named, self._has_offsets)
+
+    @property
+    def width(self) -> int:
+        return self._named
+
+    def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
+        count = len(out) // self.width
+        ones = array("d", [1.0]) * count
+        self._of(scores, count, ones, ones).predictions(u, out)
+
+
+def load_parts(learner: Learner, keys: Any, parts: Sequence[Part], low: float, high: float) -> list[float]:
+    """Fill a learner of `gd` for several classes with the parts of the first of them; the others are as the last one.
+    low, high: the range to which it clips. Returns the intercepts, empty if there are none."""
+    rule = learner.rule
+    records = rule.records
+    each = [parts[min(k, len(parts) - 1)] for k in range(records)]
+    fields = {}
+    for name in each[0].fields:
+        fields[name] = memoryview(array("f", bytes(4 * len(keys) * records)))
+        for k, part in enumerate(each):
+            fields[name][k::records] = part.fields[name]
+    state: dict[str, list[float]] = {name: [part.state[name] for part in each] for name in each[0].state}
+    rule.load({**state, "min_label": [low] * records, "max_label": [high] * records}, slots_of(rule, keys, fields))
+    return [part.intercept for part in each if part.intercept is not None]
+
+
+def constant_part(intercept: float, has_constant: bool, examples: int) -> Part:
+    """Of a class whose model is an intercept and nothing else."""
+    numbers = (("w", intercept), ("G", 1.0), ("N", 1.0))
+    fields = {name: memoryview(array("f", [x] * has_constant)) for name, x in numbers}
+    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
+    return Part(fields, state, intercept if has_constant else None)

@@ -1,0 +1,148 @@
+"""The model of `--algorithm auto`: one weight vector, with the state from which `gd` continues it."""
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.stack import combined_weights
+from vwlite.core.base.arrays import narrowed
+from vwlite.core.learn.learner import Learner
+from vwlite.errors import DataError
+from vwlite.model.learners import slots_of
+from vwlite.records import record
+from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
+
+STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
+ADAPTIVE = 2  # kinds of gd, the first ones
+N_COLUMN, G_COLUMN = len(COLUMNS), len(COLUMNS) + 1
+STATE = G_COLUMN + ADAPTIVE
+
+LARGEST = 3.4028234663852886e38  # float
+NOTHING_PENDING = {"gravity": 0.0, "contraction": 1.0}  # of the lazy updates of `gd`
+
+Dense = Sequence[tuple[int, float, bool]]  # of each column that is centered: key, mean, whether all values are equal
+
+
+@record(frozen=True)
+class WeightScale:
+    """How weights for labels as they were learned become weights for labels as they are: w * scale, and the intercept
+    + shift. Derivatives of the loss become those * slope."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+    slope: float = 1.0
+
+
+def gd_settings(settings: Settings, rate: float, normalize: str) -> Settings:
+    """Those of the model: of `gd`, with the rate of its best lane."""
+    kept = {name: getattr(settings, name) for name in vars(settings) if name not in ("algorithm", "learning_rate")}
+    usual = Settings.of("gd")
+    return replace(usual, **kept | {"learning_rate": rate, "normalize": "none" if normalize == "center" else normalize})
+
+
+def best_kind(result: PassResult) -> int:
+    """The kind of gd with the least loss."""
+    return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + len(KINDS)]))
+
+
+@record(frozen=True)
+class Part:
+    """What `gd` keeps of a score: the fields of its slots by name, its state that is not per feature, and the
+    intercept, of which the fields have fewer digits; None if there is none."""
+
+    fields: dict[str, Any]
+    state: dict[str, float]
+    intercept: float | None
+
+
+def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, examples: int) -> float | None:
+    """Fill a learner of `gd` with the weights of a candidate's best pass. dense: the columns of `center`, else none.
+    examples: of a pass. Returns the intercept."""
+    assert c.kept is not None
+    part = part_of(c, 0, fold, dense, examples, learner.expander.constant_key)
+    learner.rule.load(part.state, slots_of(learner.rule, c.kept.keys, part.fields))
+    return part.intercept
+
+
+def part_of(c: GridCandidate, k: int, fold: WeightScale, dense: Dense, examples: int, constant_key: int | None) -> Part:
+    """The weights and the state of a candidate's best pass; of class k, counted from 0. Others as of `load`."""
+    assert c.best is not None and c.kept is not None
+    kept, kind = c.kept, best_kind(c.best)
+    columns = memoryview(kept.columns)[k * STATE * len(kept.keys) : (k + 1) * STATE * len(kept.keys)]
+    weights = array("d", bytes(8 * len(kept.keys)))
+    combined_weights(columns, c.best.u, weights)
+    w = narrowed(array("d", (x * fold.scale for x in weights)))
+    _check_finite(w)
+    scalars = kept.scalars[ADAPTIVE * k + kind]
+    passes = c.best.number
+    # A lane learned a part of the examples of each pass: as if it had learned one pass over all of them.
+    squares = fold.slope**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
+    N = memoryview(array("f", columns[N_COLUMN::STATE]))
+    G = memoryview(array("f", (min(x * squares, LARGEST) for x in columns[G_COLUMN + kind :: STATE])))
+    place = {key: i for i, key in enumerate(kept.keys)}
+    at, intercept = place.get(constant_key), None
+    if at is not None:
+        w[at] = intercept = weights[at] * fold.scale + fold.shift - _moved(w, N, place, dense)
+        _check_finite(w[at : at + 1])
+    state = {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING}
+    return Part({"w": w, "G": G, "N": N}, state, intercept)
+
+
+def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:
+    """The sum of w m over the centered columns, whose scales become those of the values as they are."""
+    terms = []
+    for key, mean, _ in dense:
+        if key in place:
+            terms.append(w[place[key]] * mean)
+            N[place[key]] = min(N[place[key]] + abs(mean), LARGEST)
+    return math.fsum(terms)
+
+
+def _check_finite(w: Any) -> None:
+    if not all(map(math.isfinite, w)):
+        raise DataError("the model would have weights that are too large for a 32-bit float: scale the labels or the "
+                        "values")  # fmt: skip
+
+
+def load_intercept(learner: Learner, value: float, examples: int) -> float:
+    """Fill a learner of `gd` with an intercept and nothing else; as `load`."""
+    key = learner.expander.constant_key
+    keys = memoryview(array("I", [] if key is None else [key]))
+    fields = {name: memoryview(array("f", [x] * len(keys))) for name, x in (("w", value), ("G", 1.0), ("N", 1.0))}
+    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
+    learner.rule.load(state, slots_of(learner.rule, keys, fields))
+    return value
+
+
+def described(c: GridCandidate, chosen: dict[str, Any]) -> str:
+    """What was chosen, as a line of the summary. chosen: as it is in the model's header."""
+    assert c.best is not None
+    who = f"stacked {' and '.join(members(c.best.u))}" if c.best.is_stacked else COLUMNS[c.best.best]
+    passes = f"pass {chosen['pass']} of {chosen['passes']}"
+    losses = f"{chosen['loss is']} {chosen['loss']:.4f}, baseline {chosen['baseline']:.4f}"
+    return f"{VALUES[c.name]}; {passes}; {who}; {losses}"
+
+
+VALUES = {
+    "none": "values as they are", "l2": "values scaled to length 1", "log": "logarithms scaled to length 1",
+    "center": "values minus their means",
+}  # fmt: skip
+
+
+def update_of(best: PassResult) -> str:
+    """What learned the model, as part of a sentence."""
+    if best.is_stacked:
+        return f"stacked updates {', '.join(members(best.u))}"
+    kind = KINDS[best.best % len(KINDS)]
+    averaged = ", averaged" if best.best >= len(KINDS) else ""
+    return f"update {kind.replace('(', ' with learning rate ').rstrip(')')}{averaged}"
+
+
+def members(u: Sequence[float]) -> list[str]:
+    """The kinds of lanes that a stack uses."""
+    sizes = [abs(u[k]) + abs(u[k + len(KINDS)]) for k in range(len(KINDS))]
+    total = sum(sizes)
+    return [kind for kind, size in zip(KINDS, sizes, strict=True) if size >= STACKED * total]

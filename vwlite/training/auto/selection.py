@@ -1,0 +1,390 @@
+"""Passes over a file: the candidates, their out-of-fold scores, and which of them is the model.
+
+A candidate is a normalization of the values with a learning-rate grid of its own (lanes). After each pass the examples
+are scored by lanes that never learn them, and the scores are stacked. A pass is as good as its out-of-fold loss.
+
+The least of many losses is less than what it stands for, which matters where examples are few. So below NESTED
+examples the loss that is reported is that of nested choices: for each fold, normalization, pass and stack are
+chosen without its examples, and judged by them.
+"""
+
+import math
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
+from itertools import compress, repeat
+from typing import Any, NamedTuple
+
+from vwlite.core.auto.folds import folds_of
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.learn.losses import Loss
+from vwlite.records import record
+from vwlite.training.auto.data import DrawnExamples
+
+RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
+KINDS = tuple(f"{'gd' if k < 2 else 'nsgd'}({rate:g})" for k, rate in enumerate(RATES))
+COLUMNS = (*KINDS, *(f"mean of {kind}" for kind in KINDS))  # of the scores
+STATE = len(COLUMNS) + 3  # numbers of a feature after a pass
+FOLDS = 4
+STRENGTH = 5.0  # of the penalty that keeps the stack near the best column
+MOST_SCORED = 1_000_000  # examples that are scored for the stack
+NESTED = 1000  # examples below which choices are nested
+PATIENCE = 2  # passes without gain after which a candidate ends
+LEAST_GAIN = 1e-4  # relative
+RACE = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
+
+
+def most_passes(examples: int) -> int:
+    """How many passes there are at most."""
+    return 60 if examples < 3000 else 20 if examples < 12000 else 8
+
+
+@record(frozen=True)
+class LabelScale:
+    """How labels are learned: as (y - mean) / scale. Losses and weights are those of such labels.
+
+    loss_scale: a loss of them times this is a loss of the labels as they are.
+    """
+
+    mean: float = 0.0
+    scale: float = 1.0
+    initial_scale: float = 1.0
+    loss_scale: float = 1.0
+
+
+@record(frozen=True)
+class PassResult:
+    """A candidate after a pass: the out-of-fold loss, and the weights of the columns that give it."""
+
+    number: int
+    loss: float
+    best: int  # the column with the least loss
+    losses: list[float]  # of the columns
+    stacked: float  # the loss of the stack, by cross-fitting
+    u: list[float]
+    halves: tuple[list[float], list[float]] | None = None  # u of the two halves of a stack; None: one column alone
+    offsets: Sequence[float] = ()  # of a stack of several classes
+
+    @property
+    def is_stacked(self) -> bool:
+        return self.halves is not None
+
+
+@record(frozen=True)
+class Nest:
+    """The examples of a fold, and the others, by which a choice is made: as masks. halves: of the others."""
+
+    fold: bytearray
+    rest: bytearray
+    halves: tuple[bytearray, bytearray]
+
+
+@record(frozen=True)
+class NestedChoice:
+    """The best pass of a candidate without a fold. loss: of the others. total: the sum of the losses of the fold."""
+
+    loss: float
+    total: float
+
+
+@record
+class PassState:
+    """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd."""
+
+    keys: Any
+    columns: Any
+    scalars: list[dict[str, float]]  # with classes, of each of them one after the other
+
+
+@record
+class GridCandidate:
+    """A normalization, its lanes, and its passes so far."""
+
+    name: str
+    new_lanes: Callable[[], Lanes]
+    lanes: Lanes | None = None  # None: before the first pass, and when it waits for memory
+    passes: list[PassResult] = field(default_factory=list)
+    best: PassResult | None = None
+    kept: PassState | None = None
+    predictions: Any = None  # out of fold, of the best pass
+    of_best_column: Any = None  # the same of its best column
+    nested: list[NestedChoice] = field(default_factory=list)  # of each fold
+    nested_predictions: Any = None  # of each example, by what is chosen without its fold
+    ended: bool = False
+
+    def restart(self) -> None:
+        """Begin again with the first pass. What is known of passes stays known."""
+        self.lanes = self.new_lanes()
+
+
+class Drawn(NamedTuple):
+    """Examples in drawn order, and what is known of them in the order of the file."""
+
+    summary: DataSummary
+    examples: DrawnExamples
+
+
+class Selection:
+    """The race of the candidates. Everything about examples is in drawn order.
+
+    Examples are scored by the lanes of their fold, which do not learn it; or, if there are others to validate with,
+    these are scored, and all lanes learn all examples.
+    """
+
+    classes = 1  # that have scores
+
+    def __init__(self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None) -> None:
+        self.loss, self.labels, self.examples = loss, labels, data.examples
+        self.stopped = False  # set by another thread: end without the pass that is under way
+        self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
+        folds = 1 if validation is not None else FOLDS
+        in_file = bytearray(data.summary.examples)
+        known = data.summary
+        folds_of(known.contents, known.feature_counts, known.labels, in_file, folds)
+        self.folds = bytearray(len(in_file))
+        folds_in_order(in_file, data.examples.order, self.folds)
+        judge = validation or data
+        summary, order = judge.summary, judge.examples.order
+        self._judged, self._judged_folds = judge.examples, bytes(len(order)) if validation else self.folds
+        scored = min(len(order), MOST_SCORED // self.classes)
+        self._y, self._h, self._initial = (array("d", bytes(8 * scored)) for _ in range(3))
+        gathered(summary.labels, order, self._y, labels.mean, labels.scale)
+        gathered(summary.importances, order, self._h)
+        gathered(summary.initials, order, self._initial, 0, labels.initial_scale)
+        self._all_initial = self._initial
+        if scored < len(order):
+            self._all_initial = array("d", bytes(8 * len(order)))
+            gathered(summary.initials, order, self._all_initial, 0, labels.initial_scale)
+        self._scored_folds = bytes(self._judged_folds[:scored])
+        self._halves = halves(self._scored_folds, range(folds))
+        self._nests: list[Nest] = []
+        if validation is None and scored == len(order) < NESTED:
+            nests = (self._nest(fold) for fold in range(folds))
+            self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
+
+    def _nest(self, fold: int) -> Nest:
+        inside = bytearray(f == fold for f in self._scored_folds)
+        others = [f for f in range(FOLDS) if f != fold]
+        return Nest(inside, bytearray(1 - x for x in inside), halves(self._scored_folds, others))
+
+    @property
+    def width(self) -> int:
+        """How many predictions an example has."""
+        return 1
+
+    @property
+    def share(self) -> float:
+        """Which share of the examples of the pass is learned, about: candidates learn at the same time."""
+        return min(self.learned / max(self.racing * len(self.folds), 1), 1.0)
+
+    @property
+    def order(self) -> Any:
+        """For each prediction of a candidate, which of the examples it is of."""
+        return self._judged.order
+
+    def run(
+        self, candidates: Sequence[GridCandidate], passes: int, threads: int,
+        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
+    ) -> GridCandidate | None:  # fmt: skip
+        """The best candidate, all of them side by side. after: called after each pass."""
+        from concurrent.futures import ThreadPoolExecutor  # not at the top: few examples need no race
+
+        for c in candidates:
+            c.restart()
+        with ThreadPoolExecutor(threads) as pool:
+            for number in range(1, passes + 1):
+                racing = [c for c in candidates if not c.ended]
+                if not racing:
+                    break
+                self.number, self.racing, self.learned = number, len(racing), 0
+                for _ in pool.map(self._one_pass, racing, repeat(number)):
+                    pass
+                if self.stopped:
+                    break
+                drop(candidates, number)
+                after(number, racing)
+        return best_of(candidates)
+
+    def run_in_turn(
+        self, candidates: Sequence[GridCandidate], passes: int,
+        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
+    ) -> GridCandidate | None:  # fmt: skip
+        """As `run`, with the same result, in the memory of one candidate: those that stay in the race begin again."""
+        for limit in sorted({*(min(number, passes) for number in RACE), passes}):
+            for c in [c for c in candidates if not c.ended]:
+                c.restart()
+                for number in range(1, limit + 1):
+                    if not (c.ended or self.stopped):
+                        is_new = number > len(c.passes)
+                        self.number, self.racing, self.learned = number, 1, 0
+                        self._one_pass(c, number)
+                        if is_new and not self.stopped:
+                            after(number, [c])
+                c.lanes = None
+            drop(candidates, limit)
+        return best_of(candidates)
+
+    def _one_pass(self, c: GridCandidate, number: int) -> None:
+        assert c.lanes is not None
+        labels, at = self.labels, 0
+        folds = memoryview(self.folds)
+        for batch in self.examples.batches():
+            if self.stopped:
+                return
+            c.lanes.learn(
+                batch, folds[at : at + len(batch)], mean=labels.mean, scale=labels.scale,
+                initial_scale=labels.initial_scale,
+            )  # fmt: skip
+            at += len(batch)
+            self.learned += len(batch)
+        if number <= len(c.passes):
+            return  # it is the same as before
+        scored = self._scored(c.lanes)
+        result = self._stacked(scored, number, None, self._halves)
+        c.passes.append(result)
+        self._choose_nested(c, scored, number)
+        if c.best is None or is_better(result.loss, c.best.loss):
+            c.best, c.kept = result, kept(c.lanes)
+            c.predictions, c.of_best_column = self._predicted(c.lanes, scored, result)
+        elif number - c.best.number >= PATIENCE:
+            c.ended = True
+
+    def _scored(self, lanes: Lanes) -> Any:
+        """The examples of the stack, with the scores of the lanes that do not learn them."""
+        scores, _ = next(self._scores(lanes, len(self._y)))
+        return Scored(self.loss, scores, self._y, self._h, self._initial)
+
+    def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
+        """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
+        width, folds, at, filled = self.classes * len(COLUMNS), memoryview(self._judged_folds), 0, 0
+        scores = memoryview(array("f", bytes(4 * width * size)))
+        for batch in self._judged.batches():
+            begin = 0
+            while begin < len(batch):
+                end = min(len(batch), begin + size - filled)
+                part = batch
+                if end - begin < len(batch):
+                    part = batch.part(begin, end)
+                count = end - begin
+                lanes.score(part, folds[at : at + count], scores[width * filled : width * (filled + count)])
+                begin, at, filled = end, at + count, filled + count
+                if filled == size:
+                    yield scores, filled
+                    filled = 0
+        if filled:
+            yield scores, filled
+
+    def _stacked(self, scored: Any, number: int, rows: Any, halves: tuple[Any, Any]) -> PassResult:
+        """The result of a pass for these rows, and their halves."""
+        losses = [loss if math.isfinite(loss) else math.inf for loss in scored.losses(rows)]
+        best = min(range(len(losses)), key=losses.__getitem__)
+        alone = [float(c == best) for c in range(len(losses))]
+        first, second = halves
+        from_first, from_second = fitted(scored, alone, first), fitted(scored, alone, second)
+        total = scored.loss_of(from_first, second) + scored.loss_of(from_second, first)
+        stacked = total / (sum(self._h) if rows is None else sum(compress(self._h, rows)))
+        u = fitted(scored, alone, rows) if stacked < losses[best] else alone
+        if u is alone:
+            return PassResult(number, losses[best], best, losses, stacked, alone)
+        width = len(COLUMNS)
+        return PassResult(number, stacked, best, losses, stacked, u[:width], (from_first, from_second), u[width:])
+
+    def _choose_nested(self, c: GridCandidate, scored: Any, number: int) -> None:
+        """Choose among the passes so far without each fold."""
+        if number == 1:
+            c.nested = [NestedChoice(math.inf, math.inf) for _ in self._nests]
+            c.nested_predictions = array("d", bytes(8 * self.width * len(self._y)))
+        for k, nest in enumerate(self._nests):
+            result = self._stacked(scored, number, nest.rest, nest.halves)
+            if is_better(result.loss, c.nested[k].loss):
+                u = [*result.u, *result.offsets]
+                c.nested[k] = NestedChoice(result.loss, scored.loss_of(u, nest.fold))
+                scored.predictions(u, c.nested_predictions, nest.fold)
+
+    def reported(self, candidates: Sequence[GridCandidate], best: GridCandidate) -> GridCandidate:
+        """The best candidate, with the loss and the predictions to report."""
+        if not self._nests:
+            return best
+        assert best.best is not None
+        total, found = 0.0, array("d", best.predictions)
+        for k, nest in enumerate(self._nests):
+            c = min((c for c in candidates if c.nested), key=lambda c: c.nested[k].loss)
+            total += c.nested[k].total
+            for i in compress(range(len(nest.fold)), nest.fold):
+                part = slice(self.width * i, self.width * (i + 1))
+                found[part] = c.nested_predictions[part]
+        return replace(best, best=replace(best.best, loss=total / sum(self._h)), predictions=found)
+
+    def _predicted(self, lanes: Lanes, scored: Any, result: PassResult) -> tuple[Any, Any]:
+        """The out-of-fold predictions of all examples, and those by the best column alone. Each is by the stack of the
+        half that it is not in, or by the whole stack if no stack has seen it."""
+        n, width, size, at = len(self._y), self.width, len(self._judged_folds), 0
+        alone, whole = [float(c == result.best) for c in range(len(COLUMNS))], [*result.u, *result.offsets]
+        found, of_column = (memoryview(array("d", bytes(8 * width * size))) for _ in range(2))
+        scored.predictions(alone, of_column[: width * n])
+        if result.halves is None:
+            scored.predictions(whole, found[: width * n])
+        else:
+            for u, half in zip(reversed(result.halves), self._halves, strict=True):
+                scored.predictions(u, found[: width * n], half)
+        if n < size:
+            for scores, count in self._scores(lanes, n):
+                if at:
+                    part = slice(width * at, width * (at + count))
+                    self._predict(scores, alone, at, of_column[part])
+                    self._predict(scores, whole, at, found[part])
+                at += count
+        return found, of_column
+
+    def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
+        """Fill in predictions from those of example `at` on, by their scores."""
+        stacked_scores(self.loss, scores, u, memoryview(self._all_initial)[at : at + len(out)], out)
+
+
+def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
+    """The stack; the best column alone where the stack turns it round: it has then learned how folds differ."""
+    u: list[float] = scored.fit(alone, STRENGTH, rows)
+    return alone if scored.turns_round(u, alone, rows) else u
+
+
+def drop(candidates: Sequence[GridCandidate], number: int) -> None:
+    """End the candidates that are too far behind after a pass."""
+    losses = [c.best.loss for c in candidates if c.best is not None]
+    for c in candidates:
+        c.ended |= number in RACE and c.best is not None and c.best.loss > RACE[number] * min(losses)
+
+
+def best_of(candidates: Sequence[GridCandidate]) -> GridCandidate | None:
+    """The candidate with the least loss, of equal ones the first; None before each of them has finished a pass."""
+    if not all(c.passes for c in candidates):
+        return None
+    return min((c for c in candidates if c.best is not None), key=lambda c: c.best.loss, default=None)  # type: ignore
+
+
+def is_better(loss: float, least: float) -> bool:
+    """Whether a loss is less than the least one so far, by more than what does not count."""
+    return loss < least * (1 - LEAST_GAIN)
+
+
+def halves(folds: Sequence[int], among: Sequence[int]) -> tuple[bytearray, bytearray]:
+    """The examples of the first half of these folds, and of the second; every second one if a half would be empty."""
+    middle = len(among) // 2
+    first, second = (bytearray(fold in some for fold in folds) for some in (among[:middle], among[middle:]))
+    if any(first) and any(second):
+        return first, second
+    of_folds = [i for i, fold in enumerate(folds) if fold in among]
+    for mask, some in ((first, of_folds[::2]), (second, of_folds[1::2])):
+        mask[:] = bytes(len(mask))
+        for i in some:
+            mask[i] = 1
+    return first, second
+
+
+def kept(lanes: Lanes) -> PassState:
+    n = len(lanes)
+    keys = array("I", bytes(4 * n))
+    columns = array("f", bytes(4 * STATE * n * lanes.classes))
+    lanes.weights(keys, columns)
+    return PassState(keys, columns, [lanes.scalars(kind, k) for k in range(lanes.classes) for kind in range(2)])

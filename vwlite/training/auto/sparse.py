@@ -1,0 +1,219 @@
+"""`--sparse`: learners of adagrad-rda side by side, one for each strength and rate, and the choice of a small model.
+
+A learner is as good as its progressive predictions of the later examples. The front has, for each number of weights,
+the learner with the least loss. The model is the smallest one that keeps most of the gain over the best constant: that
+of `--algorithm auto`, or for a stream of that of the best learner.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+
+from vwlite.algorithms.memory import TOO_LONG, table_needs
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.offset import OffsetLearner
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.rules.frozen import Frozen
+from vwlite.model.learners import field_of, make_expander, make_loss, make_rule
+from vwlite.training.auto.model import WeightScale
+
+RATES = (0.6, 1.8, 5.4)  # for labels of deviation 1 and examples of length 1
+STRENGTHS, FACTOR = 15, 2.0
+NORMALIZATIONS = ("none", "l2", "log")
+NO_WEIGHT = 1e100  # a strength
+NEVER = (1 << 64) - 1
+
+Parts = Iterable[tuple[Batch, int | None]]  # batches, each with the line before which it ends
+
+
+# --- the choice ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SparsePoint:
+    """A learner after its pass. loss: of its progressive predictions of the later examples."""
+
+    nonzeros: int
+    loss: float
+    l1: float
+    rate: float
+
+
+def front_of(points: Iterable[SparsePoint]) -> list[SparsePoint]:
+    """Those with less loss than all that have as few weights, from the smallest model on."""
+    found: list[SparsePoint] = []
+    for p in sorted(points, key=lambda p: (p.nonzeros, p.loss, -p.l1, p.rate)):
+        if p.loss < (found[-1].loss if found else math.inf):
+            found.append(p)
+    return found
+
+
+def smallest(front: Sequence[SparsePoint], baseline: float, wanted: float) -> SparsePoint | None:
+    """The smallest model with this gain over the baseline, or the best one if none has it; None if there is no gain."""
+    if not front or not front[-1].loss < baseline:
+        return None
+    return next((p for p in front if baseline - p.loss >= wanted), front[-1])
+
+
+# --- the learners ----------------------------------------------------------------------------
+
+
+class JudgedLearner:
+    """A learner whose loss is also known since a mark, an example after which its loss so far was noted.
+
+    mark: the number of that example. 0: every power of two is a mark, and the loss is that since the last but one: of
+    the last half of the examples, or of more, up to three quarters.
+    """
+
+    def __init__(self, learner: Learner, mark: int = 0) -> None:
+        self.learner = learner
+        self._doubles = mark == 0
+        self._marks = [(0.0, 0.0)] * (1 + self._doubles)
+        self._diverged = False
+        learner.checkpoint_at = mark or 1
+
+    def learn(self, batch: Batch, end: int | None) -> None:
+        """MemoryError; OverflowError for a line that cannot be learned."""
+        line, learner = 0, self.learner
+        while not self._diverged:
+            line = learner.run(batch, line, end)
+            if learner.reason == Reason.CHECKPOINT:
+                tally = learner.progressive
+                self._marks = [*self._marks[1:], (tally.loss, tally.weight)]
+                learner.checkpoint_at = 2 * learner.checkpoint_at if self._doubles else NEVER
+            elif learner.reason == Reason.DIVERGED:
+                self._diverged = True
+            elif learner.reason == Reason.NO_MEMORY:
+                raise MemoryError(table_needs())
+            elif learner.reason == Reason.TOO_LONG:
+                raise OverflowError(f"{batch.source}:{batch.line_number(line)}:1: {TOO_LONG}")
+            else:
+                return
+
+    @property
+    def loss(self) -> float:
+        """The average loss since the mark, or of all examples if it was not reached; infinite if learning diverged."""
+        tally = self.learner.progressive
+        loss, weight = self._marks[0]
+        if tally.weight == weight:
+            loss = weight = 0.0
+        if self._diverged or not tally.weight:
+            return math.inf
+        return float((tally.loss - loss) / (tally.weight - weight))
+
+
+def learn_all(judged: Sequence[JudgedLearner], parts: Parts, pool: Executor) -> None:
+    for batch, end in parts:
+        for done in [pool.submit(one.learn, batch, end) for one in judged]:
+            done.result()
+
+
+@dataclass(frozen=True)
+class LearnerMaker:
+    """labels: how weights for labels of mean 0 and deviation 1 become those of the labels."""
+
+    settings: Settings
+    labels: WeightScale
+
+    def settings_at(self, l1: float, rate: float) -> Settings:
+        """Those of a model."""
+        dropped = ("algorithm", "learning_rate", "power_t", "l1")
+        kept = {name: x for name, x in vars(self.settings).items() if name not in dropped}
+        return replace(Settings.of("adagrad-rda"), **kept, l1=l1, learning_rate=rate)
+
+    def learner(self, l1: float, rate: float, offset: float | None = None) -> Learner:
+        """A learner whose score begins with the offset, which is that of the labels if it is not given."""
+        settings = self.settings_at(l1, rate)
+        loss, expander = make_loss(settings), make_expander(settings)
+        rule = make_rule(settings, loss, expander.constant_key)
+        return OffsetLearner(rule, loss, expander, offset=self.labels.shift if offset is None else offset)
+
+    def empty(self, score: float) -> Learner:
+        """A learner that begins with the best constant, and has an intercept and no other weight."""
+        return self.with_settings(constant=True).learner(NO_WEIGHT, RATES[0] * self.labels.scale, score)
+
+    def constant(self, score: float) -> Learner:
+        """A learner that predicts a constant."""
+        loss, expander = make_loss(self.settings), make_expander(self.settings)
+        rule = Frozen(loss, constant_key=expander.constant_key)
+        return OffsetLearner(rule, loss, expander, offset=score, learn=False)
+
+    def with_settings(self, **changed: object) -> "LearnerMaker":
+        return replace(self, settings=replace(self.settings, **changed))  # type: ignore[arg-type]
+
+
+def intercept_at(learner: Learner, slots: bytearray) -> int | None:
+    """Which of a learner's slots is that of the intercept."""
+    key = learner.expander.constant_key
+    if key is None:
+        return None
+    marks, mark = field_of(learner.rule, slots, "mark").tolist(), (key + 1) & 0xFFFFFFFF
+    return int(marks.index(mark)) if mark in marks else None
+
+
+# --- the grid --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SparseGrid:
+    """Strengths and rates. largest: a strength that leaves no weight; step: the rate of RATES for these data."""
+
+    normalize: str
+    largest: float
+    step: float
+
+    @property
+    def strengths(self) -> list[float]:
+        return [rounded(self.largest / FACTOR**k) for k in range(1, STRENGTHS + 1)]
+
+    @property
+    def rates(self) -> list[float]:
+        return [rounded(rate * self.step) for rate in RATES]
+
+    @property
+    def pairs(self) -> list[tuple[float, float]]:
+        return [(l1, rate) for l1 in self.strengths for rate in self.rates]
+
+
+def rounded(x: float) -> float:
+    """With three digits, as somebody would type it."""
+    return float(f"{x:.3g}")
+
+
+def grid_of(normalize: str, learner: Learner, deviation: float) -> SparseGrid:
+    """The grid by the sums of a learner without weights. deviation: of the labels.
+
+    The largest strength is the largest |mean gradient| of a feature. Rates are for the length of examples: the root of
+    the mean of x'x, weighted by the squares of the loss's derivatives.
+    """
+    rule = learner.rule
+    slots = rule.slots()
+    z, squares = (field_of(rule, slots, name).tolist() for name in ("z", "S"))
+    at = intercept_at(learner, slots)
+    if at is None:  # every prediction was right
+        return SparseGrid(normalize, 0.0, deviation)
+    del z[at]
+    of_intercept = squares.pop(at)
+    length = math.sqrt(math.fsum(squares) / of_intercept) or 1.0
+    return SparseGrid(normalize, max(map(abs, z), default=0.0) / rule.t, deviation / length)
+
+
+def best_grid(
+    maker: LearnerMaker, names: Sequence[str], constant: float, parts: Callable[[], Parts], pool: Executor
+) -> SparseGrid:
+    """The grid of the normalization with the least loss for the smallest strength, at its best rate; of equal ones the
+    first. constant: the best constant score. parts: the examples that decide it."""
+    empty = [JudgedLearner(maker.with_settings(normalize=name).empty(constant)) for name in names]
+    learn_all(empty, parts(), pool)
+    grids = [grid_of(name, j.learner, maker.labels.scale) for name, j in zip(names, empty, strict=True)]
+    if len(grids) == 1:
+        return grids[0]
+    racing, half = [], empty[0].learner.examples // 2
+    for grid in grids:
+        normalized = maker.with_settings(normalize=grid.normalize)
+        racing += [JudgedLearner(normalized.learner(grid.strengths[-1], rate), half) for rate in grid.rates]
+    learn_all(racing, parts(), pool)
+    losses = [j.loss for j in racing]
+    return grids[losses.index(min(losses)) // len(RATES)]

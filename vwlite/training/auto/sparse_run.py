@@ -1,0 +1,373 @@
+"""A run of `vwlite train --sparse`."""
+
+import math
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from vwlite.algorithms.losses import called
+from vwlite.algorithms.memory import available_memory
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.given import GivenPredictions
+from vwlite.core.auto.stream import Reservoir
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner
+from vwlite.errors import UsageError
+from vwlite.model.learners import field_of, slots_of
+from vwlite.options.spec import option_name
+from vwlite.runs.baseline import baseline_of, is_worse
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import NOT_AUTO
+from vwlite.runs.run import BASELINE, say
+from vwlite.runs.source import Source
+from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.model import VALUES, WeightScale
+from vwlite.training.auto.run import ORDERED, ROBUST, AutoTraining
+from vwlite.training.auto.selection import GridCandidate
+from vwlite.training.auto.sparse import (  # fmt: skip
+    NORMALIZATIONS,
+    JudgedLearner,
+    LearnerMaker,
+    Parts,
+    SparseGrid,
+    SparsePoint,
+    best_grid,
+    front_of,
+    intercept_at,
+    learn_all,
+    smallest,
+)
+from vwlite.training.passes import Job, Training
+from vwlite.training.verdict import normalization
+
+DECIDING = 5000  # examples by which the grid is chosen
+FEATURE = 120  # bytes of a feature in the table of a learner, at most
+AS_THEY_COME = "examples are learned as they come, and learners are compared by their last half or a bit more"
+HEADER = "nonzero weights  loss      l1         learning rate"
+
+_JUDGED = "it compares learners by the second half of the data"
+_DRAWN = "its examples are learned in drawn order: use vwlite predict"
+REFUSED = {
+    **dict.fromkeys(NOT_AUTO, _JUDGED),
+    "checkpoint_every": "its model is chosen at the end",
+    "validate": _JUDGED,
+    "predictions": _DRAWN,
+    "raw_predictions": _DRAWN,
+}
+
+
+class SparseTraining(AutoTraining):
+    """The state of one run. Data and labels are read like those of `--algorithm auto`; the learners are others.
+
+    Files are learned in drawn order, first by `--algorithm auto`; learners are judged by their second half. A stream is
+    learned as it comes.
+    """
+
+    judged: Sequence[JudgedLearner] | None = None  # of a stream
+    grid: SparseGrid | None = None
+    front: Sequence[SparsePoint] = ()
+    point: SparsePoint | None = None  # None: the intercept alone is the model
+    gain: float | None = None  # of `--algorithm auto` over the best constant; None: it was not learned
+    features = 0  # of the model, with weights of 0
+
+    _other: "SparseTraining | None" = None  # that learns by `--algorithm auto`
+
+    def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
+        resolved = replace(job.resolved, why="learners of adagrad-rda, as --sparse is given")
+        super().__init__(o, job._replace(resolved=resolved), stack, source)
+        self.pool = stack.enter_context(ThreadPoolExecutor(o.threads))
+        self._checked = 0  # bytes of the learners of a stream when memory was looked at last
+
+    @staticmethod
+    def check(o: TrainOptions) -> None:
+        for name, why in REFUSED.items():
+            if name in o.given:
+                raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
+        if "oaa" in o.typed or "classes" in o.typed:
+            raise UsageError("--sparse and --oaa cannot be used together: it is for one score")
+        if o.passes > 1:
+            raise UsageError("--sparse learns in one pass: leave --passes out")
+        if o.typed.get("normalize") == "center":
+            raise UsageError("--sparse cannot center values: use --normalize none, l2 or log, or leave it out")
+
+    # --- files -------------------------------------------------------------------------------
+
+    def _learn_in_passes(self, counts: list[int], load_batch: Any) -> None:
+        self._learn_labels_as()
+        best = None
+        if self.summary.examples and self.baseline:
+            examples = DrawnExamples.of(self.summary, counts, load_batch)
+            if not self._is_scarce:
+                self.gain = self._gain_of_auto(examples)
+            if (self.gain is None or self.gain > 0) and not self.stopped:
+                best = self._best_of(examples)
+            if self.stopped:
+                return
+        learner = self._given(self._model_settings(), WeightScale())
+        self._load(learner, best)
+        self._feed_given(learner, map(load_batch, range(len(counts))), array("d", []))  # counts them
+
+    def _gain_of_auto(self, examples: DrawnExamples) -> float:
+        """How much less the loss of `--algorithm auto` is than that of the best constant, out of fold."""
+        run = copy(self)
+        self._other = run
+        run._learn_drawn(examples)
+        if run.best is None or run.best.best is None:
+            return 0.0
+        return (run.baseline - run.best.best.loss) * run.labels_as.loss_scale
+
+    def stop(self) -> None:
+        super().stop()
+        if self._other is not None:
+            self._other.stop()
+
+    def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
+        with self.live.cleared():
+            self._say_pass(number_of_pass, ran)
+
+    def _best_of(self, examples: DrawnExamples) -> Learner | None:
+        """The learner that is chosen, after learning the examples; None: the intercept alone."""
+        n = self.summary.examples
+        maker = self._choose_grid(lambda: first_lines(examples.batches(), DECIDING))
+        assert self.grid is not None
+        constant, pairs, at_once = JudgedLearner(maker.constant(self._constant()), n // 2), self.grid.pairs, self._fit()
+        judged: list[JudgedLearner] = []
+        points: list[SparsePoint] = []
+        for begin in range(0, len(pairs), at_once):
+            some = pairs[begin : begin + at_once]
+            judged = [JudgedLearner(maker.learner(*pair), n // 2) for pair in some]
+            learn_all([*judged, constant] if begin == 0 else judged, self._until_stopped(examples), self.pool)
+            points += map(point_of, judged, some)
+        if self.stopped:
+            return None
+        self._choose(points, constant)
+        if self.point is None:
+            return None
+        at = points.index(self.point)
+        if len(judged) < len(points):  # not all of them fit
+            judged = [JudgedLearner(maker.learner(*pairs[at]))]
+            learn_all(judged, self._until_stopped(examples), self.pool)
+            return judged[0].learner
+        return judged[at].learner
+
+    def _until_stopped(self, examples: DrawnExamples) -> Parts:
+        for batch in examples.batches():
+            if self.stopped:
+                return
+            yield batch, None
+
+    def _choose_grid(self, parts: Callable[[], Parts]) -> LearnerMaker:
+        """Choose the grid by the first examples; what makes its learners."""
+        maker = LearnerMaker(self.settings, self.weights_as)
+        names = [self.settings.normalize] if "normalize" in self.options.typed else NORMALIZATIONS
+        self.grid = best_grid(maker, names, self._constant(), parts, self.pool)
+        return maker.with_settings(normalize=self.grid.normalize)
+
+    def _fit(self) -> int:
+        """How many learners fit into memory."""
+        assert self.grid is not None
+        one, room = FEATURE * self.summary.features, available_memory()
+        if room is None:
+            return len(self.grid.pairs)
+        if one > room:
+            raise MemoryError(
+                f"a learner of {self.summary.features:,} features needs {one >> 20:,} MB, and there are "
+                f"{room >> 20:,}: use fewer --bits"
+            )
+        return min(room // one, len(self.grid.pairs))
+
+    def _choose(self, points: Sequence[SparsePoint], constant: JudgedLearner) -> None:
+        assert self.options.sparse is not None
+        self.front, self.baseline = front_of(points), constant.loss
+        self.point = smallest(self.front, self.baseline, self.options.sparse * self._largest_gain)
+        if not self.options.quiet:
+            say(HEADER)
+            for p in self.front:
+                mark = "  chosen" if p == self.point else ""
+                say(f"{p.nonzeros:<15}  {p.loss:<8.6g}  {p.l1:<9.3g}  {p.rate:.3g}{mark}")
+
+    @property
+    def _largest_gain(self) -> float:
+        """That of which a share is kept."""
+        return self.gain if self.gain is not None else self.baseline - self.front[-1].loss if self.front else 0.0
+
+    # --- a stream ----------------------------------------------------------------------------
+
+    @property
+    def _has_begun(self) -> bool:
+        return self.judged is not None
+
+    def _begin_stream(self, kept: Iterable[Batch]) -> None:
+        first = list(kept)
+        self._learn_labels_as()
+        if not self.options.quiet:
+            say(AS_THEY_COME)
+        self.judged = []
+        if self.summary.examples:
+            maker = self._choose_grid(lambda: first_lines(first, DECIDING))
+            assert self.grid is not None
+            self.judged = [JudgedLearner(maker.learner(*pair)) for pair in self.grid.pairs]
+            self.judged.append(JudgedLearner(maker.constant(self._constant())))
+        self._reservoir = Reservoir(self._learned_loss(), self.labels_as.mean, self.labels_as.scale)
+        self.learner = self._given(self._model_settings(), WeightScale())
+        for batch in first:
+            self._learn_stream(batch)
+            if self.stopped:
+                break
+
+    def _learn_stream(self, batch: Batch) -> None:
+        assert self.judged is not None
+        assert isinstance(self.learner, GivenPredictions)
+        self._check_memory()
+        self._reservoir.take(batch)
+        learn_all(self.judged, [(batch, None)], self.pool)
+        self._give_nothing(self.learner, batch)
+        self.feed(batch)
+
+    def _check_memory(self) -> None:
+        """MemoryError before the tables grow beyond it."""
+        assert self.judged is not None
+        taken = sum(j.learner.rule.table_bytes for j in self.judged)
+        room = available_memory() if taken > self._checked else None
+        self._checked = taken
+        if room is not None and 2 * taken > room:
+            raise MemoryError(
+                f"{len(self.judged)} learners have {taken >> 20:,} MB, and there are {room >> 20:,} for more: name "
+                "files, or use --algorithm adagrad-rda --nonzeros N"
+            )
+
+    def _end_stream(self) -> None:
+        assert self.judged is not None
+        assert self.grid is not None
+        assert isinstance(self.learner, GivenPredictions)
+        *judged, constant = self.judged
+        tally = self.learner.progressive
+        has_one_label = tally.min_label == tally.max_label and self.settings.constant and not self.summary.has_initial
+        points = [] if has_one_label else list(map(point_of, judged, self.grid.pairs))
+        self._choose(points, constant)
+        self._load(self.learner, None if self.point is None else judged[points.index(self.point)].learner)
+        if self.point is not None and self._is_worse_than_constant():
+            self.hints.append(ORDERED)
+
+    def _is_worse_than_constant(self) -> bool:
+        """Whether the model is, for a sample of the stream, though its predictions before learning were better."""
+        judge, sample = self._given(self.settings, WeightScale()), self._reservoir.batch()
+        judge.rule.load(self.learner.rule.scalars(), self.learner.rule.slots())
+        self._give_nothing(judge, sample)
+        judge.run(sample)
+        baseline = baseline_of(self.settings, judge, judge.progressive)
+        return baseline is not None and judge.progressive.average > baseline.loss
+
+    # --- the model ---------------------------------------------------------------------------
+
+    def _model_settings(self) -> Settings:
+        """Those of the model that was chosen; of the intercept alone before."""
+        if self.point is None or self.grid is None:
+            usual = Settings.of("adagrad-rda").learning_rate
+            return LearnerMaker(self.settings, self.weights_as).settings_at(0.0, usual)
+        maker = LearnerMaker(self.settings, self.weights_as).with_settings(normalize=self.grid.normalize)
+        return maker.settings_at(self.point.l1, self.point.rate)
+
+    def _load(self, learner: GivenPredictions, best: Learner | None) -> None:
+        """Put the weights of the model into the learner of the run. best: None: the intercept alone."""
+        self.learner, self.settings = learner, self._model_settings()
+        if best is None:
+            self._load_intercept(learner)
+            return
+        self.held = best.progressive
+        slots, scalars = best.rule.slots(), best.rule.scalars()
+        at = intercept_at(best, slots)
+        self.features = len(best.rule) - (at is not None)
+        if at is not None and self.weights_as.shift:
+            z, squares = (field_of(best.rule, slots, name) for name in ("z", "S"))
+            delta, rate = self.settings.delta, scalars["scale"]
+            intercept = rate * z[at] / (delta + math.sqrt(squares[at])) + self.weights_as.shift
+            squares[at] *= self._inertia
+            z[at] = intercept * (delta + math.sqrt(squares[at])) / rate
+        learner.rule.load(scalars, slots)
+
+    @property
+    def _inertia(self) -> float:
+        """By how much the squared gradients of the intercept grow when it becomes that of the labels: a weight of
+        adagrad-rda falls as they grow, which a run that continues could not make up for."""
+        return max(1.0, abs(self.weights_as.shift) / self.weights_as.scale)
+
+    def _load_intercept(self, learner: GivenPredictions) -> None:
+        rate, key = self.settings.learning_rate, learner.expander.constant_key
+        keys = array("I", [] if key is None else [key])
+        of_loss = self.weights_as.slope if self.settings.loss in ROBUST else self.weights_as.scale
+        squares = max(self.summary.examples, 1) * of_loss**2 * self._inertia
+        fields = {"z": self._constant() * (self.settings.delta + math.sqrt(squares)) / rate, "S": squares}
+        slots = slots_of(
+            learner.rule, memoryview(keys),
+            {name: memoryview(array("d", [x] * len(keys))) for name, x in fields.items()},
+        )  # fmt: skip
+        learner.rule.load({"t": float(self.summary.examples), "shift": 0.0, "scale": rate}, slots)
+
+    def chosen(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"baseline": self.baseline, "sparse": self.options.sparse}
+        if self.point is None or self.grid is None:
+            return found | {"model": "intercept"}
+        return found | {
+            "normalize": self.grid.normalize, **reported(self.point), "best loss": self.front[-1].loss,
+            "largest gain": self._largest_gain, "kept": (self.baseline - self.point.loss) / self._largest_gain,
+            "loss is": f"progressive {called(self.settings.loss)}",
+        }  # fmt: skip
+
+    def _doubts(self) -> Iterator[str]:
+        yield from super()._doubts()
+        measures = self.measures(self._held_tally or self.learner.progressive)
+        if self.point is not None and is_worse(measures["average loss"], measures.get("average loss" + BASELINE)):
+            yield ("the loss above, of all rows before they were learned, is worse than that of the best constant; on "
+                   "the later rows, by which the model was chosen, it is better")  # fmt: skip
+
+    def more_for_report(self) -> dict[str, Any]:
+        front = [{**reported(p), "chosen": p == self.point} for p in self.front]
+        return {"chosen": self.chosen(), "front": front}
+
+    def _judged_on(self) -> str:
+        return "on rows before they were learned"
+
+    def _how(self) -> list[str]:
+        if self.point is None or self.grid is None:
+            return super()._how()
+        p = self.point
+        kept = f"{p.nonzeros:,} of {self.features:,} weights"
+        return [normalization(self.grid.normalize), kept, f"l1 {p.l1:g}", f"learning rate {p.rate:g}"]
+
+    def results(self) -> dict[str, Any]:
+        found = Training.results(self)
+        lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
+        if self.point is not None and self.grid is not None:
+            p, kept = self.point, 100 * (self.baseline - self.point.loss) / self._largest_gain
+            of = "the default" if self.gain is not None else "the best learner"
+            lines["chosen"] = (
+                f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
+                f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
+                f"{called(self.settings.loss)} {p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline "
+                f"{self.baseline:.4f})"
+            )
+        elif self.summary.examples:
+            lines["chosen"] = "the intercept alone: nothing predicts better than a constant"
+        return lines | {name.replace("holdout ", "progressive "): value for name, value in found.items()}
+
+
+def point_of(judged: JudgedLearner, pair: tuple[float, float]) -> SparsePoint:
+    return SparsePoint(judged.learner.rule.count_nonzero(), judged.loss, *pair)
+
+
+def reported(p: SparsePoint) -> dict[str, float]:
+    return {"nonzero weights": p.nonzeros, "loss": p.loss, "l1": p.l1, "learning rate": p.rate}
+
+
+def first_lines(batches: Iterable[Batch], most: int) -> Iterator[tuple[Batch, int]]:
+    """The first lines of batches: each batch with where they end in it."""
+    for batch in batches:
+        yield batch, min(most, len(batch))
+        most -= len(batch)
+        if most <= 0:
+            return

@@ -1,0 +1,121 @@
+"""`vwlite train --continue`, and the checks that a model must pass before it is written."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from vwlite.algorithms.settings import Settings
+from vwlite.core.learn.learner import Learner
+from vwlite.errors import CheckError, DataError, UsageError
+from vwlite.hashing import blake2b
+from vwlite.input.reader import check_file
+from vwlite.input.sources import display_name
+from vwlite.model.header import MOST_INPUTS
+from vwlite.options.spec import option_name
+from vwlite.output.text import printable
+from vwlite.runs.conditions import check_names, failures
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import say
+from vwlite.runs.watched import Number, differs, share, watched
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
+
+PIECE = 1 << 20
+NEW = "share of new features"
+NOTHING = blake2b(digest_size=16).digest()
+
+
+class Continuing:
+    """The model of --continue, and the digests of the input: of each file or pipe, its bytes as they are stored."""
+
+    def __init__(self, o: TrainOptions) -> None:
+        assert o.continued is not None
+        for name in ("model", "initial", "checkpoint_every", "save_weights_only"):
+            if name in o.given:
+                raise UsageError(f"--continue and {option_name(name)} cannot be used together: it reads and writes "
+                                 "one model, which is replaced when the whole input is learned")  # fmt: skip
+        self.path, self._again, self._data = o.continued, o.again, o.data
+        self._before: dict[str, Any] = {}  # what the model has of the last run
+        self._features: int | None = None  # of that model
+        self._found: dict[str, Any] = {}  # digests, by the name of a file or pipe
+        self._files: Sequence[str] = ()
+        self._numbers: dict[str, Number] = {}
+
+    def lock(self, o: TrainOptions, frame: RunFrame) -> TrainOptions:
+        """Lock the model before it is read, so that no other job writes it; the options with --initial."""
+        check_file(self.path)
+        self.file = frame.file(self.path)
+        if os.path.exists(self.path):
+            return replace(o, initial=self.path)
+        if not o.quiet:
+            say(f"note: {self.path} is not there: a new model is started")
+        return o
+
+    def begin(self, model: "Model | None", stop: Callable[[], bool]) -> None:
+        """Take the digests of files. DataError if the last run of the model has learned one of them."""
+        if model is not None:
+            self._before, self._features = model.continued, len(model.keys)
+        self._files = [path for path in self._data if path != "-" and os.path.isfile(path)]
+        for path in self._files:
+            self._found[path] = blake2b(digest_size=16)
+            with open(path, "rb") as file:
+                while not stop() and (data := file.read(PIECE)):
+                    self._found[path].update(data)
+        self.check()
+
+    def take(self, name: str, data: Any) -> None:
+        """Add to the digest of a pipe what was read of it."""
+        if name not in self._files:
+            self._found.setdefault(name, blake2b(digest_size=16)).update(data)
+
+    def check(self) -> None:
+        """DataError if the last run of the model has learned a part of the input."""
+        for name, digest in self._found.items():
+            if digest.hexdigest() in self._before.get("inputs", ()) and not self._again:
+                raise DataError(f"{display_name(name)}: the last run of {self.path} has learned this input: name the "
+                                "next one, or add --again to learn it twice")  # fmt: skip
+
+    def stored(self, learner: Learner, passes: int) -> dict[str, Any]:
+        """What the header of the model has of this run."""
+        self._numbers = watched(learner)
+        if self._features is not None and learner.features:
+            new = passes * max(len(learner.rule) - self._features, 0)
+            self._numbers[NEW] = share(new, learner.features, learner.examples / passes)
+        inputs = [digest.hexdigest() for digest in self._found.values() if digest.digest() != NOTHING]
+        numbers = {name: x for name, x in self._numbers.items() if x.error < inf}
+        return {"inputs": inputs[:MOST_INPUTS], "numbers": numbers}
+
+    def notes(self) -> list[str]:
+        """What differs from the last run, as sentences. New features become fewer: only more are worth one."""
+        before = {name: Number(*x) for name, x in self._before.get("numbers", {}).items()}
+        pairs = [(name, before[name], x) for name, x in self._numbers.items() if name in before]
+        return [f"{printable(name)}: {b.value:.4g}, in the last run {a.value:.4g}: vwlite drift shows the columns"
+                for name, a, b in pairs if differs(a, b) and (name != NEW or b.value > a.value)]  # fmt: skip
+
+
+class Checks:
+    """--fail-if and --min-examples. UsageError for a measure that does not exist."""
+
+    def __init__(self, o: TrainOptions, settings: Settings, chooses_loss: bool) -> None:
+        self._options, losses = o, ("logistic", "squared", "poisson") if chooses_loss else (settings.loss,)
+        own = ["log_loss"] if settings.oaa else [*map(_of_loss, losses), "auc"]
+        check_names(o.fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
+
+    def failed(self, settings: Settings, measures: dict[str, Any], examples: int, kept: str) -> CheckError | None:
+        """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned."""
+        values = {name.replace(" ", "_"): x for name, x in measures.items()}
+        if not settings.oaa:
+            values[_of_loss(settings.loss)] = measures.get("average loss")
+        found = failures(self._options.fail_if, values)
+        if examples < (self._options.min_examples or 0):
+            found.append(f"--min-examples {self._options.min_examples}: it is {examples}")
+        return CheckError("; ".join(filter(None, [*found, kept]))) if found else None
+
+
+def _of_loss(loss: str) -> str:
+    """The name of an average loss, as vwlite evaluate has it."""
+    return {"logistic": "log_loss", "squared": "mse"}.get(loss, f"{loss.replace('-', '_')}_loss")

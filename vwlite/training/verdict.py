@@ -1,0 +1,50 @@
+"""The first sentences of the summary of a training run: how good the model is, and how it came about."""
+
+import math
+from typing import Any
+
+from vwlite.algorithms.losses import called
+from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.table import algorithm_of
+from vwlite.runs.baseline import is_worse
+from vwlite.runs.run import BASELINE
+
+NORMALIZATIONS = {"none": "no normalization", "center": "columns centered"}
+
+
+def result(settings: Settings, measures: dict[str, Any], rows: str) -> str:
+    """`log loss 0.4113 on rows not learned; best constant 0.5756, 28.5 % better`; "" if nothing was measured.
+
+    measures: as `Run.measures` has them. rows: which they are of.
+    """
+    name = "log loss" if "log loss" in measures else "average loss"
+    loss, baseline = measures.get(name), measures.get(name + BASELINE)
+    if loss is None or not math.isfinite(loss):
+        return ""
+    usual = "share of errors" if settings.oaa else called(settings.loss)
+    said = f"{usual if name == 'average loss' else name} {loss:.4f} {rows}"
+    if baseline is None or not math.isfinite(baseline):
+        return said
+    gain = 100 * (1 - loss / baseline) if baseline else 0.0
+    if gain >= 0.05:
+        return f"{said}; best constant {baseline:.4f}, {gain:.1f} % better"
+    compared = f"{-gain:.1f} % worse" if is_worse(loss, baseline) else "no better"
+    return f"{said}; {compared} than the best constant, {baseline:.4f}"
+
+
+def normalization(name: str) -> str:
+    return NORMALIZATIONS.get(name, f"normalization {name}")
+
+
+def count_of_passes(used: int, best: int | None = None) -> str:
+    """`6 of 9 passes`, if the model is that of the sixth."""
+    if best is not None and best != used:
+        return f"{best} of {used} passes"
+    return f"{used} passes" if used > 1 else "one pass"
+
+
+def update(settings: Settings) -> str:
+    """`update gd with learning rate 1`"""
+    name, rate = settings.algorithm, algorithm_of(settings.algorithm).rate
+    how = f" with {rate.removeprefix(f'{name}_').replace('_', ' ')} {getattr(settings, rate):g}" if rate else ""
+    return f"update {name}{how}"
