@@ -88,7 +88,6 @@ class AlgorithmType(click.ParamType):
 @click.argument("name", required=False, type=AlgorithmType(), metavar="[NAME]")
 def algorithms_command(name: str | None) -> int:
     """Explain algorithms (`vwlite train`) and solvers (`vwlite solve`): a list of all, or the page of NAME."""
-
     return run("vwlite.help.algorithms:algorithms", name)
 
 

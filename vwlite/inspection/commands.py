@@ -70,7 +70,6 @@ def check_command(files: tuple[str, ...], options: TrainOptions) -> int:
 
     Exit code 0: all are valid. 1: some are not; the output says why.
     """
-
     return run("vwlite.inspection.check:check", files, options)
 
 
@@ -85,7 +84,6 @@ def check_command(files: tuple[str, ...], options: TrainOptions) -> int:
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def info_command(model: str, as_json: bool) -> int:
     """Show the options, counters, state and size of MODEL."""
-
     return run("vwlite.inspection.info:info", model, as_json)
 
 
@@ -125,7 +123,6 @@ def weights_command(
     standard deviation of the feature's value in all examples. Then the sums of |weight x spread| by column or
     namespace. Names are those of DATA, too.
     """
-
     chosen = (top, everything, features, contains, by_class)
     return run("vwlite.inspection.weights:weights", model, data, *chosen, as_json, **typed)
 
