@@ -1,1 +1,1 @@
-"""The algorithms: their table, their pages, their classes."""
+"""The algorithms and solvers: their tables, settings, checks and pages."""

@@ -50,8 +50,6 @@ def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
 
 
 def _unreadable(source: str, e: OSError) -> NoInputError:
-    pass  # TODO self import
-
     return NoInputError(unreadable(display_name(source), e))
 
 
@@ -60,8 +58,6 @@ def _no_data(head: bytes, source: str) -> str:
     firsts = (b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff", b"\xd0\xcf")
     if not head.startswith(firsts) and head[1:4] != b"\0\0\0":
         return ""
-    pass  # TODO self import
-
     return not_data(head, source)
 
 

@@ -187,8 +187,6 @@ def weights(
 
     given = {name: value for name, value in typed.items() if value not in (None, ())}
     if data:
-        pass  # TODO self import
-
         return beside_data(ModelOptions(model=model, data=data, **given), rows, as_json, None if everything else TOP)
     if given:
         name = next(iter(given)).replace("_", "-")

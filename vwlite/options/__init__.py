@@ -1,1 +1,1 @@
-"""The options of the command line, and their resolution to settings."""
+"""The mechanism of options: rows, types of values, what was probably meant."""

@@ -1,1 +1,1 @@
-"""Output: atomic files, and the standard streams."""
+"""Files that are complete or absent, standard streams, signals, progress, text for people."""

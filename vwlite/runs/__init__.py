@@ -1,1 +1,1 @@
-"""The runs of the commands that process data."""
+"""What all runs of commands share: options, signals and files around a run, the source of batches, notes."""
