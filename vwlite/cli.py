@@ -3,7 +3,7 @@
 import os
 import sys
 
-from vwlite.errors import _INTERNAL, ClosedPipe, outcome
+from vwlite.errors import INTERNAL, ClosedPipe, outcome
 from vwlite.output import stdio
 from vwlite.program import version_text
 
@@ -26,7 +26,7 @@ def run(arguments: list[str] | None = None) -> int:
         return e.exit_code
     except Exception as e:
         code, message = outcome(e)
-        if message.startswith(_INTERNAL) and os.environ.get("VWLITE_DEBUG"):
+        if message.startswith(INTERNAL) and os.environ.get("VWLITE_DEBUG"):
             raise
         stdio.say_error(message)
         return code

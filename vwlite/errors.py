@@ -76,7 +76,7 @@ class ClosedPipe(VwliteError):
     exit_code = 0
 
 
-_INTERNAL = "internal error:"
+INTERNAL = "internal error:"
 # What a disk or a network file system may say at any call, such as closing a file that was read.
 _FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE)
 
@@ -91,7 +91,7 @@ def outcome(e: Exception) -> tuple[int, str]:
         return ShortageError.exit_code, shortage
     if isinstance(e, OSError) and e.errno in _FAILING:
         return WriteError.exit_code, f"{e.filename or 'reading or writing a file'}: {e.strerror}"
-    return 70, f"{_INTERNAL} {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)"
+    return 70, f"{INTERNAL} {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)"
 
 
 def _shortage(e: Exception) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.sources import UnreadableInput, _no_data, _status, _unreadable, display_name
+from vwlite.input.sources import UnreadableInput, display_name, status_of, unreadable_error, why_no_data
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
@@ -102,7 +102,7 @@ def total_size(sources: Sequence[str]) -> int | None:
     """Bytes of all sources; None if one of them is not a regular file."""
     total = 0
     for source in sources:
-        info = _status(source)
+        info = status_of(source)
         if not stat.S_ISREG(info.st_mode):
             return None
         total += info.st_size
@@ -242,9 +242,9 @@ class _File:
         self.done = 0  # bytes read, as stored
         self._size = block_size
         self._stop = stop
-        mode = _status(source).st_mode
+        mode = status_of(source).st_mode
         if stat.S_ISDIR(mode):
-            raise _unreadable(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+            raise unreadable_error(source, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
         # A named pipe without a writer must not block here, where `stop` is not looked at. (Elsewhere than on
         # Linux it would seem to be at its end.)
         waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) and sys.platform == "linux" else 0
@@ -277,7 +277,7 @@ class _File:
             if not _may_be_magic(head):
                 break
         name = next((name for magic, name in UNSUPPORTED.items() if head.startswith(magic)), None)
-        if why := _no_data(head, self.name):
+        if why := why_no_data(head, self.name):
             self.fault = why
         elif name:
             self.fault = f"compressed with {name}, which is not supported: decompress it first"

@@ -35,25 +35,25 @@ def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
     """NoInputError for the first source that cannot be read, DataError for one that is a model or the like, before
     anything is read. Standard input that is a terminal is announced."""
     for source in sources or ["-"]:
-        mode = _status(source).st_mode
+        mode = status_of(source).st_mode
         try:
             if stat.S_ISDIR(mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             if stat.S_ISREG(mode) and source != "-":  # opening a pipe and closing it again would end its writer
                 with open(source, "rb") as file:
-                    if why := _no_data(file.read(512), source):
+                    if why := why_no_data(file.read(512), source):
                         raise DataError(f"{source}: {why}")
         except OSError as e:
-            raise _unreadable(source, e) from e
+            raise unreadable_error(source, e) from e
         if source == "-" and not quiet and os.isatty(0):
             say("note: reading lines from the terminal; Ctrl-D ends them")
 
 
-def _unreadable(source: str, e: OSError) -> NoInputError:
+def unreadable_error(source: str, e: OSError) -> NoInputError:
     return NoInputError(unreadable(display_name(source), e))
 
 
-def _no_data(head: bytes, source: str) -> str:
+def why_no_data(head: bytes, source: str) -> str:
     """Why a file that begins so is not data, if it is a model or similar."""
     firsts = (b"PK\3\4", b"vwlite cache", b"\xff\xfe", b"\xfe\xff", b"\xd0\xcf")
     if not head.startswith(firsts) and head[1:4] != b"\0\0\0":
@@ -61,11 +61,11 @@ def _no_data(head: bytes, source: str) -> str:
     return not_data(head, source)
 
 
-def _status(source: str) -> os.stat_result:
+def status_of(source: str) -> os.stat_result:
     try:
         return os.fstat(0) if source == "-" else os.stat(source)
     except OSError as e:
-        raise _unreadable(source, e) from e
+        raise unreadable_error(source, e) from e
 
 
 _FETCH = {

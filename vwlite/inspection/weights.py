@@ -24,7 +24,7 @@ from vwlite.inspection.commands import TOP
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
-from vwlite.model.weights import CHUNK, Row, _bytes, largest, look_up
+from vwlite.model.weights import CHUNK, Row, largest, look_up, name_bytes
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import say
 from vwlite.output.text import cut, printable
@@ -231,7 +231,7 @@ def write_rows(model: "Model", rows: "Iterator[Row]", as_json: bool, typed: bool
             waiting.append(separator + json_text(one))
             separator = ",\n"
         else:
-            shown = "".join(f"\t{name if typed else escaped(_bytes(name))}" for name in names)
+            shown = "".join(f"\t{name if typed else escaped(name_bytes(name))}" for name in names)
             number = "unknown" if weight is None else repr(weight)
             waiting.append(f"{index}{columns[k]}\t{number}{shown}\n")
         if len(waiting) == CHUNK:

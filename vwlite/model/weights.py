@@ -21,7 +21,7 @@ def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
 
     from vwlite.model.feature_names import indices_of
 
-    key = _bytes(name)
+    key = name_bytes(name)
     found = []
     k = model.records
     for index in model.names.keys_of(key) or indices_of(model.settings, key):
@@ -46,7 +46,7 @@ def largest(
     names = names_by_index(model)
     by = np.abs(weights if sizes is None else sizes)
     if contains is not None:
-        text = _bytes(contains)
+        text = name_bytes(contains)
         chosen = [key for key, name in model.names if text in name]
         shown &= np.repeat(np.isin(keys, chosen), k)
     if not by_class:
@@ -88,5 +88,5 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "surrogateescape")
 
 
-def _bytes(name: str) -> bytes:
+def name_bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")

@@ -1,7 +1,6 @@
 """Text for people: what may be printed of names and labels, and numbers in few digits."""
 
 
-
 def shown(x: float | None, about: bool = False) -> str:
     """A number with four digits."""
     if x is None:

@@ -21,11 +21,11 @@ class Number(NamedTuple):
 
 def mean(total: float, squares: float, weight: float, weight2: float) -> Number:
     """Of x, by the sums of w x, w x^2, w and w^2. The error of a few is infinite: they may be alike by chance."""
-    value, n = total / weight, _effective(weight, weight2)
+    value, n = total / weight, effective(weight, weight2)
     return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) / n) if n >= FEW else math.inf)
 
 
-def _effective(weight: float, weight2: float) -> float:
+def effective(weight: float, weight2: float) -> float:
     """As many examples of equal weight; 0 if that is not known, as squares of these weights overflow or vanish."""
     return weight * weight / weight2 if 0 < weight2 < math.inf and weight * weight < math.inf else 0.0
 
@@ -52,7 +52,7 @@ def watched(learner: "Learner") -> dict[str, Number]:
         found["unknown features"] = share(learner.unknown, learner.looked_up, learner.examples)
     if not tally.weight:
         return found
-    examples = _effective(tally.weight, tally.weight2)
+    examples = effective(tally.weight, tally.weight2)
     if names is not None:
         sums = map(sum, tally.matrix(learner.named) or [])
         found |= {f"label {name}": share(x, tally.weight, examples)
