@@ -162,7 +162,7 @@ class FwSynthetic:
 
 STREAMS: dict[str, Callable[[int], Rcv1 | Clicks | FwSynthetic]] = {
     "rcv1": Rcv1, "clicks": Clicks, "fw-synthetic": FwSynthetic,
-}  # fmt: skip
+}
 
 
 def draw_labels(rng: np.random.Generator, margin: np.ndarray) -> np.ndarray:

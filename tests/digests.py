@@ -45,19 +45,19 @@ LEARNED = {
     "arow": ["--loss hinge"],
     "ftrl": ["--loss logistic --l1 0.2 --l2 0.1", "--loss squared"],
     "smidas": ["--loss logistic --l1 0.01", "--loss squared --l1 0.01 -l 0.01"],
-}  # fmt: skip
+}
 LINES = 1500  # the last bit of an exponential differs once in a thousand times
 CLASSES = ["gd --loss logistic", "l1-ball --softmax --radius 30", "adagrad --softmax", "sgd --loss logistic"]
 MERGED = ["gd --loss logistic", "sgd --loss logistic", "l1-ball --loss logistic --radius 3",
           "eg --loss logistic " + BALL, "eg-pm --loss logistic " + BALL, "simplex --loss logistic " + BALL,
           "adagrad --loss logistic --l1 0.001", "adagrad-rda --loss logistic --l1 0.001",
           "adagrad-ball --loss logistic --radius 3", "arow --loss hinge", "ftrl --loss logistic --l1 0.2",
-          "truncated-gradient --loss logistic --l1 0.01"]  # fmt: skip
+          "truncated-gradient --loss logistic --l1 0.01"]
 SOLVED = ["--loss logistic --l1 0.02", "--loss logistic --radius 5", "--loss squared --l2 0.1 --l1 0.01",
           "--loss squared-hinge --l2 0.1", "--loss hinge --l2 0.1", "--loss logistic --l1 0.02 --solver cd",
           "--loss logistic --radius 5 --solver accelerated", "--loss hinge --l2 0.1 --solver sdca",
           "--loss logistic --radius 5 --solver eg-pm", "--loss logistic --l1 0.02 --solver scd",
-          "--loss poisson --l2 0.1"]  # fmt: skip
+          "--loss poisson --l2 0.1"]
 
 
 def text(kind: str, seed: int, lines: int) -> str:
@@ -71,7 +71,7 @@ def text(kind: str, seed: int, lines: int) -> str:
         numbers = [round(10 ** (2 * chance.random() - 1), 3) for _ in range(3)]
         score = sum(weights[w] for w in words) / 2 + chance.random() - 0.5
         label = {"binary": "1" if score > 0 else "-1", "counts": str(int(max(0.0, score))),
-                 "classes": str(1 + (score > -0.7) + (score > 0.7))}[kind]  # fmt: skip
+                 "classes": str(1 + (score > -0.7) + (score > 0.7))}[kind]
         features = " ".join(f"w{w}" for w in words)
         out.append(f"{label} |a {features} |n " + " ".join(f"x{i}:{x}" for i, x in enumerate(numbers)) + "\n")
     return "".join(out)
@@ -93,7 +93,7 @@ def cases() -> Iterator[tuple[str, list[str]]]:
     yield "train auto, in one pass", [
         "train binary --algorithm auto --loss logistic -m out.m -p out.p --passes 1",
         "predict -m out.m binary.test -p out.t",
-    ]  # fmt: skip
+    ]
     for options in CLASSES:
         yield (
             f"train --oaa 3 {options}",
@@ -105,13 +105,13 @@ def cases() -> Iterator[tuple[str, list[str]]]:
     for options in MERGED:
         shards = [f"train binary.{i} --algorithm {options} -m m{i}" for i in "123"]
         yield f"merge {options}", [*shards, "merge m1 m2 m3 -o out.m", "merge m1 m2 m3 --holdout binary.test -o out.h",
-                                   "train binary.test -i out.h -m out.on"]  # fmt: skip
+                                   "train binary.test -i out.h -m out.on"]
     for options in SOLVED:
         data = "counts" if "poisson" in options else "binary"
         yield f"solve {options}", [f"solve {data} {options} -m out.m", f"predict -m out.m {data}.test -p out.t"]
     yield "solve --l1-path", ["solve binary --loss logistic --l1-path 5 -m out.%d"]
     yield "solve --softmax", ["solve classes --oaa 3 --softmax --radius 5 -m out.m",
-                              "predict -m out.m classes.test -p out.t --probabilities"]  # fmt: skip
+                              "predict -m out.m classes.test -p out.t --probabilities"]
 
 
 def printed() -> Iterator[tuple[str, list[str]]]:
@@ -123,7 +123,7 @@ def printed() -> Iterator[tuple[str, list[str]]]:
         "classes": "classes --oaa 3", "named classes": "t.csv --label k --oaa 3 --classes auto",
         "class weights": "binary --class-weight balanced", "names": f"t.csv {table} --names",
         "center": "binary --algorithm gd --loss logistic --normalize center",
-    }  # fmt: skip
+    }
     for name, options in kinds.items():
         data = options.split()[0]
         learn = f"train {options} -m out.m" + (" -p out.p" if name not in ("sparse", "validate") else "")
@@ -133,20 +133,20 @@ def printed() -> Iterator[tuple[str, list[str]]]:
         yield f"auto {name}", [learn, *shown]
     for target in ("tsv", "json", "sql", "c", "python", "vw"):
         yield f"export {target}", ["train binary --algorithm gd --loss logistic -m m",
-                                   f"export m --to {target} -o out.{target}"]  # fmt: skip
+                                   f"export m --to {target} -o out.{target}"]
     yield "import", ["train binary --algorithm gd --loss logistic -m m", "export m --to tsv -o out.tsv",
-                     "import out.tsv --loss logistic -m out.m", "predict -m out.m binary -p out.p"]  # fmt: skip
+                     "import out.tsv --loss logistic -m out.m", "predict -m out.m binary -p out.p"]
     yield "tune", ["tune binary --json --try l1=1e-6..1e-2:log --jobs 1 -m out.m"]
     yield "describe", ["describe t.csv --label y --json", "describe binary --json", "convert t.csv --label y"]
     yield "calibrate", ["train binary --algorithm gd --loss logistic -m m", "calibrate -m m binary.test -o out.m",
-                        "calibrate -m m binary.test -o out.i --method isotonic"]  # fmt: skip
+                        "calibrate -m m binary.test -o out.i --method isotonic"]
     yield "certify", ["solve binary --loss logistic --l1 0.02 -m m", "certify -m m binary"]
     yield "diff", ["train binary.1 --algorithm gd -m m1", "train binary.2 --algorithm gd -m m2",
-                   "diff m1 m2 binary --json"]  # fmt: skip
+                   "diff m1 m2 binary --json"]
     yield "continue", ["train binary.1 --algorithm gd --loss logistic --continue out.m",
-                       "train binary.2 --continue out.m"]  # fmt: skip
+                       "train binary.2 --continue out.m"]
     yield "vw", ["vw -d binary --loss_function logistic -f out.m -p out.p --readable_model out.r",
-                 "vw -d binary.test -t -i out.m -p out.t"]  # fmt: skip
+                 "vw -d binary.test -t -i out.m -p out.t"]
 
 
 def table() -> list[dict[str, object]]:

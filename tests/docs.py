@@ -132,7 +132,7 @@ def losses() -> str:
     labels = {"any": "any number", "binary": "-1, 1", "nonnegative": "0 or more"}
     found = [("loss", "l(p, y)", "labels")]
     found += [(loss.name, loss.formula, "; ".join(filter(None, (labels[loss.labels], loss.note))))
-              for loss in LOSSES.values()]  # fmt: skip
+              for loss in LOSSES.values()]
     first, second = (max(len(row[i]) for row in found) for i in (0, 1))
     width = 100 - 4 - (first + 2) - (second + 2)
     cells = [(name, formula, wrap(about, width)) for name, formula, about in found]

@@ -4,12 +4,12 @@ __version__ = "0.2.0"
 
 __all__ = [
     "LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "evaluate", "load_model", "report",
-]  # fmt: skip
+]
 
 _PLACES = {
     "SparseClassifier": "sparse", "SparseRegressor": "sparse", "load_model": "loaded", "LoadedModel": "loaded",
     "evaluate": "evaluation", "report": "evaluation",
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> object:

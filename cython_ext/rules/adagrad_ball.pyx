@@ -124,7 +124,7 @@ cdef class AdagradBall(Adaptive):
         return {
             **super().scalars(), "sum": self.S.high, "sum_rest": self.S.low, "inverses": self.R.high,
             "inverses_rest": self.R.low, "largest": self.largest,
-        }  # fmt: skip
+        }
 
     def set_scalars(self, scalars):
         super().set_scalars(scalars)

@@ -138,7 +138,7 @@ cdef class Descent:
             "objective": self.objective if self.known else None, "step": self.step, "curvature": self.curvature,
             "rate": self.rate, "trials": self.trials, "rounds": self.rounds, "steps": self.steps, "known": self.known,
             "done": self.done, "noisy": self.noisy,
-        }  # fmt: skip
+        }
 
     def load(self, numbers, arrays):
         """Continue from a state. ValueError: an invalid one."""

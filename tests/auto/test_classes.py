@@ -47,7 +47,7 @@ def test_lanes_of_classes_are_those_of_the_reference(folds):
         [own.learn(*example, 1 if line.label == k else -1, at, line.importance, line.initial)
          for k, own in enumerate(slow, 1)]
         for example, line, at in zip(examples, stream, fold, strict=True)
-    ]  # fmt: skip
+    ]
     row, columns = weights_of(lanes)
     for k in range(CLASSES):
         found = np.array([columns[k][row[key]][:COLUMNS] for key in number]).T
@@ -55,7 +55,7 @@ def test_lanes_of_classes_are_those_of_the_reference(folds):
     assert scores.reshape(-1, CLASSES, COLUMNS) == pytest.approx(np.array(expected), rel=2e-3, abs=2e-4)
     lanes.score(batch, fold, scores)
     after = [[own.scores(np.array(keys), np.array(x), at) for own in slow]
-             for (keys, x), at in zip(examples, fold, strict=True)]  # fmt: skip
+             for (keys, x), at in zip(examples, fold, strict=True)]
     assert scores.reshape(-1, CLASSES, COLUMNS) == pytest.approx(np.array(after), rel=2e-3, abs=2e-4)
 
 

@@ -13,7 +13,7 @@ def folds(contents, features, labels, count: int = 4) -> np.ndarray:
     out = bytearray(len(contents))
     folds_of(
         np.asarray(contents, np.uint64), np.asarray(features, np.uint32), np.asarray(labels, float), out, count
-    )  # fmt: skip
+    )
     return np.frombuffer(out, np.uint8)
 
 
@@ -31,7 +31,7 @@ LABELS = {
     "nearly of kinds": lambda rng, kind: np.where(rng.random(len(kind)) < 0.05, -1, 1) * ((kind % 2) * 2.0 - 1),
     "numbers": lambda rng, kind: rng.normal(size=len(kind)),
     "classes": lambda rng, kind: rng.integers(1, 6, len(kind)).astype(float),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -81,7 +81,7 @@ ORDERS = {
     "appended": lambda rng, n: np.r_[np.arange(n), rng.permutation(n)[: n // 2]],
     "a bootstrap sample": lambda rng, n: rng.integers(0, n, n),
     "some rows ten times": lambda rng, n: rng.permutation(np.r_[np.arange(n), np.repeat(np.arange(n // 10), 9)]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("order", ORDERS)

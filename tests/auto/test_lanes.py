@@ -156,7 +156,7 @@ def test_huge_and_tiny_values_stay_finite(loss):
         Line(float(rng.integers(0, 2) * 2 - (loss == "logistic")), tuple((int(k), float(rng.choice([-1, 1]) * size))
              for k, size in zip(rng.choice(9, 5, replace=False), rng.permutation(sizes), strict=True)))
         for _ in range(300)
-    ]  # fmt: skip
+    ]
     fold = rng.integers(0, 4, len(stream)).astype(np.uint8)
     lanes, scores = fresh(loss, 4), np.zeros(COLUMNS * len(stream), np.float32)
     lanes.learn(batch_of(stream), fold, scores=scores)

@@ -13,7 +13,7 @@ CASES = {
        for tau in (0.1, 0.5, TAU)},
     **{f"huber {delta}": (robust.ScaledHuber(delta), robust.ScaledHuber(delta), ScaledHuber(delta))
        for delta in (1e-6, DELTA, 1.0, 3.0)},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -229,7 +229,7 @@ def family(loss: str) -> dict[str, Learn]:
 CLASSIFIERS: dict[str, Learn] = {
     **family("logistic"), GD_TUNED: tuned("logistic", "gd"), ADAGRAD: tuned("logistic", "adagrad"),
     LOGISTIC: logistic_regression, SGD: sgd_classifier,
-}  # fmt: skip
+}
 
 # --- figures --------------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ Measured = dict[str, dict[str, list[float]]]  # learner -> measure -> a figure f
 def measure(
     name: str, learners: Mapping[str, Learn], measures: Mapping[str, Measure], orders: int,
     load: Callable[[int, Path], Parts],
-) -> Measured:  # fmt: skip
+) -> Measured:
     found: Measured = {learner: {kind: [] for kind in measures} for learner in learners}
     for order in range(orders):
         with work_folder() as folder:
@@ -321,7 +321,7 @@ def beside_prototype(sets: Sets) -> str:
 STYLES = (
     ("#d62728", "o"), ("#ff9896", "o"), ("0.6", "v"), ("#1f77b4", "v"), ("#9467bd", "^"), ("#2ca02c", "s"),
     ("0.6", "s"),
-)  # fmt: skip
+)
 
 
 def draw(sets: Sets, path: Path) -> None:
@@ -425,7 +425,7 @@ def classes(source: Path, quick: bool) -> str:
     learners = {
         FILES: ours_of_classes(*AUTO), GD: ours_of_classes("--algorithm", "gd", "--loss", "logistic"),
         LOGISTIC: multinomial,
-    }  # fmt: skip
+    }
     measures: dict[str, Measure] = {"log loss": lambda found, _: found[0], "error, %": lambda found, _: 100 * found[1]}
     if quick:
         train, test = (read(source / f"digits.{part}.libsvm") for part in ("train", "test"))

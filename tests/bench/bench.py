@@ -128,7 +128,7 @@ def rows(work: Work, seconds: Seconds) -> Iterator[Row]:
         yield (
             work.name if first else "", span(median(ours)) if first else "", name, span(median(theirs)), spread,
             goal_text(goals.get(name)), reached,
-        )  # fmt: skip
+        )
         first = False
     if first:
         yield work.name, span(median(ours)), "", "", "", "", ""
@@ -383,7 +383,7 @@ def works_of_both(clicks: str) -> list[Work]:
             "train `--oaa 10` from a fifth of the text", [*train, "--oaa", "10", "-f", "oaa.vw.model"],
             TRAIN, [*train, *GD, "--oaa", "10", "-m", "oaa.model"], with_classes(clicks),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def with_classes(clicks: str) -> str:
@@ -493,7 +493,7 @@ def table_rows(count: int, rounds: int) -> Iterator[Row]:
         yield (
             f"train, table of {count:,} rows, 12 columns, {name}", span(ours), "", f"{count / ours:,.0f} rows/s", ratio,
             goal_text(limit), verdict(ours / base, limit),
-        )  # fmt: skip
+        )
 
 
 def write_table(stem: str, count: int) -> None:
@@ -505,7 +505,7 @@ def write_table(stem: str, count: int) -> None:
         table.write(",".join(names) + "\n")
         for _ in range(count):
             numbers = [rng.randrange(2), rng.randrange(18, 80), rng.randrange(24), round(rng.random() * 100, 2),
-                       round(rng.random(), 4), int(rng.expovariate(0.1))]  # fmt: skip
+                       round(rng.random(), 4), int(rng.expovariate(0.1))]
             cells = [*numbers, *(f"{word[:4]}{rng.randrange(most)}" for word, most in words.items())]
             table.write(",".join(map(str, cells)) + "\n")
             lines.write(json.dumps(dict(zip(names, cells, strict=True))) + "\n")
@@ -522,7 +522,7 @@ def memory_rows(clicks: str) -> Iterator[Row]:
             f"peak memory, clicks, `-q {cross}`, {features:,} features", f"{peak / 1e6:.0f} MB", "", "",
             f"64 MB and {max(0, peak - 64e6) / features:.0f} bytes per feature", f"{limit / 1e6:.0f} MB",
             verdict(peak, limit),
-        )  # fmt: skip
+        )
         say(f"peak memory, -q {cross}: {peak / 1e6:.0f} MB")
 
 

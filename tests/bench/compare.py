@@ -105,7 +105,7 @@ OWN: dict[str, dict[str, Any]] = {
     "ftrl": {"rates": (0.1, 0.3, 1, 3, 10), "beside": BETAS,
              "strengths": (0, 0.1, 0.3, 1, 3, 10, 30, 100, 300)},
     "smidas": {"rates": (1, 3, 10, 30)},
-}  # fmt: skip
+}
 
 
 def usual(a: Algorithm) -> Grid:
@@ -158,7 +158,7 @@ SETS = (
         scaled=-1, noise=1000,
         only=("gd", "sgd", "truncated-gradient", "l1-ball", "eg-pm", "adagrad", "adagrad-rda", "ftrl", "smidas"),
     ),
-)  # fmt: skip
+)
 QUICK_SETS = (
     Data("documents", "documents that are made up", "rcv1.vw"),
     Data("tumours", "breast cancer", "breast_cancer.train.vw", "breast_cancer.test.vw", passes=2, scaled=-1, noise=3),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 def load(
     address: tuple[str, int], bodies: Sequence[bytes], *, connections: int = 8, seconds: float = 5.0,
     path: str = "/predict", kind: str = "text/plain", by_line: bool = False,
-) -> tuple[list[float], list[tuple[int, int, bytes]]]:  # fmt: skip
+) -> tuple[list[float], list[tuple[int, int, bytes]]]:
     """The seconds of each request, and (number of the body, status, answer), in the order in which they came.
     by_line: in Vowpal Wabbit's protocol, which has no status: it is 200."""
     requests = list(bodies) if by_line else [

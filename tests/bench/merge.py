@@ -145,7 +145,7 @@ def best_rate(folder: Path, algorithm: str) -> tuple[str, str]:
     losses = {}
     for rate in RATES[algorithm]:
         vwlite("train", folder / "all", "--loss", "logistic", "--algorithm", algorithm, *rate, "--quiet", "--report",
-               folder / "t.json")  # fmt: skip
+               folder / "t.json")
         losses[rate] = report_of(folder / "t.json")["average loss"]
     return min(losses, key=losses.__getitem__)
 
@@ -259,13 +259,13 @@ def table_of_holdouts(ratios: Ratios) -> str:
     heads = ["shuffled shards", "at most", "tuning draws", "reached", "other draws", "reached"]
     summary = table(heads, goals, "lrrlrl")
     titles = ["set", "holdout", "shards", "merges", "over one, median", "largest", "over the best shard, largest",
-              "above 1.03"]  # fmt: skip
+              "above 1.03"]
     rows = []
     for name, size, skewed in dict.fromkeys(key[:3] for key in ratios):
         pairs = [pair for other in (False, True) for pair in ratios[name, size, skewed, other]]
         one, best = (np.array(column) for column in zip(*pairs, strict=True))
         rows.append([name, f"{size:,}", "skewed" if skewed else "shuffled", str(len(pairs)), f"{np.median(one):.3f}",
-                     f"{one.max():.3f}", f"{best.max():.3f}", str(int((best > LARGEST_OVER_BEST).sum()))])  # fmt: skip
+                     f"{one.max():.3f}", f"{best.max():.3f}", str(int((best > LARGEST_OVER_BEST).sum()))])
     return f"{summary}\n\n{table(titles, rows, 'lrlrrrrr')}"
 
 
@@ -300,7 +300,7 @@ def qualities(data: Path, sets: list[str], works: list[str], limit: int | None) 
                         worst = max(r.merged / min(r.best_shard, r.start or r.best_shard) for r in found)
                         over, how = last.merged / one, ", ".join(r.chosen for r in found)
                         cells = [name, str(seed), f"{algorithm} {' '.join(rate)}", str(count), f"{one:.4f}",
-                                 f"{last.merged:.4f}", f"{over:.3f}", f"{worst:.3f}", how]  # fmt: skip
+                                 f"{last.merged:.4f}", f"{over:.3f}", f"{worst:.3f}", how]
                         out.append(Found(what, seed, cells, over, worst))
                         say(f"{what}: {' '.join(cells)}")
     return out
@@ -310,7 +310,7 @@ def tables_of(found: list[Found], works: list[str]) -> str:
     """The goals, and all merges."""
     head = ["set", "draw", "algorithm", "shards", "one", "merged", "over one", "over the best there was", "chosen"]
     titles = ["what", "draw", "merges", "over one, median", "at most", "largest", "over the best there was, largest",
-              "at most", "reached"]  # fmt: skip
+              "at most", "reached"]
     goals = []
     for what, draw in ((what, draw) for what in works for draw in (TUNED, OTHER)):
         work, mine = WORKS[what], [f for f in found if (f.work, f.draw) == (what, draw)]
@@ -318,7 +318,7 @@ def tables_of(found: list[Found], works: list[str]) -> str:
         reached = median <= work.over_one and (work.over_best is None or worst <= work.over_best)
         goals.append([work.title, str(draw), str(len(mine)), f"{median:.3f}", f"{work.over_one}",
                       f"{max(f.over_one for f in mine):.3f}", f"{worst:.3f}", f"{work.over_best or ''}",
-                      verdict(reached)])  # fmt: skip
+                      verdict(reached)])
     tables = [table(titles, goals, "lrrrrrrrl")]
     for what in works:
         cells = [f.cells for f in found if f.work == what]
@@ -338,7 +338,7 @@ def a_model(seed: int, features: int) -> Model:
         counters={"examples": 1000 + seed, "unlabelled": 0, "features": 10 * features},
         rule={"t": 1000.0 + seed, "shift": 0.0}, keys=memoryview(keys), weights=memoryview(w),
         state={"S": memoryview(S), "z": memoryview(z)}, program=f"vwlite {__version__}",
-    )  # fmt: skip
+    )
 
 
 def command(*arguments: object) -> tuple[float, float]:
@@ -413,7 +413,7 @@ def many(shards: int, lines: int) -> str:
         [name, f"{cost.keys:,}", f"{cost.out:,}", f"{cost.bytes / 1e6:.1f}", f"{cost.bytes_out / 1e6:.1f}",
          f"{cost.seconds:.2f}", f"{1e9 * (cost.seconds - start) / cost.keys:.0f}", f"{start + of_key * cost.keys:.2f}"]
         for name, cost in ((f"{shards // 4} models", few), (f"{shards} models at once", whole))
-    ]  # fmt: skip
+    ]
     speed = f"Learning from {shards} shards, {size:.0f} MB of text: {learning:.1f} s of a processor."
     paper = on_paper(max(whole.seconds - start, 0.0) / whole.keys, whole)
     return f"{table(titles, rows, 'lr')}\n\n{speed}\n\n{paper}"

@@ -162,7 +162,7 @@ PROGRAMS = (
         "river", "river", in_python("river", river), json_options("l1", 1e-5, 1e-4, 1e-3),
         json_options("rate", 0.3, 3),
     ),
-)  # fmt: skip
+)
 
 
 # --- measuring ------------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ def main() -> None:
                 report = solved(
                     folder, *shards, "--shards", 2, *strength, *more, *begin, "--tolerance", 0, "--max-passes",
                     options.rounds,
-                )  # fmt: skip
+                )
                 cells, rounds = cells_of(report, results["objective"])
                 each = 8 if "--no-constant" in more else 16
                 sent = f"{(4 + rounds * each) * features / 1e6:.1f}" if rounds else "-"

@@ -70,7 +70,7 @@ buffered answers and without Nagle's algorithm. The daemons have a process for e
 def rows(n: int) -> list[str]:
     draw = random.Random(1)
     return [f"{(-1) ** i} |a " + " ".join(f"w{int(draw.paretovariate(0.7)) % 5000}" for _ in range(20)) + "\n"
-            for i in range(n)]  # fmt: skip
+            for i in range(n)]
 
 
 def measured(command: list[str], bodies: list[bytes], seconds: float, by_line: bool) -> tuple[float, float, float]:
@@ -112,7 +112,7 @@ def main() -> None:
         servers = {"vwlite serve": [*vwlite, "serve", "-m", model, "--port", "0"],
                    "scikit-learn, http.server": [sys.executable, "-c", NAIVE, str(data)],
                    "vwlite vw --daemon": ours,
-                   "Vowpal Wabbit --daemon": [sys.executable, "-c", DAEMON, old]}  # fmt: skip
+                   "Vowpal Wabbit --daemon": [sys.executable, "-c", DAEMON, old]}
         found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
         for _ in range(o.rounds):
             for name, command in servers.items():

@@ -102,7 +102,7 @@ def main() -> int:
     def huge(draw: random.Random) -> None:
         with socket.create_connection(("127.0.0.1", port), 30) as s:
             how = draw.choice((b"Content-Length: 1073741824\r\n\r\n",
-                               b"Transfer-Encoding: chunked\r\n\r\n40000000\r\n"))  # fmt: skip
+                               b"Transfer-Encoding: chunked\r\n\r\n40000000\r\n"))
             s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\n" + how)
             for _ in range(1024):
                 s.sendall(bytes(1 << 20))
@@ -111,7 +111,7 @@ def main() -> int:
         n = draw.choice((1, 10, 1000, 3000))
         at = draw.randrange(len(table) + 1 - n)
         kind, body = draw.choice((("application/json", b"[%b]" % b",".join(table[at : at + n])),
-                                  ("application/x-ndjson", b"".join(table[at : at + n]))))  # fmt: skip
+                                  ("application/x-ndjson", b"".join(table[at : at + n]))))
         status, text = post(port, body, "model=t&explain=3", kind)
         answers = json.loads(text) if kind == "application/json" else [*map(json.loads, text.splitlines())]
         if status != 200 or [a["prediction"] for a in answers] != numbers[at : at + n]:

@@ -270,7 +270,7 @@ def loosest(reaches: Callable[[float], bool], ladder: list[float]) -> float | No
 def against_liblinear(
     work: str, found: Case, loss: str, options: str, library: Path, kind: Callable[..., Any], rounds: int,
     strength: dict[str, float], name: str, l1: float, scale: float = 1.0,
-) -> Result:  # fmt: skip
+) -> Result:
     """scale: what is added to the mean loss of LIBLINEAR's weights is scale / 2 ||w||^2 for the SVM."""
     rival = Liblinear(library, found)
 

@@ -201,7 +201,7 @@ def judged(kind: str, loss: str, n: int, seed: int) -> dict[str, Found] | None:
         found[name] = Found(
             test - bayes, of_best - bayes, of_own - bayes,
             loss_of(loss, here, y) > own + 1e-6 * abs(own),
-        )  # fmt: skip
+        )
     return found
 
 
@@ -226,7 +226,7 @@ def stress(quick: bool) -> str:
         if signal:
             rows.append([title, str(len(signal)), *(f"{share_of(signal, name):.3f}" for name in LEARNERS),
                          *(percent(worse(signal, name)) for name in LEARNERS),
-                         *(percent([f.worse_on_own for f in of(some, name)]) for name in LEARNERS)])  # fmt: skip
+                         *(percent([f.worse_on_own for f in of(some, name)]) for name in LEARNERS)])
     signal = {cell: models for cell, models in found.items() if cell[0] not in WITHOUT}
     shares = [share_of(signal, name) for name in LEARNERS]
     own = sum(f.worse_on_own for f in of(found, auto))

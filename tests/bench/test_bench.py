@@ -107,7 +107,7 @@ def test_the_benchmark_of_merging_fills_its_tables(tmp_path: Path, others: list[
     results.write_text((FOLDER / "MERGE.md").read_text())
     options = ["--data", tmp_path, "--features", 500, "--shards", 20, "--examples", 50, "--megabytes", 0.02,
                "--draws", 1, "--results", results, "--only", "round", "rounds", "skewed", "holdouts", *others,
-               "--sets"]  # fmt: skip
+               "--sets"]
     start("merge", *options, "a9a")
     text = results.read_text()
     algorithms = ("adagrad", "ftrl", "gd")
@@ -184,7 +184,7 @@ def test_what_is_far_behind_the_best_tuned_learner_is_named() -> None:
     sets = {
         "near": measured(FILES=0.4, ADAGRAD=0.38), "far": measured(FILES=0.4, ONE_PASS=0.1, LOGISTIC=0.2),
         "learned by heart": measured(LOGISTIC=1e-5),
-    }  # fmt: skip
+    }
     text = auto.goals_of(sets)
     rows = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in cells_of(text)}
     assert rows["auto"] == [f"{(math.log(0.4 / 0.38) + math.log(2)) / 2:+.3f}", "0", "**no**", "far 2.00"]
@@ -323,7 +323,7 @@ def test_results_are_kept_one_record_a_line(tmp_path: Path) -> None:
     assert path.read_text().splitlines() == [
         "{", ' "a": [', '  {"x": [1, 2], "y": [0.333333333, Infinity]},', "  {}", " ],", ' "n": 22490,',
         ' "made": "today \\"x\\"",', ' "10": [', "  [[]]", " ]", "}",
-    ]  # fmt: skip
+    ]
     assert json.loads(path.read_text()) == {str(name): value for name, value in harness.rounded(results).items()}
 
 

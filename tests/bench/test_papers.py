@@ -16,7 +16,7 @@ from vwlite.core.solve.problem import Problem
 def papers() -> Any:
     """The modules of the folder `papers`, by name."""
     names = ("adagrad", "batch", "data", "differences", "figures", "interior", "online", "projections", "stochastic",
-             "truncated_gradient")  # fmt: skip
+             "truncated_gradient")
     return SimpleNamespace(**{name: load(f"papers.{name}") for name in names})
 
 
@@ -121,7 +121,7 @@ def test_drawn_data_are_the_same_for_a_seed(papers) -> None:
     d = papers.data
     for make in (lambda seed: d.arcene(20, 60, 30, seed),
                  lambda seed: d.random_bits(30, 50, 0.05, np.random.default_rng(seed)),
-                 lambda seed: d.random_signs(5, 9, np.random.default_rng(seed))):  # fmt: skip
+                 lambda seed: d.random_signs(5, 9, np.random.default_rng(seed))):
         assert same(make(1), make(1)) and not same(make(1), make(2))
     found = d.arcene()
     assert len(found) == 100 and found.features == 10_000 and 0.5 < found.nonzeros / 1e6 < 0.58
@@ -174,7 +174,7 @@ def test_dual_averaging_is_the_closed_form_of_its_sums(papers) -> None:
 def test_the_findings_of_a_made_up_table(papers) -> None:
     a = papers.adagrad
     rows = {"RDA": (0.06, 0.2), "FB": (0.07, 0.4), "AdaGrad-RDA": (0.05, 0.1), "AdaGrad-FB": (0.05, 0.3),
-            "PA": (0.08, 0.9), "AROW": (0.04, 0.9)}  # fmt: skip
+            "PA": (0.08, 0.9), "AROW": (0.04, 0.9)}
     cells = {method: {t: a.Cell(*row, "") for t in a.TOPICS} for method, row in rows.items()}
     findings = a.findings_of(cells)
     assert [f.verdict for f in findings] == ["agrees", "in part", "agrees", "agrees", "not done"]

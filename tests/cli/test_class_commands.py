@@ -25,7 +25,7 @@ BAD = [
     ("--classes 1,2,3,4,5,6,7,8,9", "x |f a",
      "label 'x' is not one of the classes 1, 2, 3, 4, 5, 6, 7, 8, ...; --classes must name all"),
     ("--oaa 2 --classes auto", "3 |f a", "label '3' is a new class, but --oaa 2 allows only 1, 2"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("options", "line", "message"), BAD)
@@ -272,7 +272,7 @@ def test_names_that_the_model_knows_are_the_only_ones_to_predict(vwlite, tmp_pat
 def test_a_model_that_has_seen_no_class_predicts_none(vwlite, tmp_path):
     (tmp_path / "data.vw").write_text(" |f a\n")
     vwlite("train", *GD, tmp_path / "data.vw", "--oaa", "2", "--classes", "auto", "-m", tmp_path / "model", "--quiet",
-           "--loss", "logistic", "--allow-empty")  # fmt: skip
+           "--loss", "logistic", "--allow-empty")
     assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw").out == "?\n"
     assert vwlite("predict", "-m", tmp_path / "model", tmp_path / "data.vw", "--probabilities").out == "\n"
 
@@ -315,7 +315,7 @@ def test_a_name_cannot_command_the_terminal(vwlite, tmp_path):
         ("--oaa 3 --softmax --algorithm pa --loss hinge", "--softmax has its own loss: leave --loss hinge out"),
         ("--oaa 3 --nonnegative", "--nonnegative has no effect with --algorithm gd: it is an option of l1-ball"),
     ],
-)  # fmt: skip
+)
 def test_options_that_contradict_each_other(vwlite, tmp_path, options, said):
     """Before any data is read: the file is not there."""
     (tmp_path / "data").write_text("bad\n")

@@ -817,7 +817,7 @@ def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
     ("loss", "link", "right"),
     [("squared", "logistic", "logistic"), ("squared", "glf1", "logistic"), ("hinge", "logistic", "logistic"),
      ("quantile", "poisson", "poisson"), ("logistic", "poisson", "poisson"), ("poisson", "glf1", "logistic")],
-)  # fmt: skip
+)
 def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, right):
     Path("data").write_text("1 |a b\n")
     said = f"--link {link} cannot be applied to the scores of --loss {loss}, only of --loss {right}"
@@ -1031,7 +1031,7 @@ WITH_NAMES = [
     "calibrate -m model data -o new", "solve data --l1 0.1 -m new", "certify -m model data --l1 0.1",
     "export none --to tsv -o new", "import none -m new", "tune data -m new --max-seconds 1",
     "report -m model data -o new.html", "train data -m new --report none/x", "vw -d none", "vw -d data -f new",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("command", WITH_NAMES)

@@ -14,7 +14,7 @@ DIGESTS = Path(__file__).parents[1] / "digests.py"
 HIDDEN = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"
 # What NumPy's functions and OpenBLAS choose their code by; those that a build does not know are left out by NumPy.
 PLAIN = {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX2 FMA3",
-         "OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
+         "OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1"}
 # What the C library computes in several ways. (Roots and fma are exact.)
 CHOSEN = re.compile(
     r" U (exp2?|expm1|log2?|log10|log1p|pow|a?(sin|cos|tan)h?|atan2|cbrt|hypot|erfc?|[lt]gamma)(f|l)?(@.*)?$",

@@ -94,7 +94,7 @@ JOBS = {
     "vw passes": Job(
         f"vw -d {ONE} -c --passes 3 -f model", ("model", f"{ONE}.cache"), several=("model", f"{ONE}.cache")
     ),
-}  # fmt: skip
+}
 CODES = {0, 1, 2, 65, 66, 73, 74, 75}  # of runs that end by themselves; not 70, an error in the program
 
 
@@ -185,7 +185,7 @@ def fill(folder: Path, known: Known) -> None:
 NAMES = (
     "open", "write", "pipe", "dup", "fsync", "rename", "close", "unlink", "fchmod", "fstat", "stat", "lstat",
     "ftruncate", "lseek", "listdir", "read", "readv", "preadv", "pathconf",
-)  # fmt: skip
+)
 
 
 class Faults:
@@ -296,7 +296,7 @@ ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EMFILE, err
 POSSIBLE = {  # of calls that know few of them
     "os.pipe": (errno.EMFILE, errno.ENFILE), "os.dup": (errno.EMFILE,), "os.lseek": (errno.EIO,),
     "os.close": (errno.EIO, errno.ENOSPC, errno.EDQUOT),
-}  # fmt: skip
+}
 
 
 @drawn(60)
@@ -451,7 +451,7 @@ def test_a_signal_while_a_command_starts(folder, known, number):
     process = subprocess.Popen(
         [sys.executable, "-X", "importtime", *PROGRAM[1:], *job.command.split()], cwd=folder, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
     assert process.stderr is not None
     for line in process.stderr:
         if line.endswith(b" vwlite.output.signals\n"):
@@ -476,7 +476,7 @@ def test_a_signal_while_a_command_learns(folder, known, number):
     process = subprocess.Popen(
         [*PROGRAM, *job.command.split(), "-P", "1"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
     assert process.stderr is not None
     for line in process.stderr:
         rows -= line[:1].isdigit()

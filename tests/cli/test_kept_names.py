@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 def rows(classes=CLASSES, times=4):
     each = len(classes) * len(KINDS)
     return [{"order": f"{'A' * (i % 3)} {i}", "kind": KINDS[i % len(KINDS)], "n": i % 7 + 0.5,
-             "y": classes[i // len(KINDS) % len(classes)]} for i in range(times * each // 2)]  # fmt: skip
+             "y": classes[i // len(KINDS) % len(classes)]} for i in range(times * each // 2)]
 
 
 def write(found, form="csv"):
@@ -121,7 +121,7 @@ def test_words_are_features_of_their_own(vwlite):
     shown = json.loads(vwlite("weights", "m", "--feature", "kind^kind=a b", "--json").out)
     assert {row["index"] for row in shown} == {feature_hash(b"kind=a b", b"kind")}
     names = {c["name"] for line in vwlite("explain", "-m", "m", data, "--json").out.splitlines()
-             for of in json.loads(line)["classes"] for c in of["contributions"]}  # fmt: skip
+             for of in json.loads(line)["classes"] for c in of["contributions"]}
     assert names >= {f"kind^kind={kind}" for kind in KINDS}
 
 
@@ -161,7 +161,7 @@ def test_vw_text_of_a_table_is_escaped_and_read_by_its_model(vwlite, form, optio
     answers = list(load_model("m").predict_lines(made.out))
     assert answers == [unescaped(line.split()[0]) for line in expected.splitlines()]
     explained = [[json.loads(line)["classes"] for line in vwlite("explain", "-m", "m", name, "--json").out.splitlines()]
-                 for name in (data, "t.vw")]  # fmt: skip
+                 for name in (data, "t.vw")]
     assert explained[0] == explained[1]
     vwlite("train", "t.vw", "-i", "m", "-m", "of text")
     vwlite("train", data, "-i", "m", "-m", "of table")
@@ -251,7 +251,7 @@ def rewritten(path: str, change) -> None:
     (lambda m: m.columns.update(names=3), "its labels and features have names of the kind 3, which is unknown"),
     (lambda m: m.classes.__setitem__(0, "a\tb"), "is not a name of a class"),
     (lambda m: m.classes.__setitem__(0, " a"), "is not a name of a class"),
-])  # fmt: skip
+])
 def test_invalid_names_are_refused(vwlite, change, said):
     vwlite("train", *GD, write(rows()), *CLASSIFIED, "-m", "m")
     rewritten("m", change)

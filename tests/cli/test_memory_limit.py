@@ -162,7 +162,7 @@ def test_a_full_disk(at, limit):
     ended = subprocess.run(
         [*PROGRAM, "solve", "d", "--l1-of-max", "0.001", "--memory", ENOUGH, "-m", "m"], capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), timeout=PATIENT,
-    )  # fmt: skip
+    )
     assert ended.returncode == 74, ended
     assert "cannot be written: File too large; set TMPDIR to a folder with more space" in ended.stderr
     assert Path("m").read_bytes() == b"old" and os.listdir("tmp") == []

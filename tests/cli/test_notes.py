@@ -110,7 +110,7 @@ NUMBERS = "and --loss squared predicts such a number; for two classes use"
         ("red red", "--oaa 3 --classes auto", "every example is of class red: learning needs two labels", None),
         ("2 1", "--oaa 3", None, None),
     ],
-)  # fmt: skip
+)
 def test_labels_that_suggest_another_loss_or_none_are_reported(vwlite, labels, options, expected, count):
     notes, results = train(vwlite, "".join(f"{y} |a x{y}\n" for y in labels.split()), *options.split())
     assert notes == ([expected] if expected else [])
@@ -133,7 +133,7 @@ def many(namespace, words, count=300):
     "options",
     ["", "-q ::", "--algorithm ftrl --l1 3", "--algorithm truncated-gradient --l1 0.05", "--save-weights-only",
      "--algorithm adagrad --nonzeros 10", "--loss squared --average --algorithm sgd"],
-)  # fmt: skip
+)
 def test_data_that_the_model_hardly_knows_is_reported(vwlite, options, form):
     def text(namespace, first):
         lines = many(namespace, 100)
@@ -169,7 +169,7 @@ def test_the_share_of_unknown_features_is_exact(vwlite):
     assert notes == [
         "58 % of the features of the data are unknown to m: are names and namespaces the same as in training?",
         unseen.format("c", 2), unseen.format("d", 3),
-    ]  # fmt: skip
+    ]
 
 
 def test_quiet_runs_have_no_notes_but_in_the_report(vwlite):
@@ -353,7 +353,7 @@ def test_a_model_of_an_older_program_says_only_what_is_known(vwlite):
         ((1, 2, 5, 9.5), "--loss squared"), ((0, 2), "--loss poisson"), ((0, 1, 2), "--loss poisson"),
         ((1, 2, 5, 9.5), "--loss quantile --quantile-tau 0.8"), ((1, 2, 5, 9.5), "--loss huber --huber-delta 0.5"),
     ],
-)  # fmt: skip
+)
 def test_a_loss_above_that_of_a_constant_is_reported(vwlite, labels, options):
     """The best constant is looked for on a grid; labels that come from nowhere, and steps that are too large."""
     chance = random.Random(3)

@@ -19,7 +19,7 @@ from vwlite.solving.options import CertifyOptions, SolveOptions
 KINDS = (
     Settings, InputOptions, PredictOptions, TrainOptions, SolveOptions, CertifyOptions, MergeOptions,
     DaskTrainOptions, DaskPredictOptions, DescribeOptions, DiffOptions, EvaluateOptions,
-)  # fmt: skip
+)
 ROWS = [(kind, f.name, spec) for kind in KINDS for f in fields(kind) for spec in f.metadata.get("specs", ())]
 
 

@@ -39,7 +39,7 @@ READ_MODEL = {name for name, words in COMMANDS.items() if "-m" in words}
 NOT_FILES = {"dask predict": {"output"}, "dask sums": {"output", "initial"}}  # folders, and what another command writes
 OUTPUT = {"calibrate": ["-o", "new"], "dask predict": ["-o", "new"], "names": ["-o", "new"], "export": ["-o", "new"],
           "import": ["-m", "new"], "merge": ["-o", "new"], "train": ["-m", "new"], "solve": ["-m", "new"],
-          "dask train": ["-m", "new"]}  # fmt: skip
+          "dask train": ["-m", "new"]}
 NEEDS = {"--rejects": ["--on-error", "skip"]}
 REPLACED = {("names", "--output", "model")}  # by its own name
 
@@ -63,7 +63,7 @@ def _outputs() -> list[tuple[str, str]]:
         if isinstance(option, click.Option) and isinstance(option.type, FileName)
         and option.name not in READ | NOT_FILES.get(name, set())
         and not (option.name == "model" and name in READ_MODEL)
-    ]  # fmt: skip
+    ]
 
 
 OUTPUTS = _outputs()

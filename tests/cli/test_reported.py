@@ -184,7 +184,7 @@ def script(text: str) -> str:
     """What a script prints, on both outputs. `vwlite` and `python` are those of the tests."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(["sh", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
-                          env={**os.environ, "PATH": path}, check=False)  # fmt: skip
+                          env={**os.environ, "PATH": path}, check=False)
     return done.stdout.decode()
 
 

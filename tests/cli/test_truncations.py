@@ -15,7 +15,7 @@ READERS = [
     (["info", "MODEL"], 65), (["info", "MODEL", "--json"], 65), (["weights", "MODEL"], 65),
     (["weights", "MODEL", "--feature", "a^x"], 65), (["export", "MODEL", "--to", "vw", "-o", "OUT"], 65),
     (["check", "MODEL"], 1),
-]  # fmt: skip
+]
 
 
 def lengths(path: Path):

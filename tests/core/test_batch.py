@@ -217,7 +217,7 @@ def places_of(batch: Batch) -> dict[str, int]:
     for name, size in [
         ("numbers", 24 * lines), ("tag_begin", 4 * lines + 4), ("span_begin", 4 * lines + 4),
         ("feature_begin", 4 * spans + 4), ("hash", 4 * features), ("value", 4 * features), ("kind", lines),
-    ]:  # fmt: skip
+    ]:
         places[name] = at
         at += -(-size // 8) * 8
     return places

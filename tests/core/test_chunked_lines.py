@@ -104,7 +104,7 @@ def test_pieces_learn_and_predict_the_same_bits(vwlite, tmp_path, monkeypatch, r
         vwlite, tmp_path, monkeypatch, text(labels), "--algorithm", rule, *options, *bits_of, "-q", "::",
         *(["-l", "0.0005" if "poisson" in options else "0.05"] if ALGORITHMS[rule].schedule else []),
         *(["--holdout-period", "7"] if bits == "6" else []),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("multi", [[], ["--softmax"]], ids=["oaa", "softmax"])
@@ -113,7 +113,7 @@ def test_pieces_of_several_classes_are_the_same(vwlite, tmp_path, monkeypatch, r
     compare(
         vwlite, tmp_path, monkeypatch, text(["1", "2", "3"]), "--algorithm", rule, *OPTIONS.get(rule, []),
         "--loss", "logistic", "--oaa", "3", *multi, "-q", "::", "-b", "8",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("options", [["-q", "ab"], ["--cubic", "aab", "-q", "bb"], ["--interactions", "aaaa"], []])
@@ -201,7 +201,7 @@ def test_a_line_whose_weights_have_no_space_is_named(vwlite, tmp_path, monkeypat
     words = vwlite(
         command, tmp_path / "d", "-q", "aa", "--oaa", "100", "-b", "30", "-f", tmp_path / "m", "--quiet", *one_by_one,
         code=70,
-    ).err  # fmt: skip
+    ).err
     assert words.startswith("out of memory: ")
     assert "makes 125,751 features with its interactions" in words
     assert command == "vw" or f"{tmp_path / 'd'}:2 makes" in words

@@ -38,7 +38,7 @@ def learner_of(rule, loss="logistic", *, oaa=K, bits=BITS, holdout_period=7, lea
     settings = replace(Settings.of(rule), loss=loss, bits=bits, oaa=oaa, **(OPTIONS.get(rule, {}) | options))
     return make_learner(
         settings, learn=learn, holdout_period=holdout_period, predictions=True, raw_predictions=True
-    )  # fmt: skip
+    )
 
 
 def go(learner, stream, passes=1, decay=0.9):

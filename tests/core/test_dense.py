@@ -96,6 +96,6 @@ def test_what_does_not_fit_is_refused():
         (dot, np.ones(2), np.ones(3)), (times, np.ones((2, 3)), np.ones(2), np.ones(2)),
         (times_transposed, np.ones((2, 3)), np.ones(3), np.ones(3)), (solve, np.ones((2, 3)), np.ones(2)),
         (add_outer_products, np.ones((2, 2)), np.ones(1), np.ones((1, 3))), (eigenvectors, np.ones((2, 2)), np.ones(3)),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(ValueError, match=r"do not fit|lengths"):
             call(*arguments)

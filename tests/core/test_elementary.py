@@ -111,7 +111,7 @@ def test_powf_is_nearly_always_rounded_correctly(y):
 
 
 RARE = [0.0, -0.0, 5e-324, -5e-324, 1e-320, 1e-17, -1e-17, 1.0, -1.0, 2.0**53, 1e308, -1e308, math.inf, -math.inf,
-       math.nan, 710.0, -746.0, 1e5, -1e5]  # fmt: skip
+       math.nan, 710.0, -746.0, 1e5, -1e5]
 
 
 @pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "pow", "powf"])

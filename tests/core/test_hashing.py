@@ -71,4 +71,4 @@ def test_hashes_of_vowpal_wabbit():
     assert [(h & (2**24 - 1), x) for h, x in zip(batch.hash, batch.value, strict=True)] == [
         (6588476, 6), (14432275, 2), (6588480, 1), (3554660, 3), (6588475, 21),
         (8840433, 1), (11, 1), (6781160, 2), (5, 1),
-    ]  # fmt: skip
+    ]

@@ -18,7 +18,7 @@ MATRICES = st.integers(0, 5).flatmap(
 )
 ARRAYS = (
     "label", "importance", "initial", "kind", "tag_begin", "span_begin", "feature_begin", "letter", "hash", "value",
-)  # fmt: skip
+)
 
 
 def csr(dense, index=np.int32, kind=np.float64):
@@ -115,7 +115,7 @@ def test_arrays_that_do_not_fit_are_refused():
         (values[:5], columns, begins), (values[::2], columns[::2], begins), (values, columns, begins.astype(np.int64)),
         (values.astype(np.int64), columns, begins), (values, columns.astype(np.uint32), begins.astype(np.uint32)),
         (values, columns, begins[:0]), (values.reshape(2, 3), columns, begins),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=r"fit together|float32|int32"):
             Matrix(*wrong, width=3)
     for label in (np.zeros(3), np.zeros(2, dtype=np.float32), np.zeros(4)[::2]):

@@ -24,7 +24,7 @@ def merged(seed, algorithm, **options):
         constant_row=CONSTANT,
         w=w, S=chance.exponential(size=(N, 1)), extra=chance.normal(size=(N, 1)), absent=chance.random((N, 1)) * 0.2,
         unseen=[0.0], features=1000,
-    )  # fmt: skip
+    )
 
 
 def rule_of(m):

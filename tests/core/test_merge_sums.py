@@ -47,7 +47,7 @@ class Model:
             misplaced(self.keys, "I"), misplaced(flat["w"], "d"), misplaced(flat["S"], self.code),
             misplaced(flat["x"], "d"), self.columns, [0.0] * self.classes, self.penalty,
             blank_evidence=BLANK[self.kind], **more,
-        )  # fmt: skip
+        )
 
     def dense(self, name, blank=0.0):
         out = np.full((self.n, self.classes), blank)
@@ -73,7 +73,7 @@ def test_sums_are_those_of_the_reference(seed, kind, started):
     sums = Sums(
         start.stream(), [m.stream(share=1 / shards) for m in models], wanted=NAMES, evidence=kind, extra="added",
         beta=beta, rates=rates,
-    )  # fmt: skip
+    )
     union = sorted({*start.keys, *(k for m in models for k in m.keys)})
     assert list(sums.keys) == union
     assert len(sums["mean"]) == len(union) * classes

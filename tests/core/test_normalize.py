@@ -123,7 +123,7 @@ def test_refuses_what_it_cannot_do():
 
 @settings(max_examples=200, deadline=None)
 @given(SPANS, PATTERNS, st.sampled_from([b"", b"a", b"bc"]), st.sampled_from([32, 18, 2]), st.booleans(),
-       st.sampled_from(["l2", "log"]))  # fmt: skip
+       st.sampled_from(["l2", "log"]))
 def test_interactions_come_first_and_the_intercept_is_apart(spans, patterns, ignore_linear, bits, constant, name):
     filters = {"ignore_linear": ignore_linear, "bits": bits}
     expander = Expander(interactions=patterns, constant=constant, normalizer=Normalizer(name), **filters)

@@ -181,7 +181,7 @@ def test_short_numbers_are_those_of_printf():
     r = random.Random(7)
     drawn = [lambda: r.random(), lambda: 10 ** (-5 * r.random()), lambda: round(r.random(), 7),
              lambda: (r.randint(1, 999_999) + 0.5) / 10 ** r.randint(6, 10),
-             lambda: 10.0 ** -r.randint(0, 5) * (1 + r.choice([-1, 1]) * 2.0 ** -r.randint(15, 52))]  # fmt: skip
+             lambda: 10.0 ** -r.randint(0, 5) * (1 + r.choice([-1, 1]) * 2.0 ** -r.randint(15, 52))]
     edges = [0.0, -0.0, 1.0, 1e-4, 9.99999e-5, 0.99999949999, 0.9999995, math.inf, math.nan, -0.5, 1e300, 123456.5]
     for x in edges + [draw() for draw in drawn for _ in range(4000)]:
         assert short(x) == f"{x:g}"
@@ -240,7 +240,7 @@ def test_the_middle_between_two_floats(bits, more):
         "1e-99999999999999999999", "0." + "3" * 5000, "179769313486231580793" + "0" * 288, "0." + "0" * 75 + "123e75",
         "1.00000017881393432617187499", "1.00000017881393421514957253748434595763683319091796875001",
     ],
-)  # fmt: skip
+)
 def test_hard_numbers(token):
     check_number(token)
     check_number("-" + token)
@@ -305,7 +305,7 @@ LEGAL = {
         (murmur(b"e"), float(np.float32(0.2)))]),
     "largest float": (b"1 | a:3.4028235e38", [(murmur(b"a"), float(np.float32(3.4028235e38)))]),
     "nothing": (b"1 |", []),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LEGAL)
@@ -528,7 +528,7 @@ def test_settings_that_do_not_exist():
         (b"plain words\n1 | a\n", None),
         (b"\x7fELF\x02", None),
     ],
-)  # fmt: skip
+)
 def test_detect(text, format):
     assert detect(text) == format
 

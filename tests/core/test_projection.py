@@ -445,7 +445,7 @@ def test_a_refused_step_changes_nothing(indices, values, error, message):
     [((0, 1.0), "n is 0"), ((5, 0.0), "z is 0"), ((5, nan), "z is nan"), ((5, inf), "z is inf"), ((5, -1.0), "z is -1"),
      ((2, 1.0, [1.0]), "start has 1 numbers, not 2"), ((2, 1.0, [1.0, nan]), "not finite")],
     ids=str,
-)  # fmt: skip
+)
 def test_balls_that_make_no_sense(arguments, message):
     with pytest.raises(ValueError, match=message):
         SparseBall(*arguments)

@@ -26,14 +26,14 @@ from vwlite.input.schema import MISSING, ROLES, Schema
 
 WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "50%", "5% x", "a%20b", "%3Ax%3", "line\nend",
          "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12", "seventeen_letters", "naïve—café", "x" * 40, "\t",
-         "\x01\x1f", "'t", "true", "İx", "Ⱥ"]  # fmt: skip
+         "\x01\x1f", "'t", "true", "İx", "Ⱥ"]
 TEXTS = ["Great shoes, now 50% off!", "one", "", "a  b\nc", "Ünïcode—Wörter 3x", "İstanbul", "x-y_z", "…", "ß Σ"]
 NUMBERS = ["NA", " null", "-", "N/A ", "7", "7.0", "-999",
-           "0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]  # fmt: skip
+           "0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]
 
 
 TIMES = ["2026-01-31", "2026-01-31T13:05:00Z", "1999-12-31 23:59:60.25+05:30", "20240229T000000", "1769864700.5", "-1",
-         "20260131", "", " NA ", "0001-01-01 00", "9999-12-31t23:59-0800"]  # fmt: skip
+         "20260131", "", " NA ", "0001-01-01 00", "9999-12-31t23:59-0800"]
 
 
 def of(text: str) -> bytes:
@@ -44,7 +44,7 @@ def table_parser(schema: Schema, names: list[str], delimiter: str = ",", **optio
     as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
     parser = TableParser("csv", **options)
     cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
-                  names=schema.names)  # fmt: skip
+                  names=schema.names)
     parser.set_table(cells, schema.positions(names), len(names), delimiter)
     return parser
 
@@ -53,7 +53,7 @@ def json_parser(schema: Schema, **options) -> TableParser:
     as_text, hash_all = options.pop("as_text", False), options.get("hash_all", False)
     parser = TableParser("jsonl", **options)
     cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
-                  names=schema.names)  # fmt: skip
+                  names=schema.names)
     parser.set_keys(cells, list(schema.roles), schema.open)
     return parser
 
@@ -83,7 +83,7 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
     """A table with its header, the roles of its columns, and its delimiter."""
     delimiter = rng.choice([",", ",", ";", "\t", "|"])
     roles = {"y": "label", "n": "numeric", "the word": "categorical", "t": "text", "w": "importance", "id": "tag",
-             "at": "time", "5": "numeric", "gone": "drop", "c:d": "categorical"}  # fmt: skip
+             "at": "time", "5": "numeric", "gone": "drop", "c:d": "categorical"}
     names = rng.sample(list(roles), rng.randint(2, len(roles)))
     out = io.StringIO(newline="")
     end = rng.choice(["\n", "\r\n"])
@@ -92,7 +92,7 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
     )
     writer.writerow(names)
     draw = {"label": ["1", "-1", "2.5", "", "None", "-"], "importance": ["1", "0.5", "", " nan"], "tag": WORDS,
-            "categorical": WORDS, "text": TEXTS, "time": TIMES, "numeric": NUMBERS, "drop": WORDS}  # fmt: skip
+            "categorical": WORDS, "text": TEXTS, "time": TIMES, "numeric": NUMBERS, "drop": WORDS}
     for _ in range(rng.randrange(8)):
         if rng.random() < 0.1:
             out.write(end)
@@ -216,7 +216,7 @@ def test_a_parser_takes_each_dialect():
 
 def drawn_json(rng: Random) -> tuple[str, dict[str, str]]:
     roles = {"y": "label", "t": "text", "n": "numeric", "c": "categorical", "id": "tag", "w": "importance", "g": "drop",
-             "at": "time"}  # fmt: skip
+             "at": "time"}
     lines = []
     for _ in range(rng.randrange(8)):
         row: dict = {}
@@ -276,7 +276,7 @@ def test_words_of_a_text_are_letters_and_digits_of_unicode():
 SCRIPTS = st.text(st.one_of(
     st.characters(codec="utf-8", categories=["L", "M", "N", "Zs", "P"]), st.characters(codec="utf-8", categories=["M"]),
     st.sampled_from("aAe\u0301\u0300\u0323\u0345\u1112\u1161\u11ab\u0928\u093c\u0958\ufb1d\uf900\u00c5\u212b 9_"),
-), max_size=12)  # fmt: skip
+), max_size=12)
 
 
 @given(SCRIPTS, st.integers(1, 3))
@@ -292,7 +292,7 @@ def test_marks_belong_to_the_letter_before_in_all_scripts(text, ngram):
 @pytest.mark.parametrize("text", [
     "फिल्म बहुत खराब है", "தமிழ் மொழி", "ภาษาไทย ดีมาก", "السَّلامُ عليكم", "שָׁלוֹם עולם",
     "한국어 말", "Việt Nam ộ", "naïve café",
-])  # fmt: skip
+])
 def test_a_text_has_the_same_words_in_all_normal_forms(text):
     """Each is a word between blanks, whole: those of a dictionary, however the file encodes them."""
     found = set()
@@ -342,10 +342,10 @@ def test_times_are_those_of_python():
 
 PARTS = ["2026-01-31", "20260131", "2023-02-29", "20240229", "0000-01-01", "2026-1-31", "2026-13-01", "2026-00-10"]
 CLOCKS = ["", "T", " ", "T13", "T24", "t23:59", " 13:60", "T13:05:60", "T13:05:61", "T1305", "T130500", "T13:0500",
-          "T13:05:00.", "T13:05:00,5", " 13:05.5", "T13:05:"]  # fmt: skip
+          "T13:05:00.", "T13:05:00,5", " 13:05.5", "T13:05:"]
 OFFSETS = ["", "Z", "z", "+01", "-0130", "+05:30", "+24", "+1", "+01:60", "+01:", " Z", "x", "ZZ"]
 NO_TIMES = ["2024", "202401", "2024-01", "1e13", "1700000000000", "nan", "x", "-", "12:30", "31.01.2026", "1/2/2026",
-            "9" * 50, "-62135596801", "253402300800", "1_0", "0x10", "20240230", "1.2.3", "+"]  # fmt: skip
+            "9" * 50, "-62135596801", "253402300800", "1_0", "0x10", "20240230", "1.2.3", "+"]
 SECONDS = ["0", "-0.5", "1e9", "253402300799.9", "-62135596800", ".5", "12345", "1234567", "123456789", "2024.5"]
 
 

@@ -264,7 +264,7 @@ def test_two_rounds_are_those_that_one_makes_by_hand(vwlite, cluster, shards, op
         held = [x for i in range(len(names)) for x in ("--holdout", f"h{i}")]
         vwlite("merge", *each, *start, *held, "--state", state, "-o", f"M{number}", "--report", "merged", "--quiet")
     vwlite("dask", "train", *names, "--scheduler", cluster.scheduler_address, "-m", "m", "--rounds", 2,
-           "--holdout-period", 20, "--report", "r", *options)  # fmt: skip
+           "--holdout-period", 20, "--report", "r", *options)
     report, merged = (json.loads(Path(name).read_text()) for name in ("r", "merged"))
     last = report["rounds"][-1]
     assert [c["rule"] for c in last["candidates"]] == [c["rule"] for c in merged["candidates"]]
@@ -322,7 +322,7 @@ def test_one_continues_from_a_model(vwlite, cluster, shards):
     vwlite("train", "a0.vw", *BASIC, "-m", "first")
     before = read_model("first")
     vwlite("dask", "train", "a1.vw", "a2.vw", "-i", "first", "--scheduler", cluster.scheduler_address, "-m", "m",
-           "--quiet", "--rule", "path")  # fmt: skip
+           "--quiet", "--rule", "path")
     model = read_model("m")
     assert model.base == before.digest
     assert model.merged["rule"] == "path"
@@ -462,7 +462,7 @@ def test_other_text(vwlite, cluster, tmp_path, monkeypatch, kind):
         Path(f"d{i}.{kind}").write_text("\n".join(lines) + "\n")
     options = {"libsvm": (), "jsonl": ("--label", "y"), "classes": ("--oaa", 3, "--classes", "auto")}[kind]
     vwlite("dask", "train", "d?.*", "--scheduler", cluster.scheduler_address, "--holdout-period", 10, "-m", "m",
-           "--loss", "logistic", "--quiet", *options)  # fmt: skip
+           "--loss", "logistic", "--quiet", *options)
     model = read_model("m")
     assert model.counters["examples"] == 2 * 180
     assert sorted(model.classes) == (["blue", "red"] if kind == "classes" else [])
@@ -510,7 +510,7 @@ def test_bad_lines_are_reported_with_the_shard_and_the_number_in_it(vwlite, clus
         ("no-such://x", 2, "no-such://x: Protocol not known: no-such"),
         ("table", 65, "table: a binary table, whose lines cannot be held out: convert it to text first"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
     Path("empty").write_text("")
     Path("blank").write_text("\n\n\n")
@@ -521,7 +521,7 @@ def test_what_cannot_be_learned(vwlite, cluster, shards, data, code, message):
     Path("table").write_bytes(b"PAR1" + b"x" * 100)
     Path("folder").mkdir()
     said = vwlite("dask", "train", *data.split(), "--scheduler", cluster.scheduler_address, "-m", "m", *BASIC,
-                  "--retries", 1, code=code).err  # fmt: skip
+                  "--retries", 1, code=code).err
     assert message in said and said.count("\n") == 1
     assert not list(Path().glob("m*")) and not list(Path().glob(".m*"))
 

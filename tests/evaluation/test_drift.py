@@ -61,13 +61,13 @@ def test_the_numbers_are_those_of_the_definition(days):
                 "age: unknown": share([0] * len(rows)),
                 "age: mean value": estimate([float(row["age"]) for row in rows]),
             },
-        }  # fmt: skip
+        }
         for kind, numbers in expected.items():
             for key, values in numbers.items():
                 assert [found[kind][key][x] for x in (when, f"{when} error")] == pytest.approx(values, abs=2e-6), key
     both = found["columns"]["device: alike"]
     shares = [np.array([np.mean([row["device"] == d for row in rows_of(name)]) for d in ("ios", "android", "web")])
-              for name in ("day2.csv", "day3.csv")]  # fmt: skip
+              for name in ("day2.csv", "day3.csv")]
     assert both["today"] == pytest.approx(1 - np.abs(shares[0] - shares[1]).sum() / 2)
     for pair in (found["numbers"] | found["columns"]).values():
         change = abs(pair["today"] - pair["yesterday"])
@@ -87,10 +87,10 @@ def test_what_differs_is_marked(days):
         Path(f"{name}.vw").write_text(days("convert", f"{name}.csv", "--label", "clicked", "--quiet").out)
     assert days("drift", "-m", "M", "day2.vw", "day3.vw", "--threads", "1").out == out
     Path("part.csv").write_text("\n".join(line.rsplit(",", 1)[0] + "," for line in
-                                          Path("day2.csv").read_text().splitlines()[1:]))  # fmt: skip
+                                          Path("day2.csv").read_text().splitlines()[1:]))
     Path("part.csv").write_text("clicked,device,age\n" + Path("part.csv").read_text())
     assert "age: in lines                                      1           0 *" in days(
-        "drift", "-m", "M", "day2.csv", "part.csv").out  # fmt: skip
+        "drift", "-m", "M", "day2.csv", "part.csv").out
 
 
 def test_a_few_rows_do_not_differ(days):

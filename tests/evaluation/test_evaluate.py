@@ -80,12 +80,12 @@ def test_measures_of_two_labels_are_those_of_sklearn(vwlite, weights, threads):
     assert baselines(found) == pytest.approx({
         "log_loss": metrics.log_loss(y, np.full(len(y), share), sample_weight=w), "auc": 0.5,
         "average_precision": share, "brier": share * (1 - share), "accuracy": max(share, 1 - share),
-    })  # fmt: skip
+    })
     at = found["threshold"]
     assert [at["precision"], at["recall"], at["f1"]] == pytest.approx([
         metrics.precision_score(y, p >= 0.4, sample_weight=w), metrics.recall_score(y, p >= 0.4, sample_weight=w),
         metrics.f1_score(y, p >= 0.4, sample_weight=w),
-    ])  # fmt: skip
+    ])
     precision, recall, thresholds = metrics.precision_recall_curve(y, s, sample_weight=w)
     f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
     assert found["best_f1"]["f1"] == pytest.approx(f1.max())
@@ -142,11 +142,11 @@ def test_measures_of_classes_are_those_of_sklearn(vwlite, probable, weights):
     found = evaluated(vwlite)
     with np.errstate(all="ignore"):
         precision, recall, f1, _ = metrics.precision_recall_fscore_support(
-            y, p, sample_weight=w, average="macro", zero_division=0)  # fmt: skip
+            y, p, sample_weight=w, average="macro", zero_division=0)
     expected = {
         "accuracy": metrics.accuracy_score(y, p, sample_weight=w),
         "macro_precision": precision, "macro_recall": recall, "macro_f1": f1,
-    }  # fmt: skip
+    }
     if probable:
         rows = [line.split() for line in vwlite("predict", "-m", "m", "test.vw", "--probabilities").out.splitlines()]
         given = [dict(cell.rsplit(":", 1) for cell in row if ":" in cell) for row in rows]
@@ -154,7 +154,7 @@ def test_measures_of_classes_are_those_of_sklearn(vwlite, probable, weights):
     assert values(found) == pytest.approx(expected, rel=1e-5)
     names = [*found["classes"]]
     assert np.array(found["confusion_matrix"]) == pytest.approx(
-        metrics.confusion_matrix(y, p, labels=names, sample_weight=w))  # fmt: skip
+        metrics.confusion_matrix(y, p, labels=names, sample_weight=w))
 
 
 @pytest.mark.parametrize("label", ["two", "number"])
@@ -240,7 +240,7 @@ def test_slices_of_tables_and_json(vwlite):
     assert text.splitlines()[0] == "20 rows, 10 y (50.0 %)"
     assert max(map(len, text.splitlines())) <= 80
     assert "there is no such column; there are word, y, n" in vwlite(
-        "evaluate", "-m", "m", "t.csv", "--by", "nothing", code=2).err  # fmt: skip
+        "evaluate", "-m", "m", "t.csv", "--by", "nothing", code=2).err
 
 
 @pytest.mark.parametrize(("condition", "code"), [("auc<0.1", 0), ("auc<0.999", 1), ("Brier>=0", 1), ("f1<0", 0)])
@@ -258,7 +258,7 @@ def test_what_is_not_defined_is_said(vwlite):
     found = evaluated(vwlite)
     assert found["measures"]["auc"] == {
         "value": None, "baseline": None, "low": None, "high": None, "undefined": "all labels are positive",
-    }  # fmt: skip
+    }
     text = vwlite("evaluate", "-m", "m", "test.vw").out
     assert "AUC                    -   not defined: all labels are positive" in text
     assert "nan" not in text
@@ -267,7 +267,7 @@ def test_what_is_not_defined_is_said(vwlite):
     Path("test.vw").write_text("3 |user a1\n3 |user a2\n")
     vwlite("train", "test.vw", *LEARN, "--loss", "squared", "-m", "m")
     assert "R^2                    -   not defined: all labels are the same" in vwlite(
-        "evaluate", "-m", "m", "test.vw").out  # fmt: skip
+        "evaluate", "-m", "m", "test.vw").out
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ def test_json_has_null_for_what_is_not_finite():
 
 
 LOSS = {"two": ["logistic"], "number": ["squared"], "count": ["poisson"],
-        "class": ["logistic", "--oaa", "4", "--classes", "auto"]}  # fmt: skip
+        "class": ["logistic", "--oaa", "4", "--classes", "auto"]}
 
 
 def scaled(text: str, factor: float) -> str:
@@ -446,7 +446,7 @@ def test_intervals_are_within_the_range_of_their_measures(noise):
     least, most = {"R^2": -np.inf}, {"AUC": 1, "average precision": 1, "Brier": 1, "accuracy": 1, "R^2": 1}
     for _ in range(200):
         kinds = [Binary(probable=True, loss="logistic"), Binary(probable=True, loss="logistic"),
-                 Regression(loss="squared"), Regression(loss="squared")]  # fmt: skip
+                 Regression(loss="squared"), Regression(loss="squared")]
         rows = drawn_rows(chance, int(chance.integers(2, 30)), noise)
         other = rows._replace(prediction=rows.prediction[::-1], loss=rows.loss[::-1])
         for first, second in (kinds[:2], kinds[2:]):

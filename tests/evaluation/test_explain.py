@@ -273,7 +273,7 @@ def test_names_cannot_command_a_terminal(vwlite):
     (("weights", "m", "none"), 66, "none: No such file or directory"),
     (("weights", "m", "--format", "vw"), 2, "--format is for DATA"),
     (("weights", "m", "data.vw", "--by-class"), 2, "--by-class: m has no classes"),
-])  # fmt: skip
+])
 def test_bad_input(vwlite, arguments, code, message):
     Path("words").write_text(WORDS)
     vwlite("train", *MODELS["oaa"][1], "words", "-m", "c", "--quiet")

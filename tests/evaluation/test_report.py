@@ -107,7 +107,7 @@ LEARNED = {
     "held out": [CANCER, *GD, "--loss", "squared", "--passes", "2", "--holdout-period", "7", "--cache-file", "c2"],
     "two passes at most": [CANCER, "--passes", "2"],
     "bad lines": ["bad.vw", *GD, "--loss", "logistic", "--format", "vw", "--on-error", "skip"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -182,7 +182,7 @@ def test_names_from_data_are_text(vwlite):
         "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "section", "div", "table",
         "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path", "circle", "text", "span",
         "ul", "li", "pre",
-    }  # fmt: skip
+    }
     assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("href", "src")]
     assert HOSTILE[0] in page.text and "\x1b" not in shown.out and "\u202e" not in shown.out
 
@@ -216,7 +216,7 @@ def test_a_wide_table_has_a_small_page(vwlite):
         (("-m", "gd.model", "t.vw", "--front", "none"), "1 |n x\n", 66, "none: No such file"),
         (("-m", "gd.model", "t.vw", "-o", "none/page"), "1 |n x\n", 73, "none/page"),
     ],
-)  # fmt: skip
+)
 def test_bad_input(vwlite, models, options, text, code, message):
     if text is not None:
         Path("t.vw").write_text(text)

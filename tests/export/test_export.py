@@ -396,7 +396,7 @@ WRONG_TSV = {
     "a state": (header(weights_only=False), "a model with a state"),
     "classes": (header(oaa=3, range=None, link="identity"), "a class is missing"),
     "a control sequence": (plus("\x1b[31m\t1\n"), "10: the index \\x1b[31m is not an integer from 0"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG_TSV)
@@ -422,7 +422,7 @@ WRONG_JSON = {
     "a lone surrogate": (
         lambda found: found | {"features": [{"index": 3, "weight": 1, "names": ["\ud800"]}]}, "feature 1: ",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", WRONG_JSON)
@@ -549,7 +549,7 @@ def test_names_are_in_all_of_them(vwlite, tiny):
     for kind, shown in (
         ("tsv", "\tuser^anna\n"), ("json", '"names": ["user^anna"]'), ("sql", "('user^anna', "),
         ("c", "/* user^anna */"), ("python", "\tuser^anna\n"),
-    ):  # fmt: skip
+    ):
         vwlite("export", "m", "--to", kind, "-o", "out")
         assert shown in Path("out").read_text()
 
@@ -587,7 +587,7 @@ def test_models_of_tables_predict_the_vw_text_of_their_rows(vwlite, tiny):
 
 TITLES = ["row", "it's; \"so\" {0}", "select", "naïve|col", "price, net", "17", "y"]
 WORDS = ["phone", "desk top", "a|b:c", "it's", "é\u2028x", "tab\there", "{x}", "a=b^c", "%_", "Phone", '"q"', "--",
-         "1.0", "\x01\x1f", "\x0b v"]  # fmt: skip
+         "1.0", "\x01\x1f", "\x0b v"]
 
 
 def rows_of_table(count, seed=1):
@@ -629,7 +629,7 @@ def in_duckdb(rows, script):
 @pytest.mark.parametrize("options", [
     "--loss logistic --link logistic", "--loss squared -l 0.1 --no-constant", "-b 18 --hash all --loss logistic",
     "--algorithm ftrl --l1 0.05 --loss logistic", "--loss poisson --link poisson -l 0.01",
-])  # fmt: skip
+])
 def test_sql_of_a_table_predicts_its_rows(vwlite, tmp_path, monkeypatch, database, options):
     monkeypatch.chdir(tmp_path)
     rows = list(rows_of_table(300))
@@ -656,7 +656,7 @@ def test_sql_of_a_table_with_classes(vwlite, tmp_path, monkeypatch, database):
     rows = [[*row[:-1], WORDS.index(row[1]) % 3 + 1 if row[1] in WORDS else 2] for row in rows_of_table(200)]
     Path("t.csv").write_text(as_csv(rows), newline="")
     vwlite("train", *GD, "t.csv", "--label", "y", "--drop", "row", "--oaa", 3, "--loss", "logistic", "--names",
-           "-m", "m", "--quiet")  # fmt: skip
+           "-m", "m", "--quiet")
     vwlite("export", "m", "--to", "sql", "--table", '"my ""clicks"""', "--id", "row", "-o", "m.sql")
     base = database(rows, Path("m.sql").read_bytes().decode())
     found = dict(base.execute("SELECT example, prediction FROM vwlite_predictions").fetchall())
@@ -708,7 +708,7 @@ def test_what_sql_of_a_table_cannot_do_is_refused(vwlite, tmp_path, monkeypatch,
 @pytest.mark.parametrize(("data", "options", "why"), [
     ("1 |a b\n", "", "m: --table needs a model of a table, but this model has no column names: omit it"),
     ('{"y": 1, "a": "b"}\n', "--label y", "m: a model of JSON lines has no fixed columns: train on CSV"),
-])  # fmt: skip
+])
 def test_sql_of_a_table_needs_a_model_of_one(vwlite, tmp_path, monkeypatch, data, options, why):
     monkeypatch.chdir(tmp_path)
     Path("d").write_text(data)

@@ -28,7 +28,7 @@ VALUES = [
     -0.5, 1e-300, 1e300, float("nan"), float("inf"), "", "0", "1", "a", "ab", "::", "nan", "auto", "1,2", "a,a", "\x00",
     "\u00e9", "\ud800", [], [0], [1, 2], ["a"], [[]], ["ab", 1], {}, {"a": 1}, [None], [0.5, "a"], [-1, 1], [1, -1],
     "x" * 1000,
-]  # fmt: skip
+]
 
 
 def damaged_model(rng: Random, data: bytes) -> bytes:
@@ -222,7 +222,7 @@ def _damaged_vw(rng: Random, data: bytes) -> bytes:
             " --keep", "\udcff", " --sgd", " --bfgs", " --random_seed 1", " --learning_rate nan",
             " --power_t -1", " --affix +2a",
         ],
-    }  # fmt: skip
+    }
     name = rng.choice(names)
     value = rng.choice(rare[name])
     if name == "options" and rng.random() < 0.5:

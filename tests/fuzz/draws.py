@@ -32,10 +32,10 @@ from vwlite.vw.arguments import OPTIONS
 NUMBERS = ["0", "1", "-1", "+2", ".5", "5.", "-0", "1e-50", "1e39", "nan", "inf", "0.0123456", "123456789", "1e5", "1e",
            "-1.5E-3", "4294967295", "4294967296", "1.2.3", "-", "05", "1e400", "1e-400", "-1e308", "3.4028235e38",
            "340282356779733661637539395458142568447", "340282356779733661637539395458142568448", "1.17549429e-38",
-           "0.1000000000000000055511151231257827", "9007199254740993", "1e000000001", "000000000001"]  # fmt: skip
+           "0.1000000000000000055511151231257827", "9007199254740993", "1e000000001", "000000000001"]
 WORDS = ["a", "f", "abc", "word", "words", "seventy", "eight888", "ninechars", "a_long_name_indeed", "qid", "\u00e9t",
          "12abc", "x1", "-3", "1234567", "a\x01", "\x01a", "\x02", "0", "7", "4294967297", "x" * 63, "y" * 64, "z" * 65,
-         "1" * 40, "^", "a^b", "'", "\u2028"]  # fmt: skip
+         "1" * 40, "^", "a^b", "'", "\u2028"]
 PIECES = [" ", "  ", "\t", "|", ":", "\r", "\n", "\r\n", "'", "#", "\0", "\v", "\x1f", "\x7f", "\udcff", "||", "|:1"]
 BLANKS = [" ", " ", " ", " ", "  ", "\t", " \t "]
 
@@ -94,7 +94,7 @@ def text(rng: Random, format: str) -> bytes:
     """Mostly lines that mean something, some garbage, now and then changed bytes or no end of the last line."""
     line = vw_line if format == "vw" else libsvm_line
     parts = [rng.choice([line, line, line, line, garbage])(rng) + rng.choice(["\n", "\n", "\n", "\r\n", "\n\n"])
-             for _ in range(rng.choice([1, 2, 5, 20]))]  # fmt: skip
+             for _ in range(rng.choice([1, 2, 5, 20]))]
     found = (rng.choice(["", "", "", "\ufeff"]) + "".join(parts)).encode("utf-8", "surrogateescape")
     if rng.random() < 0.2:
         found = changed_bytes(rng, found)
@@ -133,7 +133,7 @@ def lines(rng: Random) -> Case:
 
 PLAIN_VALUES = ["1", "2", "0.5", "-1", "1.25", "3e-1", "-2"]
 RARE_VALUES = ["0", "-0", "1e38", "-1e38", "3.4028234e38", "1e-38", "1e-45", "1e-30", "16777217", "1e10", "1e-7",
-               "1e20"]  # fmt: skip
+               "1e20"]
 
 
 def value(rng: Random, rare: float) -> str:
@@ -145,7 +145,7 @@ def value(rng: Random, rare: float) -> str:
 def data(
     rng: Random, labels: list[str], count: int, *, format: str = "vw", rare: float = 0, bad: float = 0,
     dense: bool = False,
-) -> bytes:  # fmt: skip
+) -> bytes:
     """Lines with these labels. rare: the share of extreme numbers; below 0: few features of
     few values, so that sums are equal now and then. bad: how many lines are any text at all. dense: most lines have the
     same two features, too. The first line is always one that can be learned."""
@@ -200,7 +200,7 @@ USUAL = [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 2, 10]
 SHAPING = [p for p in PARAMETERS.values() if getattr(p, "group", "") in ("Features", "Learning", "Classes")]
 FEATURES = (
     "bits", "hash", "no_constant", "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "normalize",
-)  # fmt: skip
+)
 NAMED = ["red", "green", "blue", "\u00e9", "1", "-1"]
 
 
@@ -309,7 +309,7 @@ LOOKS: list[Command] = [
     ["export", "model", "--to", "vw", "-o", "exported"], ["export", "model", "--to", "json", "-o", "exported"],
     ["export", "model", "--to", "python", "-o", "exported"], ["names", "model", "test", "--on-error", "skip"],
     ["weights", "model", "--contains", "a"], ["weights", "model", "--json"],
-]  # fmt: skip
+]
 
 
 def commands(rng: Random) -> Case:
@@ -334,10 +334,10 @@ def commands(rng: Random) -> Case:
         run += some(rng, 0.5, "--passes 1", "--passes 2", "--validate test", "--validate test --passes 3")
     else:
         run += some(rng, 0.3, "--passes 3", "--passes 4 --holdout-off",
-                    "--passes 5 --holdout-period 2 --early-terminate 1", "--validate test")  # fmt: skip
+                    "--passes 5 --holdout-period 2 --early-terminate 1", "--validate test")
     run += some(rng, 0.3, "-c", "--cache-file cache", "-c -k")
     run += some(rng, 0.2, "--report report", "--save-weights-only", "--checkpoint-every 7", "--quiet", "-p -",
-                "-r raw -p p", "--link logistic", "--threads 1", "--threads 3", "--names", "--names=2")  # fmt: skip
+                "-r raw -p p", "--link logistic", "--threads 1", "--threads 3", "--names", "--names=2")
     skip = "--on-error skip"
     run += some(rng, 0.6 if bad else 0.1, skip, f"{skip} --rejects bad", f"{skip} --max-errors 2")
     if rng.random() < rare * 0.3:
@@ -365,7 +365,7 @@ def continued(rng: Random) -> Case:
     once = [["train", *s.options, *names, *output]]
     first = ["train", *s.options, names[0], *output]
     return Case("continued", files, [once, [first, *(["train", "-i", "model", n, *output] for n in names[1:])]],
-                ["model", "stdout"])  # fmt: skip
+                ["model", "stdout"])
 
 
 def equal(rng: Random) -> Case:
@@ -396,7 +396,7 @@ def ways_of_reading(rng: Random, run: Command, stale: dict[str, str]) -> list[li
 VW_WORDS = ["1", "-1", "2", "0.5", "nan", "1:2", "1:0.5 2:1", "red", "1,2", "1:1:0.5", "shared", "2:-1"]
 VW_FILES = {"final_regressor": "model", "predictions": "p", "raw_predictions": "r", "readable_model": "text",
             "invert_hash": "names", "cache_file": "cache", "audit_regressor": "audited",
-            "output_feature_regularizer_binary": "r.binary", "output_feature_regularizer_text": "r.text"}  # fmt: skip
+            "output_feature_regularizer_binary": "r.binary", "output_feature_regularizer_text": "r.text"}
 VW_WORDS_OF_OPTIONS = ["a", "ab", "::", "abc", "2", "a2", "+2a,-1b", "1:2", "data", "model", "test", "1", ""]
 # Numbers that neither take time nor memory, however large they are.
 VW_LARGE = {"ring_size", "example_queue_limit", "random_seed", "mem", "hash_seed"}
@@ -421,7 +421,7 @@ def vw_option(rng: Random, name: str) -> Command:
 
 VW_REDUCTIONS = ["", "", "", "--oaa 3", "--csoaa 3", "--ect 3", "--csoaa_ldf m", "--wap_ldf m", "--nn 2", "--bfgs",
                  "--multilabel_oaa 3", "--boosting 2", "--bootstrap 2", "--lrq ab2", "--ftrl", "--coin", "--stage_poly",
-                 "--autolink 2", "--conjugate_gradient", "--top 2", "--marginal a"]  # fmt: skip
+                 "--autolink 2", "--conjugate_gradient", "--top 2", "--marginal a"]
 
 
 def vw(rng: Random) -> Case:
@@ -452,7 +452,7 @@ def vw(rng: Random) -> Case:
     last = rng.choice([["predict", "-m", "model", "test", "--on-error", "skip"], ["check", "model", "data"],
                        ["train", "-i", "model", "test", "-m", "m", "--loss", "squared"], ["weights", "model"],
                        ["vw", "-i", "model", "--quiet", "-f", "m2", "<", "test"], ["info", "model"],
-                       ["vw", "-d", "data", "-c", "--passes", "2"]])  # fmt: skip
+                       ["vw", "-d", "data", "-c", "--passes", "2"]])
     return Case("vw", files, [[first, second, last]])
 
 
@@ -467,11 +467,11 @@ def problem(rng: Random, rare: float) -> Setup:
     row = SOLVERS[rng.choice([*SOLVERS, "newton", "newton"])]
     loss = rng.choice(row.losses)
     found = Setup(["--solver", rng.choice([row.name, row.name, row.name, "auto"]), "--loss", loss],
-                  DOMAINS[LOSSES[loss].labels])  # fmt: skip
+                  DOMAINS[LOSSES[loss].labels])
     reals = REALS if rng.random() < rare else USUAL
     strengths: list[Command] = [["--l1", f"{rng.choice([0, *reals]):g}"],
                                 ["--l1-of-max", rng.choice(["0.001", "0.01", "0.3", "1", "2"])],
-                                ["--l1-path", rng.choice(["2", "3:0.5", "5:0.001"])]]  # fmt: skip
+                                ["--l1-path", rng.choice(["2", "3:0.5", "5:0.001"])]]
     if "l1" not in row.takes:
         strengths = [["--radius", f"{rng.choice(reals):g}"]] if "radius" in row.takes else []
     elif "radius" in row.takes:
@@ -491,7 +491,7 @@ def problem(rng: Random, rare: float) -> Setup:
         names = rng.random() < 0.5
         found.labels = NAMED[:3] if names else ["1", "2", "3"]
         found.options += rng.choice([["--classes", ",".join(NAMED[:3])], ["--oaa", "4", "--classes", "auto"]]
-                                    if names else [["--oaa", "3"], ["--oaa", "5"]])  # fmt: skip
+                                    if names else [["--oaa", "3"], ["--oaa", "5"]])
         if row.softmax and loss == "logistic" and rng.random() < 0.7:
             found.options += ["--softmax"]
     for each in rng.sample(FEATURES, rng.choice([0, 0, 1, 2])):
@@ -530,9 +530,9 @@ def solving(rng: Random) -> Case:
     more = ["solve", "-i", model, "test", "-m", "other", "--on-error", "skip", "--max-seconds", "0.3"]
     more += some(rng, 0.5, "--l1 0.01", "--radius 1", "--l1-of-max 0.1")
     learned = ["train", *s.options[2:4], *some(rng, 0.5, "--algorithm sgd", "--algorithm truncated-gradient --l1 0.01"),
-               *rng.choice([["-i", model], []]), "test", "-m", "learned", "--on-error", "skip"]  # fmt: skip
+               *rng.choice([["-i", model], []]), "test", "-m", "learned", "--on-error", "skip"]
     last = ["certify", "-m", "learned", "data", "--on-error", "skip", *some(rng, 0.9, "--l1 0.1", "--radius 1"),
-            *some(rng, 0.3, f"--against {model}")]  # fmt: skip
+            *some(rng, 0.3, f"--against {model}")]
     looks = [model if word == "model" else word for word in rng.choice(LOOKS)]
     again = ["predict", "-m", model, "test", "--on-error", "skip"]
     return Case("solving", files, [[run, certifying, again, looks, more, learned, last]])
@@ -553,14 +553,14 @@ def equal_solving(rng: Random) -> Case:
 # --- requests ------------------------------------------------------------------------------------------
 
 PATHS = ["/predict"] * 12 + ["/invocations", "/ping", "/health", "/metrics", "/v2/models/m", "/v2/models/", "/none",
-         "/", "*", "/%70redict", "/predict/", "http://x/predict", "/v2/health/live", "/\udcff"]  # fmt: skip
+         "/", "*", "/%70redict", "/predict/", "http://x/predict", "/v2/health/live", "/\udcff"]
 QUERIES = ["", "", "", "", "?explain=2", "?explain=99999", "?on_error=skip", "?model=m", "?model=", "?x",
-           "?explain=1&x=%zz"]  # fmt: skip
+           "?explain=1&x=%zz"]
 KINDS = ["", "", "", "text/plain", "text/csv", "application/json", "application/x-ndjson", "text/libsvm", "image/png",
-         "text/plain; charset=latin-1", "TEXT/CSV ; charset=\"UTF-8\""]  # fmt: skip
+         "text/plain; charset=latin-1", "TEXT/CSV ; charset=\"UTF-8\""]
 HEADERS = ["Connection: close", "Connection: keep-alive, x", "Expect: 100-continue", "Expect: 1",
            "Content-Encoding: gzip", "Host: y", "X-Y:", "Content-Length: 3", "Transfer-Encoding: gzip", " folded",
-           "a b: c", "X: " + "y" * 20_000, *["X: y"] * 3]  # fmt: skip
+           "a b: c", "X: " + "y" * 20_000, *["X: y"] * 3]
 CELLS: list[Any] = [1, -2.5, 1e400, "x", "", None, True, [1], {"a": {"b": 1}}, {"__proto__": []}, float("nan"), 10**30]
 
 
@@ -669,7 +669,7 @@ class Stock:
                 ["vw", "-i", "model", "-d", "data", "-f", "m"],
                 ["solve", "-i", "model", "data", "-m", "m", "--max-seconds", "0.2", *some(rng, 0.5, "--l1 0.1")],
                 ["certify", "-m", "model", "data", *some(rng, 0.8, "--l1 0.1", "--radius 1", "--l1 1 --loss logistic")],
-                ["certify", "-m", "m", "data", "--against", "model"]]  # fmt: skip
+                ["certify", "-m", "m", "data", "--against", "model"]]
         return Case("model", files, [runs])
 
     def serving(self, rng: Random) -> Case:
@@ -741,7 +741,7 @@ def tables(rng: Random) -> Case:
     rest += [["check", name, *typed[:2]], ["names", "model", name, "-o", "named", "--on-error", "skip"]]
     rest += [["export", "named", "--to", "tsv", "-o", "table"], ["import", "table", "-m", "model"]]
     groups = [[[*run, "--quiet", "-m", "model", "--threads", n, *more], *rest]
-              for n, more in (("1", []), ("3", ["--cache-file", "cache"]))]  # fmt: skip
+              for n, more in (("1", []), ("3", ["--cache-file", "cache"]))]
     return Case("tables", files, groups, ["model", "stdout"])
 
 

@@ -11,7 +11,7 @@ PIECES = [
     "'", "#", "{", "}", "[", "]", "[{", '{"', '{"a":', '{"a":1}', '{"a":1}\n', '"a":1,', "null,", "NaN,", "true,", "1",
     "9", "0.", ".", "-", "+", "1e", "1 ", "1 |", "1 |a ", "|a", "|a b", "|a b:", "a b ", ":1", "1:", "1:1 ", "-1 1:1\n",
     "1 |a b\n", "a", "a,", "1,a\n", "x" * 40, "\0", "\x01", "\x7f", "\u00e9", "\udcff", "2026-01-31T", "nan",
-]  # fmt: skip
+]
 UNITS = [*PIECES, *(one + other for one, other in product(PIECES, PIECES) if one != other)]
 EXTENSIONS = {"VW text": "vw", "libsvm": "libsvm", "CSV": "csv", "TSV": "tsv", "JSON lines": "jsonl"}
 KINDS = (*EXTENSIONS, "JSON body", "body")
@@ -21,7 +21,7 @@ HEADS = {
     "TSV": ["", "y\ta\n", "y\ta\n1\tb\n", "y\t", "y\ta\n1\t"],
     "JSON lines": ["", '{"y":1,"a":"', '{"y":1,"', '{"y":', '{"y":1,"a":[', '{"y":1,"a":'],
     "JSON body": ["", '{"a":"', '{"', "[", '[{"a":', '{"new":'], "body": ["", "y,a\n", "|a ", "{"],
-}  # fmt: skip
+}
 TAILS = ["", "x", "\n", "x\n1,b\n", '"}\n', "}", "\t\n", "\x01"]
 MODELS = {
     "text.vw": (b"1 |a b:2 c\n-1 |a c |b d\n" * 9, []),

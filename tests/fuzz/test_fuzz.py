@@ -22,7 +22,7 @@ CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.json"))
 KINDS = [
     draws.lines, draws.commands, draws.continued, draws.equal, draws.vw, draws.solving, draws.equal_solving,
     draws.tables, draws.patterns,
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)

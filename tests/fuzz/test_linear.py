@@ -17,7 +17,7 @@ MOST = 100  # times what an ordinary text of the same length takes; of what is q
 ORDINARY = {
     "VW text": "1 |a b:2 c\n-1 |b d\n", "libsvm": "1 1:2 3:4\n-1 2:1\n", "CSV": "1,b\n0,c\n", "TSV": "1\tb\n0\tc\n",
     "JSON lines": '{"y":1,"a":"b"}\n{"y":0,"a":"c"}\n', "JSON body": '{"a":"b"}\n', "body": "1 |a b:2 c\n",
-}  # fmt: skip
+}
 BEGIN = {"CSV": "y,a\n", "TSV": "y\ta\n"}
 # What was quadratic once (unclosed strings of escapes, digits and a letter, blank lines before a header), and the
 # like: beginning, what is repeated, end.
@@ -26,7 +26,7 @@ EVERYWHERE = [
     ("y,", "9", "x\n1,1\n"), ("", '"', ""), ("", '""', "x"), ("", "\\", ""), ("", ",", "\n"), ("", "a,", ""),
     ("", "|", ""), ("", "|a ", "\n"), ("", "a:", ""), ("", "{", ""), ("", "[", ""), ("", "\r", "\n"), ("", "\0", ""),
     ("", " ", "x"), ("", "\udcff", "\n"),
-]  # fmt: skip
+]
 SPECIAL = {
     "VW text": [("1 |a b:", "9", "x\n"), ("", "1 ", "|\n"), ("1 |a ", "b:", "\n"), ("1 |a b", " ", ":1\n")],
     "libsvm": [("1 ", "1:1 ", "\n"), ("1 1:", "9", "x\n"), ("1 ", "9", ":1\n")],
@@ -39,7 +39,7 @@ SPECIAL = {
                   ("[", '{"a":1},', ""), ('{"a":', "[", ""), ("[", '{"', ""), ('{"a":1}', ",", ""),
                   ('{"new":', "9", "}")],
     "body": [("y,a\n1,", "9", "x\n"), ("1 |a ", "b:", "\n")],
-}  # fmt: skip
+}
 
 
 def seconds(kind, text, folder, most):

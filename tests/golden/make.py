@@ -196,7 +196,7 @@ def forms() -> list[Form]:
         Form("vw-oaa", "gd", "--oaa 3", "classes", vw=True),
         Form("vw-sgd", "gd", "--sgd -l 0.05", "real", vw=True),
         form("export", "gd", "-b 18", r.Gd, {}, loss=squared, data="real", bits=18, export=True),
-    ]  # fmt: skip
+    ]
     if "link" in {field.name for field in fields(Settings)}:
         found.append(form("gd-link", "gd", "--link logistic", r.Gd, {}, link=True))
     return found
@@ -262,7 +262,7 @@ def reference_scores(form: Form) -> list[list[float]] | None:
     for k in range(1, max(form.classes, 1) + 1):
         reference = make(form.loss)
         walk = Walk(reference, bits=BITS, range_of_labels=(low, high),
-                    largest_p=44 if isinstance(form.loss, slow_rules.Poisson) else inf)  # fmt: skip
+                    largest_p=44 if isinstance(form.loss, slow_rules.Poisson) else inf)
         labelled = train
         if form.classes:
             sides = [nan if math.isnan(x.label) else 1.0 if x.label == k else -1.0 for x in train]
@@ -311,7 +311,7 @@ def solved_scores(form: Form) -> list[list[float]]:
         problem = batch.Problem(
             matrix(train), np.array(labels), importance=np.array([x.importance for x in train]),
             initial=np.array([x.initial for x in train]), **(form.more or {}),
-        )  # fmt: skip
+        )
         w, b = batch.solve(problem)
         columns.append(matrix(test) @ w + b + np.array([x.initial for x in test]))
     return np.stack(columns, axis=1).tolist()
@@ -342,7 +342,7 @@ def make(form: Form, folder: Path, work: Path) -> None:
     """One model, and what belongs to it."""
     data = {part.upper(): folder / f"{form.data}.{part}.vw" for part in ("train", "test", "more")}
     files = {**data, "MODEL": folder / f"{form.name}.model", "RAW": work / "raw", "OUT": work / "out",
-             "WEIGHTS": folder / "weights", "OWN": work / "own"}  # fmt: skip
+             "WEIGHTS": folder / "weights", "OWN": work / "own"}
     (work / "raw").unlink(missing_ok=True)
     vw = form.vw or form.export
     commands = [["train", "TRAIN", "-m", "MODEL", "--quiet", *form.options.split()]]
@@ -352,7 +352,7 @@ def make(form: Form, folder: Path, work: Path) -> None:
         commands = [["vw", "-d", "TRAIN", "-f", "MODEL", "--quiet", *form.options.split()]]
     if form.export:
         commands = [["train", "TRAIN", "-m", "OWN", "--quiet", *form.options.split()],
-                    ["export", "OWN", "--to", "vw", "-o", "MODEL"]]  # fmt: skip
+                    ["export", "OWN", "--to", "vw", "-o", "MODEL"]]
     for command in commands:
         vwlite(command, files)
     predict = [*VW_PREDICT, *(["--predict_only_model"] if form.vw and form.only else [])] if vw else PREDICT

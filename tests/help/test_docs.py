@@ -27,7 +27,7 @@ RESULTS = docs.RESULTS.read_text(encoding="utf-8")
 HELP = {path.stem: path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")}
 SET_UP, INSTALL, *BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
 FOREIGN = {"--nthreads", "--sshlogin", "--wait", "--array", "--wrap", "--bfgs", "--daemon", "--data-binary", "--retry",
-           "--retry-connrefused"}  # options of other programs  # fmt: skip
+           "--retry-connrefused"}  # options of other programs
 
 
 def test_what_is_made_from_the_program_is_up_to_date() -> None:
@@ -82,13 +82,13 @@ vwlite export vw.model --to tsv -o model-of-vw.tsv
 def test_the_examples_of_commands_run(tmp_path: Path, dask: bool) -> None:
     """In an order in which each finds what others have made."""
     found = {name: c.examples for name, c in every_command().items()
-             if isinstance(c, Command) and not c.hidden and name.startswith("dask") == dask}  # fmt: skip
+             if isinstance(c, Command) and not c.hidden and name.startswith("dask") == dask}
     assert all(len(examples) == 2 for examples in found.values())
     if dask:
         pytest.importorskip("distributed")
     first = ("dask train",) if dask else ("train", "predict", "solve")
     lines = [served(line) if name == "serve" else line
-             for name in (*first, *sorted(set(found) - {*first})) for line in found[name]]  # fmt: skip
+             for name in (*first, *sorted(set(found) - {*first})) for line in found[name]]
     done = shell("\n".join([at_data(tmp_path), DATA, *lines]), timeout=120)
     assert done.code == 0, done
 
@@ -96,7 +96,7 @@ def test_the_examples_of_commands_run(tmp_path: Path, dask: bool) -> None:
 def served(line: str) -> str:
     """A server is ended as soon as it listens. Its port is any that is free."""
     return (f"{re.sub(r' --port [0-9]+', '', line)} --port 0 2> said & server=$!\n"
-            "until grep -q ^serving said; do kill -0 $server; sleep 0.1; done; kill $server; wait $server")  # fmt: skip
+            "until grep -q ^serving said; do kill -0 $server; sleep 0.1; done; kill $server; wait $server")
 
 
 def test_options_that_messages_and_texts_name_exist() -> None:

@@ -108,7 +108,7 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("predict d.vw", "Missing option '-m' / '-i' / '--model': the model file"),
         ("export m -o x", f"Missing option '--to': the format to write, one of {', '.join(EXPORTS)}"),
     ],
-)  # fmt: skip
+)
 def test_what_was_meant_is_named(vwlite, typed, end):
     said = last(vwlite, typed)
     assert said == end if end.startswith(("No such", "Missing", "Option", "'-")) else said.endswith(end)
@@ -117,7 +117,7 @@ def test_what_was_meant_is_named(vwlite, typed, end):
 @pytest.mark.parametrize(
     "typed", ["train --metric", "tune --metric", "train --grid", "train --rmse", "evaluate --trees", "predict --header",
               "train --loss rmse", "train --algorithm trees", "help xgboost"],
-)  # fmt: skip
+)
 def test_what_is_unlike_all_names_is_no_misspelling(vwlite, typed):
     assert "Did you mean" not in last(vwlite, typed)
 
@@ -176,7 +176,7 @@ def test_the_tables_name_what_there_is():
 
 def test_nothing_of_it_is_imported_without_an_error(folder):
     code = "import sys; from vwlite.cli import run; run(['train', 'd.vw', '--algorithm', 'gd', '--quiet']); " \
-           "print({'difflib', 'vwlite.help.usage', 'vwlite.options.nearest'} & {*sys.modules})"  # fmt: skip
+           "print({'difflib', 'vwlite.help.usage', 'vwlite.options.nearest'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

@@ -156,20 +156,20 @@ def test_labels_and_importances_of_any_type(vwlite, at):
         "string_view": (pa.string_view(), [*words, "long as a string that is no part of its view"], classes),
         "large_string": (pa.large_string(), words, classes),
         "dictionary": (pa.dictionary(pa.int8(), pa.string()), words, classes),
-    }  # fmt: skip
+    }
     for name, (kind, values, options) in labels.items():
         given_labels = [values[i * i % 11 % len(values)] for i in range(n)]
         table = pa.table({
             "y": pa.array(given_labels, pa.string() if pa.types.is_dictionary(kind) else kind).cast(kind),
             "x": pa.array([i % 7 for i in range(n)]),
             "w": pa.array([[1, 3, None][i % 3] for i in range(n)], pa.int64()),
-        })  # fmt: skip
+        })
         pq.write_table(table, "a.parquet")
         texts = [
             "" if x is None else int(x) if isinstance(x, bool) else
             pa.array([x]).cast(kind).cast(pa.string())[0].as_py() if pa.types.is_floating(kind) else x
             for x in given_labels
-        ]  # fmt: skip
+        ]
         plain = table.set_column(0, "y", pa.array(list(map(str, texts))))
         Path("a.csv").write_text(as_csv(plain))
         run = ["--label", "y", "--importance", "w", "--quiet", *options]
@@ -301,7 +301,7 @@ def test_bad_times_say_their_row_and_column(vwlite, at):
         "'x'": pa.array(["2026-01-31", "x", ""]), "'2024.0'": pa.array([1e9, 2024.0, None]),
         "'253402300800000'": pa.array([0, 253402300800000, 1], pa.timestamp("ms")),
         "'9999999'": pa.array([0, 9999999, 1], pa.int32()).cast(pa.date32()),
-    }  # fmt: skip
+    }
     for shown, column in columns.items():
         pq.write_table(pa.table({"y": [1, -1, 1], "at": column}), "a.parquet", store_schema=True)
         said = f"a.parquet:2:2: column at: {shown} is not a time: expected ISO 8601, such as 2026-01-31T13:05:00Z, or "
@@ -349,7 +349,7 @@ def test_bad_rows_have_their_place_as_those_of_csv(vwlite, at, threads):
         "c": [f"c{i % 13}" for i in range(rows)],
         "w": [-1.0 if i % 500 == 7 else 1.0 for i in range(rows)],
         "id": [f"t{i}" for i in range(rows)],
-    })  # fmt: skip
+    })
     pq.write_table(table, "a.parquet", row_group_size=5000)
     Path("a.csv").write_text(as_csv(table))
     skip, found = ["--on-error", "skip", "--threads", threads], {}
@@ -364,7 +364,7 @@ def test_bad_rows_have_their_place_as_those_of_csv(vwlite, at, threads):
             data, again, said[said.index("finished run") : said.index("seconds")],
             vwlite("predict", "-m", "m", name, *skip).out,
             sorted(vwlite("convert", name, *roles, *skip).out.replace(":1.0 ", ":1 ").split()),
-        ]  # fmt: skip
+        ]
     assert found["a.csv"][:4] == found["a.parquet"][:4]
     assert len(found["a.csv"][4]) == len(found["a.parquet"][4])
     predicted = found["a.parquet"][3].split("\n")
@@ -390,7 +390,7 @@ def test_labels_and_importances_are_numbers_or_words(vwlite, at, kind):
         "list": pa.array([[1.0], [2.0]]), "struct": pa.array([{"a": 1}] * 2), "binary": pa.array([b"a", b"b"]),
         "timestamp": pa.array([1, 2], pa.timestamp("s")),
         "map": pa.array([[("a", 1)]] * 2, pa.map_(pa.string(), pa.int64())),
-    }[kind]  # fmt: skip
+    }[kind]
     pq.write_table(pa.table({"y": column, "x": [1, 2]}), "y.parquet")
     if kind in ("list", "struct", "map"):
         said = last(vwlite, "train", *GD, "y.parquet", "--label", "y")
@@ -407,7 +407,7 @@ def test_booleans_and_words_can_be_labels_and_importances(vwlite, at):
     weights = {"w": ["1", None, " 0.5 ", "x", "inf", "1_0", "-1"], "bool": [True, None, False, True, True, True, True]}
     pq.write_table(pa.table({"y": [True, False] * 3 + [None], "x": [1.5] * 7, **weights}), "a.parquet")
     bad = [f"a.parquet:{row}:3: column w: importance '{word}' is negative or not finite (skipped)"
-           for row, word in ((4, "x"), (5, "inf"), (6, "1_0"), (7, "-1"))]  # fmt: skip
+           for row, word in ((4, "x"), (5, "inf"), (6, "1_0"), (7, "-1"))]
     for weight, wrong in (("w", bad), ("bool", [])):
         other = "bool" if weight == "w" else "w"
         run = ["a.parquet", "--label", "y", "--importance", weight, "--drop", other, "--on-error", "skip"]
@@ -474,7 +474,7 @@ def kinds_of_files():
         "id": [f"row {i}" for i in range(n)],
         "whole": pa.array([i % 9 for i in range(n)]).dictionary_encode(),
         "nothing": pa.nulls(n),
-    })  # fmt: skip
+    })
     for codec in (None, "lz4", "zstd"):
         options = pa.ipc.IpcWriteOptions(compression=codec)
         for name, opened in (("file", pa.ipc.new_file), ("stream", pa.ipc.new_stream)):
@@ -489,7 +489,7 @@ def kinds_of_files():
             pq.write_table(
                 table, sink, compression=codec, row_group_size=130, data_page_version=version,
                 write_page_checksum=checksums,
-            )  # fmt: skip
+            )
             yield f"{codec}.{checksums}.parquet", sink.getvalue().to_pybytes()
 
 
@@ -619,4 +619,4 @@ def test_views_can_be_converted_past_bad_rows(vwlite, at):
         out = vwlite("convert", "a.arrow", "--label", "y", "--on-error", "skip").out
         assert out.splitlines() == [
             "1 |x x:1 |w w=one", "1 |x x:2 |w w=a%20word%20that%20is%20longer%20than%20a%20view", "1 |x x:3 |w w=three"
-        ], name  # fmt: skip
+        ], name

@@ -159,7 +159,7 @@ def test_every_truncation_is_refused(tmp_path, stored):
         path.write_bytes(data[:size])
         why = refused(path, made_from)
         assert why in ("it is empty", "it is not a cache of vwlite", "it is truncated", "it is truncated or damaged",
-                       "its format has another version"), (size, why)  # fmt: skip
+                       "its format has another version"), (size, why)
 
 
 @pytest.mark.parametrize("more", [b"\0", b"\n", bytes(64), b"x" * TRAILER.size])
@@ -442,7 +442,7 @@ def test_a_full_disk_is_named(tmp_path, named):
     done = subprocess.run(
         [sys.executable, "-c", FULL, path, *HELPERS],
         capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=60,
-    )  # fmt: skip
+    )
     assert done.returncode == WriteError.exit_code, done.stderr
     assert os.strerror(errno.EFBIG) in done.stdout
     assert str(tmp_path) in done.stdout
@@ -477,7 +477,7 @@ def test_memory_does_not_grow_with_the_cache(tmp_path, threads):
     done = subprocess.run(
         [sys.executable, "-c", LARGE, str(tmp_path / "c"), str(threads)],
         capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
+    )
     assert int(done.stdout) < 24 << 10  # KiB
 
 

@@ -57,7 +57,7 @@ DASK = "or `vwlite dask`, which reads URLs\n"
         ("*.vw", 66, "No such file or directory: the shell expands a pattern without quotes\n"),
         ("*.gz", 66, "No such file or directory: no file matches\n"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_data(vwlite, command, typed, code, said):
     """Before anything else is read or written."""
     if command == "names m" and typed == "m":

@@ -134,7 +134,7 @@ def test_training_on_the_text_that_convert_writes_is_the_same(vwlite, clicks, ex
     assert columns["roles"] == [
         ["clicked", "label"], ["age", "numeric"], ["country", "categorical"], ["device", "categorical"],
         ["ad text", "text"], ["id", "tag"],
-    ]  # fmt: skip
+    ]
     assert (columns["ngram"], columns["open"], columns["header"]) == (2, False, True)
     assert vwlite("predict", "-m", "a.model", clicks).out == vwlite("predict", "-m", "b.model", "b.vw").out
 
@@ -248,7 +248,7 @@ FIRST_LINES = [
     ("y,0,1,2,3", True), ("0,1,2,3,4", True), (",0,1,2", True), ("2019,2020,2021", True), ("y,a,1.5", True),
     ("x,y,1", True), ("x,1,y,7", True), ("y,a,1,1", False), ("1,2.5,x", False), ("1,5,,x,y,z", False),
     ("3,1,2", False), ("-1,0,1", False), ("1,PT,1,DE", False), ("1e3,5,a", False), ("1,2,4", False), (",x,z,1", True),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("line", "names"), FIRST_LINES)
@@ -509,7 +509,7 @@ def test_a_column_of_numbers_and_a_few_words_is_noted(vwlite, at):
     run = ["train", *GD, "a.csv", "--label", "y", "-m", "m"]
     words = "NA,N/A,NaN,nan,null,NULL,None,-,?,unknown"
     note = ("note: column the n: 192 of 200 cells are numbers, but not '?', 'unknown', so it is categorical: "
-            f"--missing '{words}' makes it numeric, --categorical 'the n' confirms it\n")  # fmt: skip
+            f"--missing '{words}' makes it numeric, --categorical 'the n' confirms it\n")
     found = vwlite(*run).err
     assert note in found and found.count("note: column") == 1
     assert "note: column" not in vwlite(*run, "--categorical", "the n").err
@@ -551,7 +551,7 @@ def test_times_become_hour_weekday_and_month(vwlite, at, in_blocks):
     assert text == csv_as_vw(TIMES, {"y": "label", "at": "time", "c": "categorical"})
     assert text.splitlines()[:3] == [
         "1 |at hour=13 weekday=6 month=1 |c c=a", "-1 |at hour=23 weekday=7 month=2 |c c=b", "1 |c c=a",
-    ]  # fmt: skip
+    ]
     Path("b.vw").write_text(text)
     err = vwlite("train", *GD, "a.csv", *run, "-q", "at,c", "-m", "m").err
     assert "columns: label y; categorical c; time at; missing: at 2 of 7 rows\n" in err and "note: column" not in err
@@ -603,7 +603,7 @@ def test_times_of_json_lines_are_values(vwlite, at):
 WRITTEN = [
     ("$1,026", 1026.0), ("-$1,026.50", -1026.5), ("$-5", -5.0), ("9.2%", 9.2), ("9.2 %", 9.2), ("112,000", 112000.0),
     ("1,00,000", 100000.0), ("\u20ac 1,234.5", 1234.5), ("1,234.5\u00a0\u20ac", 1234.5), ("7", 7.0), ("+.5", 0.5),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("decimal", "thousands"), [(".", ","), (",", "."), (",", " "), (".", "'")])
@@ -613,7 +613,7 @@ def test_numbers_as_people_write_them(decimal, thousands):
         found = number_of(text.translate(swap).encode(), decimal, thousands)
         assert found is not None and float(found) == value, text
     for text in ("1,02", "1,0260", "12345,678", "1,234,56", ",5", "1.2.3", "1.5,000", "$", "%", "$5%", "a5", "5a",
-                 "1 2", "- 5", "--5", ".", "9" * 80, "1,234,5", "5 $ x"):  # fmt: skip
+                 "1 2", "- 5", "--5", ".", "9" * 80, "1,234,5", "5 $ x"):
         assert number_of(text.translate(swap).encode(), decimal, thousands) is None, text
     assert number_of(b"1.234" if decimal == "," else b"1,234", decimal, "") is None
 
@@ -654,7 +654,7 @@ def test_a_table_of_numbers_that_people_wrote_is_that_of_plain_numbers(vwlite, a
         ("$1,{}", "--thousands ,"), ("{}.2%", "--decimal ."), ("{},000", "--thousands ,"), ("0,{}5", "--decimal ,"),
         ("1.{},5", "--decimal , --thousands ."), ("1 {},5", "--decimal , --thousands ' '"),
     ],
-)  # fmt: skip
+)
 def test_numbers_that_people_wrote_are_noted_with_the_option_that_reads_them(vwlite, at, cell, option):
     """They are never advised to be dropped, and the command that describe gives learns from them."""
     rows = [f"{i % 2};{cell.format(i + 100)};{i % 7}\n" for i in range(200)]
@@ -721,7 +721,7 @@ BAD_ROWS = [
     ("y,a,b\nspam,2,3\n", 2, 1, "column y: label 'spam' is not a number" + TWO_WORDS + "spam"),
     ('y,a,b\n1,2,"x\n\n"\n"\n7x",2,3\n', 6, 1, "column y: label '7x' has text after the number"),
     ('y,a,b\n"1",x\0y,3\n', 2, 5, "column a: 'x\\x00y' is not a number; --categorical a takes words too" + MISSING_TOO),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "line", "column", "words"), BAD_ROWS)
@@ -790,7 +790,7 @@ BAD_HEADERS = [
     ("y,a\n1,2\n", ["--text", "b"], "a.csv:1:1: --text b: no such column; the columns are y, a"),
     ('y,a"b\n1,2\n', [], "a.csv:1:1: the header is not a valid row: a quote inside of a cell that does not begin with "
      "one: quote the whole cell, and double the quote"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "typed", "said"), BAD_HEADERS)
@@ -967,7 +967,7 @@ def test_an_error_at_an_escaped_quote_names_the_option(vwlite, at):
     (["--escape", ";", "--delimiter", ";"], "is not one character"), (["--escape", "ab"], "is not one character"),
     (["--escape", "!", "--delimiter", "!"], "--escape ! is the delimiter, too"), (["--quote", "x"], "--quote"),
     (["--quote", "none", "--format", "vw"], "--quote is for tables"),
-])  # fmt: skip
+])
 def test_dialects_without_sense_are_refused(vwlite, at, typed, words):
     Path("a.csv").write_text("y,a\n1,2\n")
     assert words in vwlite("convert", "a.csv", "--label", "y", *typed, code=2).err or typed[-1] == "vw"
@@ -1051,7 +1051,7 @@ BAD_JSON = [
     ('{"y": 1, "w": -1}', 15, "column w: importance '-1' is negative"),
     ('{"y": 1, "d": [1, {"a": ]}]}', 25,
      "a value is missing: a string, a number, true, false, null, an array or an object"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "column", "words"), BAD_JSON)
@@ -1105,7 +1105,7 @@ def test_another_tag_of_json_lines(vwlite, at):
     Path("a.jsonl").write_text('{"y": 1, "n": 3, "id": "u"}\n{"y": -1, "n": 1, "id": "v"}\n')
     vwlite("train", *GD, "a.jsonl", "--label", "y", "--drop", "id", "-m", "m")
     assert [line.split()[1] for line in vwlite("predict", "a.jsonl", "-m", "m", "--tag", "id").out.splitlines()] == [
-        "u", "v"]  # fmt: skip
+        "u", "v"]
     err = vwlite("predict", "a.jsonl", "-m", "m", "--tag", "idd", code=65).err
     assert err == "--tag idd: no line has this key; did you mean id?\n"
 
@@ -1138,7 +1138,7 @@ def test_a_model_with_columns_that_cannot_be(vwlite, clicks):
         good | {"roles": [["a", "x"]]}, good | {"roles": [["a", "label"], ["b", "label"]]},
         good | {"roles": [["a", "numeric"], ["a", "numeric"]]}, good | {"roles": [["", "numeric"]]},
         good | {"roles": [["a b", "text"], ["a_b", "text"]]}, good | {"roles": [[1, "text"]]}, good | {"more": 1},
-    ]  # fmt: skip
+    ]
     for columns in bad:
         with pytest.raises(ValueError, match=r"column|namespace|role"):
             check_header(header | {"columns": columns})

@@ -60,7 +60,7 @@ def test_models_of_texts_have_a_format_that_0_2_0_refuses(vwlite, tmp_path, monk
     # The words are whole, and the accuracy shows it.
     assert vwlite("convert", "t.csv", "--label", "y", "--text", "text").out.splitlines()[1].split() == [
         "1", "|text", "फिल्म", "बहुत", "अच्छी", "है"
-    ]  # fmt: skip
+    ]
 
 
 def test_a_way_of_words_that_is_unknown_is_refused(vwlite, tmp_path, monkeypatch):

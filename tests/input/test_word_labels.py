@@ -112,7 +112,7 @@ def test_a_third_word_is_a_bad_line(vwlite):
     Path("one").write_text("spam |a x\nspam |a x\n")
     assert "note: every example has the label spam: learning" in vwlite("train", *GD, "one", "--labels", "ham,spam").err
     assert "note: every label is ham or spam, and --loss squared" in vwlite(
-        "train", *GD, "data", "--labels", "ham,spam", "--on-error", "skip").err  # fmt: skip
+        "train", *GD, "data", "--labels", "ham,spam", "--on-error", "skip").err
 
 
 def test_booleans_are_words(vwlite):

@@ -31,7 +31,7 @@ def write_table(missing: str = "unknown") -> "pandas.DataFrame":
         city = "" if i % 6 == 0 else chance.choice(["Rome", "Oslo", "Nice, France"])
         quoted = f'"{city}"' if "," in city else city
         lines.append(f"{7000 + i},2026-02-{i % 28 + 1:02},{age},{chance.lognormal(8):.2f},{quoted},{i % 2},x,"
-                     f"{'yes' if chance.random() < 0.05 else 'no'}")  # fmt: skip
+                     f"{'yes' if chance.random() < 0.05 else 'no'}")
     lines += lines[1:31]
     Path("t.csv").write_text("\n".join(lines) + "\n")
     return pandas.read_csv(io.StringIO("\n".join(lines)))
@@ -79,7 +79,7 @@ def test_notes_and_the_next_command(vwlite):
     notes = notes_on(InputOptions(data=("t.csv",), label="bought"))
     starts = ("day: dates or times", "age: 2878 of 3030 cells are numbers, but not 'unknown'",
               "id: whole numbers that all differ", "the same value in every row, which tells nothing: same",
-              "scales differ: flag goes to 1, size to ")  # fmt: skip
+              "scales differ: flag goes to 1, size to ")
     assert len(notes) == len(starts)
     assert all(note.startswith(start) for note, start in zip(sorted(notes), sorted(starts), strict=True)), notes
     command = shlex.split(out.split("next:\n")[1].replace("\\\n", ""))

@@ -130,7 +130,7 @@ def test_two_names_of_one_index_are_both_kept(vwlite, at):
     lines = [line.split("\t") for line in vwlite("weights", "m").out.splitlines()]
     assert {name for line in lines for name in line[2:]} - {"Constant"} == {
         "user^anna", "user^berta", "user^carl", "page^home", "page^shop",
-    }  # fmt: skip
+    }
 
 
 def test_info_says_how_much_has_a_name(vwlite, at):
@@ -154,7 +154,7 @@ def test_unusual_names_are_kept_and_shown(vwlite, at):
     shown = {line.split("\t")[2] for line in vwlite("weights", "m").out.splitlines()}
     assert shown == {
         "a^n\\x00l", "a^\\x1b[31m", "a^\\xff\\xfe", "a^1\\x0b2", "a^\\\\t", "a^0", "\\xe2\\x80\\xae^x", "Constant",
-    }  # fmt: skip
+    }
     for kind in ("tsv", "json"):
         vwlite("export", "m", "--to", kind, "-o", "table")
         vwlite("import", "table", "-m", "again")
@@ -282,7 +282,7 @@ def test_names_of_files_of_columns_are_those_of_their_vw_text(vwlite, at, kind):
         "user": ["anna", "carl", None, "a|b:c d\ne", "anna"], "n": [1, 2, 3, 0, 5],
         "city": pa.array(["rome", "oslo", "rome", None, "\u00e9"]).dictionary_encode(),
         "price": [1.5, None, 0.0, 2.5, 1e-3], "y": [1.0, -1.0, 0.5, 1.0, -1.0],
-    })  # fmt: skip
+    })
     if kind == "parquet":
         pytest.importorskip("pyarrow.parquet").write_table(table, "t.parquet")
     else:
@@ -409,7 +409,7 @@ def changed(parts, what):
         ("names_ends", "kind", "<i4"), ("names_keys", "kind", "<f4"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_damaged_names_are_refused_alike(vwlite, at, what):
     vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     parts = split_into_parts(Path("m").read_bytes())

@@ -138,7 +138,7 @@ def test_a_name_that_two_indices_have_shows_both(vwlite):
     [["--top", "1", "--all"], ["--all", "--feature", "a"], ["--feature", "a", "--contains", "b"],
      ["--feature", "a", "--by-class"], ["--top", "0"]],
     ids=str,
-)  # fmt: skip
+)
 def test_options_that_mean_nothing_together(vwlite, options):
     vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     vwlite("weights", "m", *options, code=2)

@@ -72,7 +72,7 @@ def test_what_it_says(vwlite, shards):
     assert [s["examples"] for s in report["shards"]] == [120] * 3
     model = read_model("m")
     assert model.merged == {"shards": 3, "digest": model.merged["digest"], "rule": results["rule"],
-                            "step": 1.0, "state": "sum"}  # fmt: skip
+                            "step": 1.0, "state": "sum"}
     assert model.base == ""
     assert "base" not in model.header()
     shown = vwlite("info", "m").out
@@ -623,7 +623,7 @@ def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
 
 
 IN_PARTS = ("gd", "adagrad --l1 0.01", "adagrad-rda --l1 0.01", "ftrl --l1 0.1", "arow", "rounding --threshold 0.01",
-            "truncated-gradient --l1 0.01 --average")  # fmt: skip
+            "truncated-gradient --l1 0.01 --average")
 
 
 @pytest.mark.parametrize("options", IN_PARTS)

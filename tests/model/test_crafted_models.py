@@ -240,5 +240,5 @@ def test_the_harness_itself_fails_for_what_is_wrong():
     for name, outcome in {
         "info": (70, "", "internal error: ValueError: x"), "predict": (65, "", ""), "weights": (0, "5\tnan\n", ""),
         "check": (1, "m: damaged\n", ""), "export": (65, "", "m:\x1b[31m"), "train": (70, "", "out of memory"),
-    }.items():  # fmt: skip
+    }.items():
         assert wrong(good | {name: outcome}), name

@@ -420,7 +420,7 @@ def test_options_that_this_program_does_not_know_need_a_newer_one(tmp_path, chan
         ({"algorithm": "l1-ball"}, "--algorithm l1-ball needs --radius"),
         ({"quantile_tau": 0.25}, "--quantile-tau has no effect with --loss squared"),
     ],
-)  # fmt: skip
+)
 def test_options_that_train_would_not_take_are_refused(tmp_path, changes, why):
     with pytest.raises(DataError) as caught:
         read_model(stored(tmp_path, **changes))

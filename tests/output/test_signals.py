@@ -175,7 +175,7 @@ def test_runs_within_a_process_leave_it_as_it_was(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", IN_ONE_PROCESS, tmp_path / "d", tmp_path / "m"],
         capture_output=True, text=True, timeout=PATIENT,
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "as before\n", "")
 
 
@@ -262,7 +262,7 @@ def test_the_signals_are_handled_before_there_are_files(tmp_path, monkeypatch):
         ["train", *GD, "-m", model, "-p", predictions],
         ["predict", "-m", model, "-p", predictions],
         ["vw", "-f", model],
-    ):  # fmt: skip
+    ):
 
         def work(arguments: list[str] = arguments) -> int:
             return silent([*arguments, str(tmp_path / "d")]) or order[0] != "signals" or "file" not in order
@@ -319,7 +319,7 @@ def test_vw_s_batch_solvers_save_the_weights_of_the_last_pass(tmp_path, solver):
     (tmp_path / "d").write_bytes(LINES * 4)
     (tmp_path / "m").write_bytes(b"old")
     arguments = ["-d", "d", "-k", "-c", "--passes", "100000", solver, "-f", "m", "-a",
-                 "--predict_only_model", "--holdout_off", "--l2", "1"]  # fmt: skip
+                 "--predict_only_model", "--holdout_off", "--l2", "1"]
     if solver == "--bfgs":
         arguments += ["--termination", "0"]
     process = start("vw", *arguments, cwd=tmp_path, stdout=subprocess.DEVNULL)

@@ -169,7 +169,7 @@ def test_rows_have_tag_label_score_and_probability(vwlite, format, labels):
 @pytest.mark.parametrize(("loss", "link", "more"), [
     ("squared", "identity", []), ("poisson", "identity", []), ("poisson", "poisson", ["prediction"]),
     ("logistic", "glf1", ["probability", "prediction"]), ("hinge", "identity", []),
-])  # fmt: skip
+])
 def test_columns_depend_on_loss_and_link(vwlite, format, loss, link, more):
     write("d", "1 |a x\n1 't|a x:2\n" * 5)
     vwlite("train", *GD, "d", "--loss", loss, "-m", "m", "--quiet")

@@ -587,7 +587,7 @@ def test_a_damaged_sparse_matrix_is_refused(tmp_path, begins, message, kind):
         (("0", "1"), (0.0, 1.0)), (("not spam", "spam"), ("not spam", "spam")), (("a,b", "c"), ("a,b", "c")),
         ((False, True), (0.0, 1.0)),
     ],
-)  # fmt: skip
+)
 def test_two_words_are_kept_in_the_file(tmp_path, vwlite, solver, pair, labels):
     """As `--labels` has them: so `vwlite predict` reads data with such labels."""
     chance = np.random.default_rng(5)
@@ -627,7 +627,7 @@ def test_class_names_that_a_file_cannot_keep_are_warned_of(tmp_path, names):
     with pytest.warns(UserWarning, match="the model file has numbers for the classes") as said:
         made.save(tmp_path / "m")
     known = {ast.literal_eval(f"'{name}'"): number
-             for number, name in re.findall(r"(-?\d+) for '(.*?)'", str(said[0].message))}  # fmt: skip
+             for number, name in re.findall(r"(-?\d+) for '(.*?)'", str(said[0].message))}
     found = load_model(tmp_path / "m").predict(X)
     numbers = np.where(np.asarray(found, dtype=float) > 0.5, 1, -1) if len(names) == 2 else found  # probabilities
     assert [float(known[name]) for name in made.predict(X)] == [float(number) for number in numbers]
@@ -636,7 +636,7 @@ def test_class_names_that_a_file_cannot_keep_are_warned_of(tmp_path, names):
 @pytest.mark.parametrize("names", [
     ["good", "bad"], ["good", "fine", "bad"], [1, 2, 3], [True, False], ["not good", "fine", "bad"],
     ["a,b", 'c "d"'], ["a|b", "'c", "d:1"],
-])  # fmt: skip
+])
 def test_class_names_that_a_file_keeps_are_not_warned_of(tmp_path, names):
     X, y = np.eye(len(names))[np.arange(60) % len(names)], np.array(names)[np.arange(60) % len(names)]
     made = SparseClassifier(algorithm="gd").fit(X, y)

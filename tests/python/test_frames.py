@@ -109,7 +109,7 @@ FRAMES = {
     "float32": typed(age=pa.float32()), "halves": typed(age=pa.float16()), "int8": typed(visits=pa.int8()),
     "large strings": typed(country=pa.large_string()), "views": typed(country=pa.string_view()),
     "int16": typed(visits=pa.int16()), "int32": typed(visits=pa.int32()),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -633,7 +633,7 @@ BROKEN = {
     "a view behind its buffer": lambda: views(20, 0, 50), "a view of no size": lambda: views(-20, 0, 0),
     "a view of a buffer before all": lambda: views(20, -3, 0),
     "views of a dictionary": lambda: coded(views(20, 7, 0)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("made", BROKEN.values(), ids=BROKEN)
@@ -726,7 +726,7 @@ def test_a_file_of_dictionaries_has_categories(tmp_path, vwlite, name):
 def test_numbers_are_categories_as_they_are_in_text(narrow):
     drawn = np.random.default_rng(1).normal(size=400) * 10.0 ** np.arange(-200, 200)
     values = [0.0, -0.0, 1.0, -3.0, 0.1, 1 / 3, 1e10, 123456789.0, 12345678.5, 1e22, 1e-6, 9.5e-7, 1e300, 5e-324,
-              *drawn]  # fmt: skip
+              *drawn]
     values = np.array(values, dtype=np.float32 if narrow else np.float64)
     values = values[np.isfinite(values)]
     frame = pa.table({"x": pa.array(values)})
@@ -775,7 +775,7 @@ def test_columns_that_make_no_feature_are_refused_in_a_sentence(column, message)
         (pd.Series(pd.to_timedelta(range(4), unit="D")), "y has durations, but a regression needs numbers"),
         (["low", "high"] * 2, "y has the word 'low', but a regression needs numbers: for classes, use"),
     ],
-)  # fmt: skip
+)
 def test_a_regression_of_dates_and_words_is_refused_in_a_sentence(y, message):
     for X in (pd.DataFrame({"x": range(4)}), np.arange(4.0).reshape(-1, 1)):
         with pytest.raises(ValueError, match=f"^{message}"):

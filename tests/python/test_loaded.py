@@ -208,7 +208,7 @@ def clicks(request, vwlite, tmp_path):
             f.write("".join(json.dumps(row) + "\n" for row in ROWS[:4]))
     typed = ("--label", "clicked", "--text", "ad", "--labels", "0,1", "--loss", "logistic", "--link", "logistic")
     vwlite("train", data, *typed, "--ngram", 2, "-q", "device,ad", "--passes", 3, "--holdout-off",
-           "-m", tmp_path / "clicks", "--quiet")  # fmt: skip
+           "-m", tmp_path / "clicks", "--quiet")
     return tmp_path / "clicks"
 
 
@@ -278,7 +278,7 @@ def test_json_lines_need_a_model_of_a_table(model, clicks):
 def test_dictionaries_with_classes(vwlite, tmp_path):
     (tmp_path / "d.csv").write_text("kind,x,y\n" + "red,1,0\nblue,0,1\ngreen,1,1\n" * 9)
     vwlite("train", *GD, tmp_path / "d.csv", "--label", "kind", "--classes", "red,blue,green", "--loss", "logistic",
-           "-m", tmp_path / "m", "--quiet")  # fmt: skip
+           "-m", tmp_path / "m", "--quiet")
     loaded = load_model(tmp_path / "m")
     rows = [{"x": 1}, {"y": 1.0}, {"x": 1, "y": 1, "kind": "red"}]
     assert loaded.predict(rows).tolist() == ["red", "blue", "green"]

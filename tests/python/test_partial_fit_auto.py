@@ -108,7 +108,7 @@ def test_a_frame_with_names(vwlite, tmp_path, shorter):
     y = np.where((frame["word"] == "a") ^ (frame["size"] > 4), 1, -1)
     frame.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
     vwlite("train", tmp_path / "data.csv", "--label", "y", "--algorithm", "auto", "--loss", "logistic", "--passes", "1",
-           "--names", "-m", tmp_path / "m")  # fmt: skip
+           "--names", "-m", tmp_path / "m")
     again = lambda made, call: pickle.loads(pickle.dumps(made)) if call == 2 else made  # noqa: E731
     made = learn(estimator("logistic", names=True), frame, y, 90, again)
     made.save(tmp_path / "n")

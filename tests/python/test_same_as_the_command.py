@@ -78,7 +78,7 @@ def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
 
 
 @pytest.mark.parametrize("options", [{}, *({"normalize": n} for n in NORMALIZATIONS), {"quadratic": ["  "]},
-                                     {"algorithm": "auto"}, {"algorithm": "auto", "quadratic": ["  "]}])  # fmt: skip
+                                     {"algorithm": "auto"}, {"algorithm": "auto", "quadratic": ["  "]}])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_coefficients_give_the_score_or_are_refused(options, classes):
     """Tools such as SHAP know X @ coef_ + intercept_ only."""
@@ -310,7 +310,7 @@ SHAPES = {
     "list": lambda x: x.toarray().tolist(), "unsorted": unsorted, "repeated": repeated, "explicit zeros": with_zeros,
     "int64 indices": wide_indices, "read-only": read_only, "big endian": lambda x: x.toarray().astype(">f8"),
     "float32": lambda x: x.astype(np.float32), "float32 dense": lambda x: x.toarray().astype(np.float32),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

@@ -13,7 +13,7 @@ ESTIMATORS = [
     SparseClassifier(algorithm="gd"), SparseRegressor(algorithm="gd"),
     SparseClassifier(algorithm="ftrl", loss="hinge", l1=0.01, passes=3),
     SparseClassifier(softmax=True, radius=1.0), SparseRegressor(algorithm="adagrad", loss="huber", average=True),
-]  # fmt: skip
+]
 _WEIGHTS = (
     "an online learner takes one step from an example of weight 2, and two steps from two examples: as the command "
     "does with an importance, so that the same data give the same model"

@@ -43,7 +43,7 @@ WRONG = {
     'SparseRegressor(passes="5")': "arg-type",
     'load_model(3)': "arg-type",
     'SparseRegressor().predict_proba([[1.0]])': "attr-defined",
-}  # fmt: skip
+}
 
 
 def mypy(folder, script):

@@ -222,7 +222,7 @@ class Minibatch:
     """L1B, section 7: projected gradient from samples."""
 
     def __init__(self, problem: batch.Problem, ball: Ball, *, size: int, how: str = "sqrt", eta0: float | None = None,
-                 seed: int = 1) -> None:  # fmt: skip
+                 seed: int = 1) -> None:
         self.samples, self.ball, self.how = Samples(problem, size, seed), ball, how
         self.t = safe_rate(problem) if eta0 is None else eta0
         self.k, self.w, self.b = 0, ball.project(np.zeros(problem.x.shape[1])), 0.0
@@ -238,7 +238,7 @@ class Exponentiated:
     """L1B, eq. 13, over the masses c_j w_j / z, which sum to 1; with both signs, of two vectors."""
 
     def __init__(self, problem: batch.Problem, ball: Ball, *, both: bool, size: int | None = None, how: str = "fixed",
-                 eta0: float | None = None, seed: int = 1) -> None:  # fmt: skip
+                 eta0: float | None = None, seed: int = 1) -> None:
         self.samples, self.ball, self.how = Samples(problem, size, seed), ball, how
         d = problem.x.shape[1]
         self.signs = np.repeat([1.0, -1.0], d)[: 2 * d if both else d]

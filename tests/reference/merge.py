@@ -152,7 +152,7 @@ def stack_loss(p: Vector, labels: Vector, importance: Vector, loss: str) -> floa
 STACK_PRIOR: dict[str, tuple[float, float | None]] = {
     "start": (1, None), "shard": (4, None), "mean": (2, 0.35), "touched": (2, 0.35), "information": (16, 0.35),
     "path2": (1, 0), "path": (2, 0), "path32": (8, 0), "dual": (16, 0), "root": (2, -0.35),
-}  # fmt: skip
+}
 STACK_STEPS = [1 / 4, 5 / 16, 3 / 8, 7 / 16, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1, 5 / 4, 3 / 2, 7 / 4, 2, 5 / 2, 3, 7 / 2, 4]
 
 

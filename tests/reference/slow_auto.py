@@ -59,7 +59,7 @@ class SmoothQuantile(Quantile):
 LOSSES: dict[str, Loss] = {
     "logistic": Logistic(), "squared": Squared(), "poisson": Poisson(), "quantile": Quantile(TAU),
     "huber": ScaledHuber(DELTA),
-}  # fmt: skip
+}
 SMOOTH: dict[str, Loss] = LOSSES | {"quantile": SmoothQuantile(TAU), "huber": ScaledHuber(max(DELTA, WIDTH))}
 CURVATURES: dict[str, Callable[[float, float], float]] = {
     "logistic": lambda p, y: 1 / ((1 + np.exp(p)) * (1 + np.exp(-p))),

@@ -154,7 +154,7 @@ def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]], missing
 def csv_as_vw(
     text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",", missing: tuple[str, ...] = MISSING,
     kind: int = 2,
-) -> str:  # fmt: skip
+) -> str:
     """roles: of the columns that are known, in the order of the features. kind: of the names of labels and features."""
     rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True))
     while not rows[0]:

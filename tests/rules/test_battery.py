@@ -144,7 +144,7 @@ def stream_for(rule: str, loss: str, seed: int, lines: int = 400, keys: int = 30
 def go(
     learner: Learner, stream: list[Line], cut: int | None = None, *, numbered: bool = False,
     dictionary: Dictionary | None = None,
-) -> bytes:  # fmt: skip
+) -> bytes:
     """Run over the stream in batches of `cut` lines, numbered each by itself or by one dictionary; the raw predictions
     as text."""
     cut = cut or len(stream) or 1

@@ -63,7 +63,7 @@ FORMS = {
     "ftrl": (["ftrl", *LOGISTIC], 1e-11),
     "ftrl with l1 and l2": (["ftrl", *LOGISTIC, "--l1", 0.5, "--l2", 0.1], 1e-11),
     "ftrl limited": (["ftrl", *LOGISTIC, "--nonzeros", 15], 1e-11),
-}  # fmt: skip
+}
 FORMS |= {  # the others
     name: ([name, *(LOGISTIC if "logistic" in row.losses else HINGE)], 1e-12)
     for name, row in ALGORITHMS.items()
@@ -219,7 +219,7 @@ def test_a_stack_is_worse_than_no_shard_by_more_than_its_standard_error(vwlite, 
     shards = [trained(f"shard{k}", 10 + k, "-i", start) for k in range(4)]
     held = write_lines(tmp_path / "held", 99, 300)
     vwlite("merge", *shards, "-o", tmp_path / "one", "--start", start, "--holdout", held, "--report", tmp_path / "r",
-           "--quiet")  # fmt: skip
+           "--quiet")
     report = json.loads((tmp_path / "r").read_text())
     losses = {}
     for model in (tmp_path / "one", start, *shards):
@@ -252,7 +252,7 @@ def test_classes_are_merged_each_by_itself(vwlite, tmp_path, trained, form):
 
 
 SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adagrad with l1", "adagrad with l2",
-          "adagrad-rda", "pa-i", "arow", "ftrl with l1 and l2"]  # fmt: skip
+          "adagrad-rda", "pa-i", "arow", "ftrl with l1 and l2"]
 
 
 def merged_by_ranges(shards, start, rule, state, count=5):
@@ -364,7 +364,7 @@ def test_merging_with_the_same_start_is_the_same_as_training_from_it_says(vwlite
     for number in range(3):
         merged = tmp_path / f"merged{number}"
         vwlite("merge", *shards, "-o", merged, *start, "--holdout", held, "--state", "mean", "--report", tmp_path / "r",
-               "--quiet")  # fmt: skip
+               "--quiet")
         losses.append(json.loads((tmp_path / "r").read_text())["results"]["holdout loss"])
         start = ["--start", merged]
         shards = [trained(f"shard{k}", k, "-i", merged) for k in range(4)]

@@ -986,7 +986,7 @@ TIES = {  # in each a weight came to be on the shift, to the last bit, and the s
         L1Ball, Hinge(), {"rate": 0.25, "radius": 0.1, "nonnegative": True},
         [(1, "2:1"), (-1, "0:-4"), (1, "2:1"), (-1, "1:-2"), (-1, "0:-2"), (-1, "2:-2 0:-2"), (1, "2:1")],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", TIES)

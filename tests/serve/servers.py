@@ -17,7 +17,7 @@ TABLE = "click,age,city,note\n" + "".join(
 TEXT = "".join(
     f"{RANDOM.choice((1, -1))} 't{i}|a " + " ".join(f"w{RANDOM.randrange(40)}:{RANDOM.random():.3f}" for _ in range(6))
     + f" |b c{i % 5}\n" for i in range(200)
-)  # fmt: skip
+)
 DENSE = "".join(f"{(-1) ** i} |a x:{i % 7} y:{i % 5} z:{i % 3 + 0.5}\n" for i in range(80))
 CLASSES = "".join(f"{('red', 'green', 'blue')[i % 3]} |a x{i % 3} y{i % 5}:{i % 4}\n" for i in range(90))
 
@@ -58,7 +58,7 @@ class Server:
             text += f"Content-Length: {len(body)}\r\n"
         method = method or ("GET" if body is None else "POST")
         found = self.raw(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}{text}\r\n".encode()
-                         + (body or b""))  # fmt: skip
+                         + (body or b""))
         head, _, rest = found.partition(b"\r\n\r\n")
         return int(head.split()[1]), head.decode("latin-1"), rest
 

@@ -78,7 +78,7 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n" + CLOSE + b"\r\n"
     (408, POST + b"A: b\r\n"),
     (408, POST + b"Content-Length: 10\r\n\r\n123"),
     (408, CHUNKED + b"5\r\n12"),
-])  # fmt: skip
+])
 def test_each_request_gets_its_status(shared, status, sent):
     answer = shared.raw(sent)
     assert statuses(answer) == [status]
@@ -95,7 +95,7 @@ def test_each_request_gets_its_status(shared, status, sent):
     ("/invocations?model=text", LINE, 200), ("/v2/models/text", None, 200),
     ("/v2/health/live", None, 200), ("/v2/health/ready", None, 200),
     ("/ping", None, 200), ("/health/", None, 200),
-])  # fmt: skip
+])
 def test_paths(shared, path, body, status):
     found, head, answer = shared.ask(path, body)
     assert found == status
@@ -179,7 +179,7 @@ def test_a_client_that_never_reads_is_closed(shared):
 def test_garbage_never_ends_the_server(shared):
     draw = random.Random(5)
     parts = [POST, b"GET /ping HTTP/1.1\r\n", b"\r\n", b"\r\n\r\n", b"Content-Length: 5\r\n", b"Host: x\r\n",
-             b"\x00\xff", b"Transfer-Encoding: chunked\r\n", b"5\r\n", b"0\r\n\r\n", LINE, b"{", b" "]  # fmt: skip
+             b"\x00\xff", b"Transfer-Encoding: chunked\r\n", b"5\r\n", b"0\r\n\r\n", LINE, b"{", b" "]
     for _ in range(60):
         data = b"".join(draw.choice(parts) for _ in range(draw.randrange(1, 12)))
         assert set(statuses(shared.raw(data, half=True))) <= {200, 400, 404, 405, 422, 431}

@@ -29,7 +29,7 @@ def refresh(loaded):
 
 
 MOMENTARY = [OSError(errno.EMFILE, "Too many open files"), OSError(errno.EIO, "Input/output error"), MemoryError(),
-             NoInputError("m: Permission denied"), RuntimeError("can't start new thread"), ImportError()]  # fmt: skip
+             NoInputError("m: Permission denied"), RuntimeError("can't start new thread"), ImportError()]
 
 
 @pytest.mark.parametrize("error", MOMENTARY, ids=repr)

@@ -20,7 +20,7 @@ HEADER, *ROWS = TABLE.splitlines()
 def test_text_gets_the_bytes_of_predict(shared, models, name, cut):
     data = {"table": TABLE, "classes": CLASSES, "center": DENSE}.get(name, TEXT)
     data = {"whole": data, "without newline": data[:-1], "blank lines": data.replace("\n", "\n\n"),
-            "one": data.split("\n", 2)[0] + "\n" + (ROWS[0] if name == "table" else "")}[cut].encode()  # fmt: skip
+            "one": data.split("\n", 2)[0] + "\n" + (ROWS[0] if name == "table" else "")}[cut].encode()
     kind = "text/csv" if name == "table" else "text/plain"
     assert shared.post(f"/predict?model={name}", data, kind=kind) == predicted(models / f"{name}.model", data)
 
@@ -78,7 +78,7 @@ def test_the_text_of_a_number_is_what_is_hashed(serve, tmp_path):
     ("table", "", b'{"age": 30}\n{"age": 40, "city": "Rome"}'),
     ("table", "application/x-ndjson", b'{"age": 30}\n{"age": 40, "city": "Rome"}\n'),
     ("table", "text/csv", b"age,city,note\n30,Rome,w1\n"),
-])  # fmt: skip
+])
 def test_a_byte_order_mark_means_nothing(shared, name, kind, body):
     path = f"/predict?model={name}"
     assert shared.post(path, b"\xef\xbb\xbf" + body, kind=kind) == shared.post(path, body, kind=kind)
@@ -155,7 +155,7 @@ def test_the_bodies_of_mlflow_get_the_answers_of_their_rows(shared, body):
     {"dataframe_split": {"columns": ["age"], "data": [[1, 2]]}}, {"dataframe_split": [1]}, {"inputs": {"age": 1}},
     {"inputs": {"age": [1], "city": []}}, {"instances": [[1, 2]]}, {"dataframe_records": {"age": 1}},
     {"dataframe_records": [{"agee": 1}]}, {"instances": [{"age": "x"}]}, {"instances": [], "inputs": []},
-])  # fmt: skip
+])
 def test_what_mlflow_does_not_send_is_refused(shared, body):
     assert shared.post("/invocations?model=table", json.dumps(body).encode(), 422, kind="application/json")
 
@@ -223,7 +223,7 @@ def test_errors_do_not_speak_of_the_command_line(shared, models, path, kind, bod
     b"{}x", b'[{"age": 1},]x', b'[{"age": 1} {"age": 2}]', b'{"age": {"b": {"c": 1}}}', b'{"age": 1, "age": 2}',
     b"\xff{}",
     b"null", b'{"city": "\xff"}', b'{"city": "a\nb"}', b'"text"', b"{,}", b"[,]", b'{"\\u0000": "\\ud800"}\x00',
-])  # fmt: skip
+])
 def test_what_is_not_json_is_refused(shared, body):
     error = json.loads(shared.post("/predict?model=table", body, 422, kind="application/json"))
     assert error["error"]

@@ -68,7 +68,7 @@ def test_a_damaged_model_is_refused_and_the_old_one_stays(serve, models, tmp_pat
         model.unlink()
     else:
         found = {"cut": whole[: len(whole) // 2], "empty": b"", "no model": b"1 |a b\n",
-                 "flipped": whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]}[damage]  # fmt: skip
+                 "flipped": whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]}[damage]
         model.write_bytes(found)
     wait_for(lambda: "error" in server.json("/health")["models"]["m"])
     assert server.post("/predict", TEXT.encode()) == predicted(models / "text.model", TEXT.encode())
@@ -213,7 +213,7 @@ def test_metrics_count_what_was_predicted(serve, models):
 @pytest.mark.parametrize("kind, body", [
     ("application/json", b'[{"age": 30, "x": 1, "y": "a"}, {"age": 3}]'),
     ("text/plain", b'{"age": 1, "x": 2, "y": 1}\n'), ("text/csv", b"x,age,city,note,y\n1,30,Rome,w0 w0,2\n"),
-])  # fmt: skip
+])
 def test_columns_that_the_model_does_not_have_are_counted(serve, models, kind, body):
     server = serve("-m", f"t={models / 'table.model'}")
     for times in (1, 2, 3):

@@ -144,7 +144,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="order is 'up'"):
         DualCoordinateDescent(drawn.problem(l2=0.1), order="up")
     for options in ({}, {"l2": 0.1, "l1": 0.1}, {"l2": 0.1, "radius": 1.0}, {"l2": 0.1, "box": 1.0},
-                    {"l2": 0.1, "nonnegative": True}):  # fmt: skip
+                    {"l2": 0.1, "nonnegative": True}):
         with pytest.raises(ValueError, match="nothing beside"):
             DualCoordinateDescent(drawn.problem(**options))
     with pytest.raises(ValueError, match="hinge"):

@@ -79,7 +79,7 @@ def test_a_ball_is_certified_by_its_radius(vwlite, at, algorithm):
     data = Data(1, "logistic")
     features = ["--features", 7] if algorithm in ("simplex", "eg", "eg-pm") else []
     vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, "--radius", 1.5, *features, "-l", 0.1,
-           "--passes", 3, "--holdout-off", "-m", "m", "--quiet")  # fmt: skip
+           "--passes", 3, "--holdout-off", "-m", "m", "--quiet")
     w, b = weights_of("m")
     found = certified(vwlite, "-m", "m", "logistic")
     assert found["radius"] == 1.5 and found["objective"] == pytest.approx(data.mean_loss("logistic", w, b), rel=1e-9)
@@ -351,7 +351,7 @@ def test_an_objective_that_is_not_finite_is_invalid(vwlite, at):
 )
 def test_what_cannot_be_certified_gives_the_reason(vwlite, at, options, code, words):
     for name, text in (("bad", "7 |a x\n"), ("none", " |a x\n"), ("classes", "1 |a x\n2 |a y\n"),
-                       ("one", "1 |a x\n3 |a y\n")):  # fmt: skip
+                       ("one", "1 |a x\n3 |a y\n")):
         Path(name).write_text(text)
     logistic = ["--loss", "logistic", "--quiet"]
     vwlite("train", *GD, "ok", *logistic, "-m", "g")

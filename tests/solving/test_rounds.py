@@ -176,7 +176,7 @@ def test_far_on_rounds_have_a_row_now_and_then(vwlite, at):
     said = vwlite("solve", *shards, "--shards", 2, *options, "--max-passes", 150, "--report", "r").err
     shown = [int(line.split()[0]) for line in said.splitlines() if line[:6].strip().isdigit()]
     assert shown == [*range(1, 101), *range(101, 110), 110, 112, 114, 116, 118, 120, 123, 126, 129, 132, 136, 140, 145,
-                     150]  # fmt: skip
+                     150]
     assert [row["round"] for row in report_of()["rounds"]] == list(range(1, 151))
 
 
@@ -325,7 +325,7 @@ def test_processes_end_with_the_caller(at, number):
         [sys.executable, "-m", "vwlite", "solve", "shard0", "--shards", "1", "-i", "m", *map(str, options[2:]),
          "--max-passes", "2"],
         cwd=at, capture_output=True, timeout=PATIENT, check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done
 
 

@@ -155,11 +155,11 @@ def test_the_simplex_has_weights_that_add_up(vwlite, at):
     """Against the ball of weights that are not negative: where its solution is on the edge, that of both."""
     data = Data(1, "squared")
     vwlite("solve", "squared", "--loss", "squared", "--radius", 0.5, "--nonnegative", "--tolerance", 1e-9, "-m", "ball",
-           "--quiet")  # fmt: skip
+           "--quiet")
     w, b = weights_of("ball")
     assert w.sum() == pytest.approx(0.5)
     vwlite("solve", "squared", "--loss", "squared", "--radius", 0.5, "--solver", "eg", "--tolerance", 1e-5, "-m", "m",
-           "--quiet")  # fmt: skip
+           "--quiet")
     v, c = weights_of("m")
     optimum = data.mean_loss("squared", w, b)
     assert np.all(v > 0) and v.sum() == pytest.approx(0.5)
@@ -187,7 +187,7 @@ def test_samples_come_near_and_the_best_of_all_steps_is_kept(vwlite, at):
     kept = False
     for batch in (7, 0.2, 0.99):
         vwlite(*common, "--solver", "minibatch", "--batch", batch, "--eta0", 3, "--tolerance", 0, "--max-passes", 200,
-               "-m", "m")  # fmt: skip
+               "-m", "m")
         report = report_of(at / "r")
         assert report["results"]["ended"] == "--max-passes 200 is reached"
         found, objectives = report["results"]["objective"], [step["objective"] for step in report["steps"]]
@@ -249,7 +249,7 @@ def test_a_constant_without_a_penalty_has_another_bound(vwlite, at):
     Path("d").write_text("1 |a x\n1 |a x\n1 |a x\n1 |a y\n-1 |a z\n")
     vwlite("solve", "d", "--loss", "hinge", "--l2", 1, "-m", "svm", "--quiet", "--tolerance", 1e-9)
     vwlite("train", "d", "--loss", "hinge", "--algorithm", "sgd", "-l", 0.3, "--passes", 30, "--holdout-off", "-m", "t",
-           "--cache-file", "cache", "--quiet")  # fmt: skip
+           "--cache-file", "cache", "--quiet")
     vwlite("certify", "-m", "t", "d", "--l1", 0, "--l2", 1, "--against", "svm", "--report", "r")
     report = report_of(at / "r")
     assert report["results"]["lower bound"] < read_model("svm").solved["lower_bound"]
@@ -334,7 +334,7 @@ def test_a_model_is_like_any_other(vwlite, at):
     listed = vwlite("weights", "m").out.split()
     assert dict(zip(map(int, listed[::2]), map(float, listed[1::2]), strict=True)) == {
         CONSTANT: b, **{j + 1: w[j] for j in range(7) if w[j]},
-    }  # fmt: skip
+    }
     assert "m: a model, whole: solve, " in vwlite("check", "m").out
     facts = json.loads(vwlite("info", "--json", "m").out)
     assert facts["algorithm"] == "solve" and facts["nonzero weights"] == np.count_nonzero(w)
@@ -552,7 +552,7 @@ def test_learning_that_cannot_continue_says_why(vwlite, at, options, words):
         ("options", "softmax", True, "--softmax needs the classes"),
         ("options", "algorithm", "solve2", "unknown algorithm solve2"),
     ],
-)  # fmt: skip
+)
 def test_a_header_that_no_run_has_made_is_refused(vwlite, at, where, name, value, words):
     vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
     parts = split_into_parts(Path("m").read_bytes())
@@ -653,7 +653,7 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("-i old --l1 1", "old: a model of Vowpal Wabbit does not store the loss"),
         ("-i c", "c was solved with --feature-weights: give their file again"),
     ],
-)  # fmt: skip
+)
 def test_options_that_are_wrong(vwlite, at, options, words):
     Path("weights").write_text("a^x 2\n")
     vwlite("solve", "ok", "--l1", 0.05, "-m", "m", "--quiet")
@@ -694,7 +694,7 @@ def test_options_that_are_wrong(vwlite, at, options, words):
         ("1 |a x\n", "--feature-weights nothing", 66, "nothing: No such file"),
         ("1 |a x\n", "-m nowhere/m", 73, "nowhere"),
     ],
-)  # fmt: skip
+)
 def test_data_that_are_wrong(vwlite, at, data, options, code, words):
     if data is not None:
         Path("d").write_text(data)

@@ -24,7 +24,7 @@ RARE_DOUBLES = (*RARE_FLOATS, 0.5, -1.0, 1.0, 2.0, 3.0, 1e300, 5e-324, 429496729
 RARE_JSON = (
     None, True, False, 0, -1, 1, 40, 1 << 31, 1 << 64, 10**400, 0.5, -0.0, 1e300, "", "a", "\ud800", "\udcff", "a b",
     "x" * 5000, "\x1b[2J\n", [], [[]], [None], {}, {"a": 1}, [1, 2, 3, "a", 5], float("nan"),
-)  # fmt: skip
+)
 
 
 class Crafted(NamedTuple):
@@ -82,7 +82,7 @@ def arrays_of(batch: bytearray) -> dict[str, tuple[int, int, str]]:
         ("number", features, "H") if distinct else ("hash", features, "I"),
         ("value", 0 if form & 32 else features, "f"),
         ("kind", 0 if form & 64 else lines, "B"), ("letter", kept, "B"), ("tags", tags, "B"),
-    ]:  # fmt: skip
+    ]:
         found[name] = (at, items, code)
         at += -(-items * struct.calcsize(code) // 8) * 8
     return found

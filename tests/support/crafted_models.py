@@ -72,7 +72,7 @@ KINDS = {
     "names of crosses": "--bits 10 -q ax --names",
     "names of classes, weights only": "--oaa 3 --loss logistic --names --save-weights-only",
     "words, weights only": "--oaa 5 --classes auto --loss logistic --save-weights-only",
-}  # fmt: skip
+}
 
 # And of each form that `solve` makes.
 SOLVED_KINDS = {
@@ -181,15 +181,15 @@ def any_value(random: Random, old: Any = None) -> Any:
         return random.choice([changed[:-1], changed + changed, [changed], changed[::-1], [*changed, None]])
     numbers = [0, 1, -1, 2, 3, 17, 31, 33, 64, 1.5, -0.0, 0.1, 1e308, -1e308, 1e-320, 1e39, math.nan, math.inf,
                -math.inf, 255, 65536, 65537, 2**31, 2**32, 2**32 + 1, 2**53, 2**63, 2**64,
-               10**18, 10**30, 10**400]  # fmt: skip
+               10**18, 10**30, 10**400]
     words = ["", "a", "ab", "a|b", "a b", "1", "nan", "no", "\ud800", "\0", "ä", "\u0100", ":", "a,b", "a,a",
-             "red,green,blue", "x" * 70, "x" * 10_000, "1,2," * 99, *NAMES]  # fmt: skip
+             "red,green,blue", "x" * 70, "x" * 10_000, "1,2," * 99, *NAMES]
     deep: Any = 1
     for _ in range(random.choice([3, 90])):
         deep = [deep]
     lists = [[], [1], [0, 1], [1, 0], [0.5, 0.5], ["ab"], ["a"], ["ab", 1], [None], [math.nan, 1], [10**400, 1],
              [[1, 2]], deep, [1] * 100_000, ["ab"] * 70, [-1e308, 1e308], [1, 2, 3], [True, False], {}, {"a": 1},
-             {"a": {"b": [1]}}]  # fmt: skip
+             {"a": {"b": [1]}}]
     pool = random.choice([numbers, numbers, words, lists, [None, True, False]])
     return copy.deepcopy(random.choice(pool))
 
@@ -292,7 +292,7 @@ def change_array(random: Random, parts: Parts) -> str:
         other = random.choice(
             ["()", "(0,)", "(1,)", f"({count}, 1)", f"(1, {count})", "(-1,)", "(1152921504606846976,)", "(,)", "x",
              "(4294967296, 4294967296)", f"({count + 1},)", f"({count}, 1, 1)", "(" + "9" * 5000 + ",)"]
-        )  # fmt: skip
+        )
         parts.arrays[name] = (kind, other, content)
         what = f"shape {other[:30]}"
     elif what == "gone":

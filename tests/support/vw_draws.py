@@ -20,7 +20,7 @@ NAMES = ["x", "y", "z", "long_name", "5", "05", "12a", "-3", "x^y", "x*y", "'q",
 NUMBERS = ["1", "2", "0.5", "-1", "1.25", "3e-1", "0"]
 RARE_NUMBERS = [
     ".5", "5.", "+2", "1e", "0x2", "1E0", "-.25", "1e-50", "00.50", "-0", "nan", "1e+0", "--1", "-", "", "word",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def texts(labels: list[str], rare: bool) -> st.SearchStrategy[bytes]:
     ends = st.sampled_from(["\n", "\n", "\n", "\r\n"] if rare else ["\n", "\n", ""])
     return st.builds(
         lambda lines, end: ("\n".join(lines) + end).encode("utf-8", "surrogateescape"), lines, ends
-    )  # fmt: skip
+    )
 
 
 def _some(draw: st.DrawFn, one_in: int, *choices: str) -> list[str]:
@@ -112,10 +112,10 @@ def cases(draw: st.DrawFn) -> Case:
     arguments += _some(draw, 4, "--l2 1e-4", "--l2 1e-2") if "--freegrad" not in flags else []
     arguments += _some(draw, 3, "-q ab", "-q aa", "-q ba -q ac", "--cubic abc", "--cubic aab", "-q ::",
                        "--interactions ab --interactions abc", "--interactions aabb", "-q a:", "-q ff",
-                       "-q ab -q ba --leave_duplicate_interactions", "-q aa --permutations")  # fmt: skip
+                       "-q ab -q ba --leave_duplicate_interactions", "-q aa --permutations")
     arguments += _some(draw, 4, "-c -k --passes 3 --holdout_off", "-c -k --passes 4", "-c -k --passes 2",
                        "-c -k --passes 3 --holdout_period 4 --early_terminate 1", "--holdout_after 6",
-                       "-c -k --passes 3 --holdout_off --decay_learning_rate 0.9")  # fmt: skip
+                       "-c -k --passes 3 --holdout_off --decay_learning_rate 0.9")
     arguments += _some(draw, 5, "--link logistic", "--link glf1", "--link identity", "--link poisson")
     arguments += _some(draw, 6, "--noconstant", "--constant 0.3")
     arguments += _some(draw, 4, "-b 10", "-b 4", "-b 20", "-b 1")
@@ -123,7 +123,7 @@ def cases(draw: st.DrawFn) -> Case:
     arguments += _some(draw, 6, "--ignore a", "--ignore_linear b", "--keep a --keep c", "--ignore a --ignore b")
     arguments += _some(draw, 8, "--hash all", "--hash_seed 7", "--hash all --hash_seed 3", "--redefine c:=a",
                        "--affix +2a,-1b", "--spelling a", "--feature_limit 2", "--feature_limit a1",
-                       "--sort_features")  # fmt: skip
+                       "--sort_features")
     arguments += _some(draw, 10, "--min_prediction -0.5 --max_prediction 0.5", "--max_prediction 1")
     arguments += _some(draw, 12, "--binary", "--classweight 1:2.5", "--classweight 1:0.5,-1:2")
     rare = draw(st.integers(0, 2)) == 0
@@ -133,7 +133,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 FLAGS = ["", "", "", "--sgd", "--adaptive", "--normalized", "--invariant", "--adaptive --normalized",
          "--adaptive --invariant", "--normalized --invariant", "--adaptive --normalized --invariant",
-         "--ftrl", "--coin", "--pistol", "--freegrad"]  # fmt: skip
+         "--ftrl", "--coin", "--pistol", "--freegrad"]
 
 
 # Several classes: labels that are missing, outside or without a name, and what is counted then.
@@ -191,7 +191,7 @@ def layer_cases(draw: st.DrawFn) -> Case:
         labels = SETS
         arguments = ["--multilabel_oaa", "3"]
         arguments += _some(draw, 3, "--probabilities --loss_function logistic", "--loss_function logistic", "-t",
-                           "--link logistic", "--named_labels dog,cat,bird", "--classweight 1:2,-1:0.5")  # fmt: skip
+                           "--link logistic", "--named_labels dog,cat,bird", "--classweight 1:2,-1:0.5")
         arguments += _some(draw, 3, *several)
     elif kind == "lines":
         labels = LINE_COSTS
@@ -207,14 +207,14 @@ def layer_cases(draw: st.DrawFn) -> Case:
     else:
         reduction = draw(st.sampled_from(["", "--oaa 3", "--csoaa 3", "--nn 2", "--nn 2 --inpass", "--bootstrap 2",
                                           "--oaa 3 --probabilities --loss_function logistic", "--ect 3", "--ftrl",
-                                          "--multilabel_oaa 3", "--oaa 3 --classweight 1:2", "--binary"]))  # fmt: skip
+                                          "--multilabel_oaa 3", "--oaa 3 --classweight 1:2", "--binary"]))
         labels = ["1:1 2:0", "1:0 3:1", "2:0", "3:1 1:2"] if "--csoaa" in reduction else ["1", "1", "2", "3", "2 2", ""]
         labels = ["0", "1", "0,2", ""] if "--multilabel" in reduction else labels
         labels = ["1", "-1", "1 2", ""] if reduction == "--binary" else labels
         arguments = ["-a", *reduction.split()]
         arguments += _some(draw, 2, *several)
         arguments += _some(draw, 3, "-q ab", "--noconstant", "--ignore_linear a", "-q ab --ignore_linear b",
-                           "--dictionary a:words", "--dictionary words -b 10")  # fmt: skip
+                           "--dictionary a:words", "--dictionary words -b 10")
     feature = st.builds("{}{}".format, st.sampled_from("xyzw"), st.sampled_from(["", ":0.5", ":2", ":-1"]))
     lines = []
     for _ in range(draw(st.integers(3, 15))):
@@ -233,7 +233,7 @@ SPACE_KEYS = ["a", "ab", "b", "c d", "5", " "]
 STRINGS = ["v", "7", "two words", "at 10:30", "yes|no", "tab\there", "\u00e9", "", " ", "http://a.example", "n\0m"]
 JSON_NUMBERS = ["1", "2.5", "-1", "0", "0.0", "-0", "1e2", "3000000000", "7000000000000", "1e-60"]
 JSON_FAULTS = ["NaN", "Infinity", "-Infinity", "1e400", "-1e400", "9" * 400, "01", "+1", "'a'", '"\\ud800"', "[[1]]",
-               '["word"]', "[true]", "[1, NaN]"]  # fmt: skip
+               '["word"]', "[true]", "[1, NaN]"]
 SPECIAL = [
     ('"_label"', ["1", "-1", "0.5", '"1"', '"1 2"', '"1 2 0.25"', '"x"', '"1 nan"', '"1 2 3 4"', '""', "null"]),
     ('"_label"', ['{"Label":1}', '{"Label":1,"Weight":2}', '{"label":-1,"INITIAL":0.5}', '{"Initial":0.25}',
@@ -243,12 +243,12 @@ SPECIAL = [
     ('"_label_Initial"', ["0.5", "-1"]), ('"_tag"', ['"t"', '"a b"', "null", '""']),
     ('"_text"', [f'"{text}"' for text in ("see http://a.example at 10:30", "yes|no", " two  words ", "", "5 x")]),
     ('"_ignored"', ["1", '"a"', "NaN", '{"x":[1,{}]}', "[true]"]), ('"_a"', ["[1]"]), ('"_p"', ["[0.5]", "[]"]),
-]  # fmt: skip
+]
 SPECIAL_FAULTS = [
     ('"_label"', ["true", "[1]", "NaN", '{"Foo":1}', '{"Label":{"Label":1}}', '{"Label":true}', '{"Label":"one"}']),
     ('"_label_Foo"', ["1"]), ('"_labels"', ["1"]), ('"_labelIndex"', ["0"]), ('"_tag"', ["5"]), ('"_text"', ["5"]),
     ('"_multi"', ["[]"]), ('"_slot_id"', ["1"]), ('"_a"', ['["x"]']),
-]  # fmt: skip
+]
 
 
 @st.composite
@@ -293,7 +293,7 @@ def json_cases(draw: st.DrawFn) -> Case:
 
 
 CELLS = ["1", "2.5", "-1", "0", "nan", "", '""', '"7"', '"nan"', "word", '"a, b"', '"say ""hi"""', " 5 ", "+2",
-         "0x10", 'in"side', "1e2", "\u00e9", "x\u00bb", "a:b|c", "'q"]  # fmt: skip
+         "0x10", 'in"side', "1e2", "\u00e9", "x\u00bb", "a:b|c", "'q"]
 CELL_FAULTS = ['"open', '"shut"x', '""x""']
 HEADS_OF_CSV = ["x", "y", "a|x", "a|y", "ab|z", "b|x", '"q"', "", "a|", "|z", " x ", "5", '"u,v"', "label"]
 

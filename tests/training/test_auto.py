@@ -75,7 +75,7 @@ def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data,
     vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
     for _ in range(2):
         vwlite("train", train, *LOGISTIC, "-m", tmp_path / "n", "-p", tmp_path / "q", "--threads", threads,
-               "--cache-file", tmp_path / "c")  # fmt: skip
+               "--cache-file", tmp_path / "c")
         assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
         assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
 
@@ -121,7 +121,7 @@ def test_a_file_three_times_is_not_learned_by_heart(vwlite, data, tmp_path):
     train, test = data
     lines = Path(train).read_text().splitlines(keepends=True)
     said = vwlite("train", write(tmp_path / "three.vw", 3 * lines), *LOGISTIC, "-m", tmp_path / "m",
-                  "--report", tmp_path / "r")  # fmt: skip
+                  "--report", tmp_path / "r")
     assert said.err
     claimed = json.loads((tmp_path / "r").read_text())["results"]["out-of-fold average loss"]
     assert claimed > 0.9 * loss_on(vwlite, tmp_path / "m", test)
@@ -178,7 +178,7 @@ def test_they_are_learned_without_an_algorithm(vwlite, folder):
         assert "algorithm = auto" in vwlite("train", "d.vw", "--loss", loss, "-m", "m").err
         assert model_of("m").chosen["loss is"] == f"out-of-fold {loss} loss"
         assert f"algorithm = gd (as --learning-rate is given), loss = {loss}" in vwlite(
-            "train", "d.vw", "--loss", loss, "-l", "1", "-m", "m").err  # fmt: skip
+            "train", "d.vw", "--loss", loss, "-l", "1", "-m", "m").err
 
 
 @pytest.mark.parametrize(("offset", "size"), [(0.0, 1.0), (160_000.0, 8e4), (1e6, 1.0), (0.0, 1e-6), (-1e3, 1e-3)])
@@ -336,7 +336,7 @@ def test_predictions_of_a_stream_are_clipped_to_the_labels_so_far(vwlite, tmp_pa
     monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 20)
     lines = [f"{i % 10 + i // 50 * 10} |a x:{i // 50 * 10 + i % 10 + 0.5}\n" for i in range(400)]
     vwlite("train", write(tmp_path / "d.vw", lines), "--algorithm", "auto", "--passes", "1", "-m", tmp_path / "m",
-           "-p", tmp_path / "p")  # fmt: skip
+           "-p", tmp_path / "p")
     found = [float(line) for line in (tmp_path / "p").read_text().split()]
     assert max(found) > 30 and model_of(tmp_path / "m").range == (0.0, 79.0)
 
@@ -689,7 +689,7 @@ def test_lines_without_labels_are_not_kept_for_ever(vwlite, tmp_path, monkeypatc
     monkeypatch.setattr("vwlite.training.auto.run.KEPT_BYTES", 10_000)
     begun, begin = [], AutoTraining._begin_stream
     monkeypatch.setattr("vwlite.training.auto.run.AutoTraining._begin_stream",
-                        lambda run, kept: (begun.append(sum(map(len, kept))), begin(run, kept)))  # fmt: skip
+                        lambda run, kept: (begun.append(sum(map(len, kept))), begin(run, kept)))
     lines = [*lines_of(20), *["|a x y z\n"] * 1000]
     vwlite("train", write(tmp_path / "d.vw", lines), *LOGISTIC, "--passes", "1", "-m", tmp_path / "m")
     assert 20 < begun[0] < 300

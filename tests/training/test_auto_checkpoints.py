@@ -27,7 +27,7 @@ def learned(path):
 @pytest.mark.parametrize("every", [900, 1000, 2700])
 def test_after_passes_the_best_model_so_far_is_saved(vwlite, data, tmp_path, committed, every):
     vwlite("train", data, *LOGISTIC, "--passes", "5", "-m", tmp_path / "m", "-p", tmp_path / "p",
-           "--checkpoint-every", every)  # fmt: skip
+           "--checkpoint-every", every)
     *checkpoints, last = [path for path in committed if path.read_bytes()[:2] == b"PK"]
     after = [number for number in range(1, 6) if number % -(-every // 900) == 0]
     assert len(checkpoints) == len(after)

@@ -54,7 +54,7 @@ def test_it_is_as_good_as_gd_with_its_best_rate(vwlite, data, tmp_path):
     single = []
     for rate in ("0.1", "0.5", "2"):
         vwlite("train", train, "--oaa", "4", "--loss", "logistic", "-l", rate, "--passes", "10", "-m", tmp_path / "gd",
-               "--quiet")  # fmt: skip
+               "--quiet")
         single.append(results_on(vwlite, tmp_path / "gd", test))
     assert own["log loss"] < min(one["log loss"] for one in single)
     assert own["average loss"] < 1.1 * min(one["average loss"] for one in single)
@@ -66,7 +66,7 @@ def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data,
     vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p", "-r", tmp_path / "r")
     for _ in range(2):
         vwlite("train", train, *AUTO, "-m", tmp_path / "n", "-p", tmp_path / "q", "-r", tmp_path / "s", "--threads",
-               threads, "--cache-file", tmp_path / "c")  # fmt: skip
+               threads, "--cache-file", tmp_path / "c")
         for one, other in (("m", "n"), ("p", "q"), ("r", "s")):
             assert (tmp_path / one).read_bytes() == (tmp_path / other).read_bytes()
 
@@ -111,7 +111,7 @@ def test_probabilities_are_the_softmax_of_the_scores(vwlite, data, tmp_path):
     train, test = data
     vwlite("train", train, *AUTO, "-m", tmp_path / "m")
     vwlite("predict", "-m", tmp_path / "m", test, "-p", tmp_path / "p", "-r", tmp_path / "r", "--probabilities",
-           "--report", tmp_path / "j")  # fmt: skip
+           "--report", tmp_path / "j")
     p, scores = numbers_in(tmp_path / "p"), numbers_in(tmp_path / "r")
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     assert p == pytest.approx(shares / shares.sum(axis=1, keepdims=True), abs=1e-5)
@@ -300,7 +300,7 @@ def test_a_label_that_is_none_of_the_classes(vwlite, tmp_path, options):
 @pytest.mark.parametrize("value", ["1e38", "-3e38", "1e-44", "0", "3e-39"])
 def test_values_of_any_size(vwlite, tmp_path, value):
     learned(vwlite, tmp_path, [line.replace("|a", f"|a odd:{value}") if i % 2 else line
-                               for i, line in enumerate(lines_of(60))])  # fmt: skip
+                               for i, line in enumerate(lines_of(60))])
 
 
 def test_initial_predictions_shift_all_classes(vwlite, tmp_path):

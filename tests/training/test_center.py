@@ -151,7 +151,7 @@ def test_a_table_with_names(vwlite, tmp_path):
     rows = [f"{(-1, 1)[i % 3 == 0]},{1000 + i % 7},{(i % 3) * 2 + 50},{'ab'[i % 2]}\n" for i in range(200)]
     (tmp_path / "t.csv").write_text("y,size,price,kind\n" + "".join(rows))
     vwlite("train", tmp_path / "t.csv", "--label", "y", "--loss", "logistic", "--normalize", "center", "--names",
-           "--passes", "3", "-m", tmp_path / "m")  # fmt: skip
+           "--passes", "3", "-m", tmp_path / "m")
     shown = vwlite("weights", tmp_path / "m").out
     assert all(name in shown for name in ("size", "price", "kind=a"))
     report = tmp_path / "r"
@@ -169,7 +169,7 @@ def test_an_offset_of_a_column_changes_nothing(vwlite, tmp_path, algorithm):
         lines = [f"{y} |x v:{v + offset!r} w:{offset - v!r}\n" for y, v in zip(labels, values.tolist(), strict=True)]
         (tmp_path / name).write_text("".join(lines))
         vwlite("train", tmp_path / name, "--algorithm", algorithm, "--loss", "logistic", "--normalize", "center", "-m",
-               tmp_path / f"{name}.m", "-p", tmp_path / f"{name}.p")  # fmt: skip
+               tmp_path / f"{name}.m", "-p", tmp_path / f"{name}.p")
         vwlite("predict", tmp_path / name, "-m", tmp_path / f"{name}.m", "-r", tmp_path / f"{name}.r")
     assert (tmp_path / "a.p").read_bytes() == (tmp_path / "b.p").read_bytes()
     a, b = (np.loadtxt(tmp_path / f"{name}.r") for name in "ab")
@@ -247,7 +247,7 @@ def test_nothing_to_learn(vwlite, tmp_path):
         ["--oaa", "3", "--l1", "0.02"],
         ["--oaa", "3", "--softmax", "--radius", "1"], ["--l1-of-max", "0.1", "--solver", "cd"],
     ],
-)  # fmt: skip
+)
 def test_the_optimum_is_that_of_values_as_they_are(vwlite, tmp_path, options):
     """As there is no penalty of the intercept; and `certify` confirms it without the option, from the model alone."""
     loss = options[1] if options[0] == "--loss" else "logistic"
@@ -265,7 +265,7 @@ def test_the_optimum_is_that_of_values_as_they_are(vwlite, tmp_path, options):
     assert certified["objective"] == pytest.approx(facts[0]["objective"], rel=1e-6)
     assert certified["relative gap"] < 1e-4
     finish(start("solve", *options, "--normalize", "center", "--tolerance", "1e-6", "-m", tmp_path / "p", "--quiet"),
-           (tmp_path / "raw").read_bytes())  # fmt: skip
+           (tmp_path / "raw").read_bytes())
     assert (tmp_path / "p").read_bytes() == (tmp_path / "m").read_bytes()
 
 
@@ -278,7 +278,7 @@ def test_an_offset_is_no_trouble_for_solve(vwlite, tmp_path):
         rows = (x + offset).round(3).tolist()
         (tmp_path / name).write_text("".join(line(a, enumerate(b)) for a, b in zip(y, rows, strict=True)))
         vwlite("solve", tmp_path / name, "--l1", "0.001", "--solver", "cd", "--normalize", "center", "--report",
-               tmp_path / "r", "--max-passes", "500")  # fmt: skip
+               tmp_path / "r", "--max-passes", "500")
         passes.append(json.loads((tmp_path / "r").read_text())["results"]["passes"])
     assert passes[1] < 2 * passes[0] + 5
 
@@ -300,7 +300,7 @@ def test_what_solve_refuses(vwlite, tmp_path, options, code, said):
 @pytest.mark.parametrize(("options", "said"), [
     ([], "--normalize center needs the means of all data"),
     (["--exact", "--loss", "logistic", "--l1", "0.1"], "a problem with --normalize center cannot be solved in rounds"),
-])  # fmt: skip
+])
 def test_what_dask_refuses(vwlite, tmp_path, options, said):
     pytest.importorskip("dask")
     write(tmp_path, draw())

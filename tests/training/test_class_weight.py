@@ -79,13 +79,13 @@ def test_balanced_is_that_of_the_estimator(vwlite, tmp_path):
     for classes in (2, 4):
         shares = [0.6, *[0.1] * (classes - 2)]
         x, y = make_classification(500, 6, n_informative=5, n_classes=classes, weights=shares, n_redundant=0,
-                                   random_state=1)  # fmt: skip
+                                   random_state=1)
         y += classes > 2  # classes are 1 to 4
         dump_svmlight_file(x, y, str(tmp_path / "data"), zero_based=True)
         options = ["--oaa", classes] if classes > 2 else ["--labels", "0,1", "--loss", "logistic"]
         more = {"oaa": classes} if classes > 2 else {"loss": "logistic"}
         vwlite("train", tmp_path / "data", *options, "--algorithm", "gd", "--loss", "logistic", "--class-weight",
-               "balanced", "-m", tmp_path / "a.model")  # fmt: skip
+               "balanced", "-m", tmp_path / "a.model")
         made = SparseClassifier(algorithm="gd", class_weight="balanced", **more).fit(x, y)
         made.save(tmp_path / "b.model")
         assert learned(tmp_path / "a.model") == learned(tmp_path / "b.model")
@@ -100,7 +100,7 @@ BAD = {
     ("--class-weight", "0:1e308"): (65, "an importance times its --class-weight is too large"),
     ("--class-weight", "balanced", "--loss", "squared"): (2, "--loss squared predicts numbers"),
     ("--class-weight", "balanced", "--algorithm", "gd"): (2, "--loss squared predicts numbers"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("options", BAD, ids=" ".join)

@@ -140,7 +140,7 @@ def pairs(x):
 
 
 @pytest.mark.parametrize("options", ["--algorithm auto", "--algorithm gd --passes 2 --holdout-period 4", "--sparse",
-                                     "--algorithm adagrad-rda --nonzeros 5"])  # fmt: skip
+                                     "--algorithm adagrad-rda --nonzeros 5"])
 def test_lines_for_programs_have_plain_keys_and_numbers(vwlite, days, options):
     words = ("day1.csv", *days[:-1], *options.split(), "--log-format", "json")
     rows = [json.loads(line) for line in vwlite("train", *words).err.splitlines()]
@@ -200,7 +200,7 @@ def test_the_script_the_crontab_and_the_units_of_the_topic_run(folder):
     for file in (place / "bin" / "vwlite", place / "day.sh"):
         file.chmod(0o755)
     dates = [subprocess.run(["date", "-d", when, "+%F"], capture_output=True, text=True, check=True).stdout.strip()
-             for when in ("yesterday", "today")]  # both, for midnight  # fmt: skip
+             for when in ("yesterday", "today")]  # both, for midnight
     minute, hour, *others, command = crontab.split(None, 5)
     assert (minute, hour, others) == ("15", "3", ["*"] * 3)
     commands = [command.strip(), dict(re.findall(r"^(\w+)=(.*)$", service, re.M))["ExecStart"]]

@@ -94,7 +94,7 @@ def test_the_loss_is_that_of_the_labels(vwlite, lines, tmp_path, negative, posit
         vwlite(
             "train", *args[:1], "--algorithm", "auto", "--loss", "logistic", "--labels", f"{labels[0]},{labels[1]}",
             "-m", typed, "--quiet", *(["--passes", "1"] if way == "one pass" else []),
-        )  # fmt: skip
+        )
         assert typed.read_bytes() == (tmp_path / "m").read_bytes()
 
 
@@ -131,7 +131,7 @@ def test_loss_logistic_takes_0_and_1_and_words(vwlite, lines, tmp_path):
                                                 "and 1, or 0 and 1"),
         ("a | a\nb | b\n", "--loss squared", "<stdin>:1:1: label 'a' is not a number"),
     ],
-)  # fmt: skip
+)
 def test_labels_that_do_not_fit_together(tmp_path, text, options, message):
     result = piped("train", *options.split(), "-m", tmp_path / "m", text=text, code=65)
     assert message in result.err

@@ -122,7 +122,7 @@ def test_text_cache_libsvm_and_matrix_give_the_same_bytes(vwlite, at, rows, how)
 
 def test_csv_is_its_text(vwlite, at):
     Path("a.csv").write_text("y,size,name,n\n" + "".join(
-        f"{i % 2 * 2 - 1},{i * 1.5},{'ab'[i % 3 % 2]},{10**(i % 4)}\n" for i in range(40)))  # fmt: skip
+        f"{i % 2 * 2 - 1},{i * 1.5},{'ab'[i % 3 % 2]},{10**(i % 4)}\n" for i in range(40)))
     Path("a.vw").write_text(vwlite("convert", "a.csv", "--label", "y").out)
     for name, more in (("a.csv", ["--label", "y"]), ("a.vw", [])):
         vwlite("train", *GD, name, *more, "--normalize", "log", "-m", f"{name}.model", "--quiet")

@@ -152,7 +152,7 @@ def on_a_terminal(*arguments):
     process = subprocess.Popen(
         [sys.executable, "-c", OFTEN, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=theirs, env=environment,
-    )  # fmt: skip
+    )
     os.close(theirs)
     found = b""
     with contextlib.suppress(OSError):  # the other end is closed

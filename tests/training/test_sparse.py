@@ -55,7 +55,7 @@ def test_a_small_model_keeps_most_of_the_gain(vwlite, data, tmp_path):
     assert chosen["baseline"] - p["loss"] == pytest.approx(chosen["kept"] * chosen["largest gain"])
     assert chosen["kept"] >= 0.95 or p == report["front"][-1]
     assert all(chosen["baseline"] - q["loss"] < 0.95 * chosen["largest gain"] for q in report["front"]
-               if q["nonzero weights"] < p["nonzero weights"])  # fmt: skip
+               if q["nonzero weights"] < p["nonzero weights"])
     dense = loss_on(vwlite, tmp_path / "auto", test)
     assert chosen["baseline"] - loss_on(vwlite, tmp_path / "m", test) > 0.85 * (chosen["baseline"] - dense)
 
@@ -123,7 +123,7 @@ def test_the_model_is_that_of_an_ordinary_run_in_drawn_order(vwlite, data, tmp_p
     vwlite("train", train, "--loss", "logistic", "--algorithm", "adagrad-rda", "-m", tmp_path / "usual",
            *(part for name in ("l1", "learning rate") for part in (f"--{name.replace(' ', '-')}",
                                                                    repr(report["chosen"][name]))),
-           "--normalize", report["chosen"]["normalize"])  # fmt: skip
+           "--normalize", report["chosen"]["normalize"])
     usual, found = model_of(tmp_path / "usual"), model_of(tmp_path / "m")
     assert found.options == usual.options and found.keys.tolist() == usual.keys.tolist()
     learner, at, sums = make_learner(Settings.restored(usual.options)), 0, []

@@ -105,7 +105,7 @@ def test_out_of_fold_means_that_no_fold_is_learned(vwlite, tmp_path):
 def test_the_front_does_not_depend_on_jobs_and_reaches_a_narrow_grid(vwlite, data, tmp_path):
     train, _ = data
     tries = ("--try", "algorithm=adagrad-rda", "--try", "l1=0.001,0.01", "--try", "learning-rate=0.1,1",
-             "--try", "normalize=none", "--try", "passes=1,3")  # fmt: skip
+             "--try", "normalize=none", "--try", "passes=1,3")
     found = [vwlite("tune", train, *tries, "-j", jobs, "--quiet").out for jobs in (1, 3)]
     assert found[0] == found[1]
     assert all(len(line) <= 80 for line in found[0].splitlines() if train not in line)

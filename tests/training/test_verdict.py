@@ -20,7 +20,7 @@ def data(folder):
     for name, y in (
         ("two", np.where(number > 0, 1, -1)), ("three", np.digitize(number, [-1, 1]) + 1), ("numbers", number.round(3)),
         ("counts", draw.poisson(np.exp(number / 3))), ("noise", draw.choice([-1, 1], size=400)),
-    ):  # fmt: skip
+    ):
         rows = (f"{label} |f a:{a:.3f} b:{b:.3f} c:{c:.3f}" for label, (a, b, c) in zip(y, x, strict=True))
         Path(name).write_text("\n".join(rows) + "\n")
 

@@ -74,7 +74,7 @@ def solve(vwlite, tmp_path):
             "vw", "-d", str(tmp_path / "d"), "-c", "-k", "-b", str(BITS), "--passes", str(passes), "--holdout_off",
             "--loss_function", problem.loss, "--predict_only_model", "--readable_model", str(tmp_path / "m"), *options,
             "--min_prediction", "-1000", "--max_prediction", "1000",
-        )  # fmt: skip
+        )
         return weights_of((tmp_path / "m").read_text()), done.err
 
     return run
@@ -175,7 +175,7 @@ def test_a_step_that_goes_too_far_is_halved(vwlite, tmp_path):
     done = vwlite(
         "vw", "-d", str(tmp_path / "d"), "-c", "-k", "--passes", "12", "--bfgs", "--l2", "0.01", "--holdout_off",
         "--loss_function", "hinge",
-    )  # fmt: skip
+    )
     halved = [line for line in done.err.splitlines() if "revise x 0.5" in line]
     steps = [float(line.split()[-1]) for line in halved]
     assert steps and all(step in (0.5, 0.25, 0.125, 0.0625, 0.03125) or step < 0.02 for step in steps)
@@ -321,7 +321,7 @@ def test_the_model_kept_is_that_of_the_best_pass(vwlite, tmp_path):
 def test_several_classes(vwlite, tmp_path):
     problem, data = prepare(tmp_path)
     lines = [f"{1 + (y > 0) + (y > 1)} |{line.split('|')[1]}" for y, line in zip(
-        problem.y, problem.text().splitlines(True), strict=True)]  # fmt: skip
+        problem.y, problem.text().splitlines(True), strict=True)]
     (tmp_path / "d").write_text("".join(lines))
     done = vwlite(*data, "--bfgs", "--oaa", "3", "--passes", "20", "--holdout_off", "-f", str(tmp_path / "m"))
     assert "Enabled learners: bfgs, scorer-identity, oaa" in done.err

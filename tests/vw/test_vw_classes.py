@@ -106,7 +106,7 @@ def test_a_label_that_is_not_a_name(vwlite: Any, tmp_path: Path, slow: list[str]
     assert done.out.splitlines() == [*missing, first, outside, outside]
     predicted = (tmp_path / "p").read_text().split()
     labels = [(words[0], float(words[1]) if len(words) > 1 else 1.0) if (words := line.split("|")[0].split()) else None
-              for line in NAMED.splitlines()]  # fmt: skip
+              for line in NAMED.splitlines()]
     loss = sum(label[1] for label, p in zip(labels, predicted, strict=True) if label and label[0] != p)
     weight = sum(label[1] for label in labels if label)
     assert float(summary(done.err)["average loss"]) == pytest.approx(loss / weight, abs=1e-6)
@@ -131,11 +131,11 @@ def test_costs_of_classes_without_a_name(vwlite: Any, tmp_path: Path) -> None:
     done = vwlite(
         "vw", "-d", tmp_path / "d", "--csoaa", "3", "--named_labels", "dog,cat,bird", "-P", "1", "-r", tmp_path / "r",
         "-p", tmp_path / "p",
-    )  # fmt: skip
+    )
     assert done.out.splitlines()[:3] == [
         "[warning] Missing named label 'fish'", "[warning] Missing named label 'fish'",
         "[info] label 3 found -- labels are now considered 1-indexed.",
-    ]  # fmt: skip
+    ]
     raw = [line.split() for line in (tmp_path / "r").read_text().splitlines()]
     classes = [[pair.partition(":")[0] for pair in line] for line in raw]
     assert classes == [["1", "3"], ["3", "1"], ["2", "3"], [], ["3"]]
@@ -211,7 +211,7 @@ def test_votes_are_counted_as_wrong_or_right(vwlite: Any, tmp_path: Path) -> Non
     (tmp_path / "d").write_text("".join(f"{i % 2} {1 + i % 3} |a x{i % 2} y{i % 7}\n" for i in range(40)) + " |a x0\n")
     done = vwlite(
         "vw", "-d", tmp_path / "d", "--bootstrap", "5", "--bs_type", "vote", "-p", tmp_path / "p", "-r", tmp_path / "r"
-    )  # fmt: skip
+    )
     rows = [[float(x) for x in line.split()] for line in (tmp_path / "p").read_text().splitlines()]
     lines = (tmp_path / "r").read_text().splitlines()
     raw = [[float(pair.partition(":")[2]) for pair in line.split()] for line in lines]

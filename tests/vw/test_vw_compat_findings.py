@@ -80,7 +80,7 @@ def test_freegrad_does_not_cut_what_an_importance_adds(vwlite, tmp_path):
     # Squared loss, one feature, no constant: G, V and the shown weight by hand.
     text = "1 |a x\n-1 3 |a x:2\n1 |a x\n"
     got = predictions(vwlite, tmp_path, text, "--freegrad", "--noconstant", "--min_prediction", "-9",
-                      "--max_prediction", "9")  # fmt: skip
+                      "--max_prediction", "9")
     G = V = 0.0
     h = h1 = 0.0
     expected = []
@@ -177,7 +177,7 @@ SCATTERED = [
 
 
 @pytest.mark.parametrize("more", ["", "--power_t 0.3", "--coin", "--freegrad", "-q ab", "--ignore_linear b", "-q :b",
-                                  "-c -k --passes 3 --holdout_off", "--feature_limit 2", "--hash all"])  # fmt: skip
+                                  "-c -k --passes 3 --holdout_off", "--feature_limit 2", "--hash all"])
 def test_namespaces_with_the_same_letter_are_where_the_first_one_is(vwlite, tmp_path, more):
     # With two slots for all features, the order in which they are visited shows.
     texts = ["".join(lines) * 3 for lines in zip(*SCATTERED, strict=True)]

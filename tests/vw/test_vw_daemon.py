@@ -14,7 +14,7 @@ DATA = "1 't1|a b c\n-1 |a d\n1 0.5 tag3|a b d\n2 |a c:3\n\n|\nbad|a b:x\n'q|a b
 CLASSES = "1 't1|a b c\n2 |a d\n3 u|a b d\n" * 40
 COSTS = "1:0 |a x\n2:1 |a y\n\n1:1 |a y\n2:0 |a z\n\n" * 40
 SMALL = [("--loss_function logistic --link logistic", DATA), ("-q aa", DATA), ("--oaa 3 --probabilities", CLASSES),
-         ("--csoaa_ldf m", COSTS), ("--ftrl", DATA)]  # fmt: skip
+         ("--csoaa_ldf m", COSTS), ("--ftrl", DATA)]
 
 
 def ask(port: int, data: bytes) -> bytes:
@@ -38,7 +38,7 @@ def test_clients_get_the_predictions_of_a_file(vwlite: Any, tmp_path: Path, opti
     vwlite("vw", "-d", "d", *options.split(), "-f", "m", "--quiet")
     vwlite("vw", "-d", "d", "-t", "-i", "m", "-p", "p", "--quiet")
     server = start("vw", "--daemon", "-t", "-i", "m", "--port", "0", "--num_children", "2", "--port_file", "port",
-                   "--foreground", "--pid_file", "pid", "--quiet")  # fmt: skip
+                   "--foreground", "--pid_file", "pid", "--quiet")
     wait_for_file("pid")
     port = int(Path("port").read_text())
     assert int(Path("pid").read_text()) == server.pid
@@ -83,7 +83,7 @@ def test_it_goes_to_the_background_with_its_port(vwlite: Any, tmp_path: Path) ->
         (["--daemon", "-t", "-i", "m", "-d", "d"], "with --data"),
         (["--daemon", "-t", "-i", "m", "-p", "p"], "with --predictions"),
     ],
-)  # fmt: skip
+)
 def test_what_it_does_not_do_is_refused(vwlite: Any, options: list[str], said: str) -> None:
     done = vwlite("vw", *options, code=2)
     assert said in done.err and done.err.count("\n") == 1

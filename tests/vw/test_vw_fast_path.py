@@ -66,7 +66,7 @@ PLAIN = [
     "--freegrad --restart --loss_function poisson",
     "--freegrad -c -k --passes 5 --holdout_period 3 --early_terminate 1",
     "--coin -t",
-]  # fmt: skip
+]
 
 
 CLASSES = b"""1 |a x y:2 |b z
@@ -129,7 +129,7 @@ OAA = [
 def outcome(
     folder: Path, text: bytes, arguments: list[str], quick: bool, monkeypatch: pytest.MonkeyPatch,
     *, side_by_side: bool = True, keeps: bool = False,
-) -> list[bytes]:  # fmt: skip
+) -> list[bytes]:
     """Everything that a run leaves behind, and whether it was quick. keeps: what is there already stays."""
     folder.mkdir(exist_ok=True)
     for file in () if keeps else folder.iterdir():

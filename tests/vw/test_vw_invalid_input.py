@@ -43,7 +43,7 @@ def data(tmp_path):
         ("passes", "4294967296", 2**32), ("random_seed", "-1", 2**64 - 1), ("boosting", "-2147483648", -(2**31)),
         ("examples", "-1", -1), ("learning_rate", " +1.e-50", 1e-50), ("learning_rate", "-.5", -0.5),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_read_as_vowpal_wabbit_does(name, text, value):
     assert OPTIONS[name].read(text) == value
 
@@ -58,7 +58,7 @@ def test_numbers_are_read_as_vowpal_wabbit_does(name, text, value):
         ("examples", "l", ["9223372036854775808"]),
         ("learning_rate", "f", ["", "x", "1x", "1 ", "0x10", "1_0", "nan", "inf", "1e39", "-1e400", "1e"]),
     ],
-)  # fmt: skip
+)
 def test_numbers_that_vowpal_wabbit_refuses_are_refused_in_its_words(name, code, texts):
     for text in texts:
         with pytest.raises(Critical) as error:
@@ -68,7 +68,7 @@ def test_numbers_that_vowpal_wabbit_refuses_are_refused_in_its_words(name, code,
 
 @pytest.mark.parametrize(
     "name", ["autolink", "boosting", "bootstrap", "csoaa", "ect", "multilabel_oaa", "nn", "oaa"]
-)  # fmt: skip
+)
 def test_a_number_of_models_has_a_range(vwlite, data, name):
     done = vwlite("vw", "-d", data, f"--{name}", "-1", code=1)
     assert f"--{name} " in done.out and "a number from " in done.out
@@ -164,7 +164,7 @@ def test_a_stepper_has_sums_for_every_model():
         '{"a":' * 3000 + "1" + "}" * 3000, '{"a":' * 700 + "1" + "}" * 700 + "]", '{"a":[{"a":[' * 900,
         '{"a":' + "9" * 5000 + "}", '{"\\ud800":1}', '{"a":"\\ud800 x"}',
     ],
-)  # fmt: skip
+)
 def test_bad_json_is_critical(vwlite, tmp_path, text):
     (tmp_path / "j").write_text(text + "\n")
     assert "JSON parser error" in vwlite("vw", "--json", "-d", str(tmp_path / "j"), code=1).out
@@ -176,7 +176,7 @@ def test_bad_json_is_critical(vwlite, tmp_path, text):
         '{"":[1,2],"a":3}', '{"_tag":"\\udcff","_text":"a \\udcff"}',
         '{"_label":{}}',
     ],
-)  # fmt: skip
+)
 def test_unusual_json_is_taken(vwlite, tmp_path, text):
     (tmp_path / "j").write_text(text + "\n")
     assert "number of examples = 1" in vwlite("vw", "--json", "-d", str(tmp_path / "j")).err
@@ -251,7 +251,7 @@ def test_a_vote_may_be_infinite(found, mean):
         ("-d x.1 -k -c --passes 2 --save_per_pass -f x", "--save_per_pass in pass 1 x.1 is the data"),
         ("-d d -f .x.lock --readable_model x", "--final_regressor .x.lock has the name of a lock"),
     ],
-)  # fmt: skip
+)
 def test_outputs_that_would_destroy_what_is_read_are_refused(data, tmp_path, monkeypatch, vwlite, arguments, message):
     """Vowpal Wabbit destroys it."""
     monkeypatch.chdir(tmp_path)
@@ -312,7 +312,7 @@ def test_carriage_returns_within_a_line_of_csv_are_characters_like_others(tmp_pa
     )
     out = vwlite("vw", "--csv", "-d", tmp_path / "d", "-a", "--quiet").out
     found = [{name.rsplit(":", 3)[0]: name.rsplit(":", 3)[1] for name in row.split("\t")[1:]}
-             for row in out.split("\n")[1::2]]  # fmt: skip
+             for row in out.split("\n")[1::2]]
     constant = {"Constant": "116060"}
     assert found[:4] == [
         {"a^3\r4": "62444", "b": "163331", **constant},

@@ -25,7 +25,7 @@ def of_csv(text: str, scales: str = "", **options: Any) -> list[ParsedExample]:
 def features(example: ParsedExample) -> list[tuple[int, int, float]]:
     return [
         (letter, *pair) for letter, s in example.spaces.items() for pair in zip(s.hashes, s.values, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def of_text(line: str, **options: Any) -> list[tuple[int, int, float]]:
@@ -65,7 +65,7 @@ def test_numbers_that_json_does_not_have_are_refused(vwlite: Any, tmp_path: Path
         ('{"_label":{"Cost":1,"Action":2,"Probability":0.5}}', [None, 1, 0]), ('{"a":{"_label":-1}}', [-1, 1, 0]),
         ('{"_label":"1 2 0.5"}', [1, 2, 0.5]), ('{"_label":"x"}', [0, 1, 0]), ('{"_label":"1 2 3 4"}', [None, 1, 0]),
     ],
-)  # fmt: skip
+)
 def test_each_part_of_a_label_is_taken_for_itself(label: str, expected: list[float | None]) -> None:
     found = of_json(label).simple
     assert found is not None
@@ -78,7 +78,7 @@ def test_each_part_of_a_label_is_taken_for_itself(label: str, expected: list[flo
         '{"_label":true}', '{"_label":{"Foo":1}}', '{"_label":{"Label":{"Label":1}}}', '{"_label":{"Label":"one"}}',
         '{"_labels":1}', '{"_labelIndex":0}', '{"_tag":5}', '{"_text":5}', '{"a":[true]}', '{"_slot_id":1}', "",
     ],
-)  # fmt: skip
+)
 def test_what_vowpal_wabbit_refuses_is_refused(line: str) -> None:
     with pytest.raises(JsonError):
         of_json(line)

@@ -33,7 +33,7 @@ def groups() -> list[tuple[str, list[tuple[int, float, str]]]]:
     for _ in range(30):
         classes = sorted(r.sample(range(1, 7), r.randint(2, 4)))
         lines = [(c, r.randint(0, 4) / 2, f"|T t{c} {r.choice('abc')} {r.choice('def')}:{r.choice([0.5, 2])}")
-                 for c in classes]  # fmt: skip
+                 for c in classes]
         found.append((r.choice(["", "|S x1 x2", "|S x2:0.5 x3"]), lines))
     return found
 
@@ -183,7 +183,7 @@ def test_a_network_is_the_eager_one(vwlite: Any, tmp_path: Path, flags: list[str
         examples.append((features, 1.0 if (0 in features) == (1 in features) else -1.0))
     (tmp_path / "d").write_text("".join(f"{y} | {' '.join(f'x{i}' for i in x)}\n" for x, y in examples))
     vwlite("vw", "-d", tmp_path / "d", "--nn", 3, "--sgd", "-l", 0.1, "--power_t", 0, "--random_seed", 7,
-           "-p", tmp_path / "p", *flags)  # fmt: skip
+           "-p", tmp_path / "p", *flags)
     expected = network(examples, 3, 0.1, 7, "--inpass" in flags, "--dropout" in flags)
     assert [float(p) for p in (tmp_path / "p").read_text().split()] == pytest.approx(expected, abs=2e-3)
     assert max(abs(p) for p in expected[50:]) > 0.3
@@ -194,7 +194,7 @@ def test_a_network_learns_what_no_linear_model_can(vwlite: Any, tmp_path: Path) 
     (tmp_path / "d").write_text(text)
     at = {name: tmp_path / name for name in "dmp"}
     vwlite("vw", "-d", at["d"], "-c", "-k", "--passes", 300, "--holdout_off", "--nn", 5, "--random_seed", 2,
-           "-f", at["m"])  # fmt: skip
+           "-f", at["m"])
     vwlite("vw", "-d", at["d"], "-t", "-i", at["m"], "-p", at["p"])
     assert [float(p) for p in at["p"].read_text().split()] == pytest.approx([1, -1, -1, 1], abs=0.1)
 
@@ -263,7 +263,7 @@ def test_a_buffer_plays_examples_in_a_random_order(
     at["d"].write_text("".join(lines))
     at["e"].write_text("".join(replayed(lines, 7, count, 5)))
     vwlite("vw", "-d", at["d"], f"--replay_{level}", 7, f"--replay_{level}_count", count, "--random_seed", 5,
-           "--readable_model", at["one"], *flags)  # fmt: skip
+           "--readable_model", at["one"], *flags)
     vwlite("vw", "-d", at["e"], "--readable_model", at["other"], *flags)
     agree(weights(at["one"]), weights(at["other"]))
 
@@ -280,7 +280,7 @@ def test_the_lines_with_the_largest_predictions_are_reported(vwlite: Any, tmp_pa
     r = random.Random(9)
     sizes = [r.randint(1, 6) for _ in range(20)]
     text = ["".join(f"{r.randint(0, 3)} 't{g}_{i} |a x{r.randint(0, 9)} y{r.randint(0, 3)}\n" for i in range(size))
-            for g, size in enumerate(sizes)]  # fmt: skip
+            for g, size in enumerate(sizes)]
     at = {name: tmp_path / name for name in ("d", "top", "plain")}
     at["d"].write_text("\n".join(text))
     vwlite("vw", "-d", at["d"], "--top", 2, "-p", at["top"])
@@ -327,7 +327,7 @@ def test_a_baseline_learns_first_and_the_rest_what_it_leaves(
     at = {name: tmp_path / name for name in "dp"}
     at["d"].write_text("".join(f"{y} | {' '.join(f'x{i}' for i in x)}\n" for x, y in examples))
     vwlite("vw", "-d", at["d"], "-p", at["p"], "--baseline", "--sgd", "-l", 0.02, "--power_t", 0,
-           "--lr_multiplier", multiplier, *(["--global_only"] if separate else []))  # fmt: skip
+           "--lr_multiplier", multiplier, *(["--global_only"] if separate else []))
     expected = baseline(examples, 0.02, multiplier, separate)
     assert [float(p) for p in at["p"].read_text().split()] == pytest.approx(expected, abs=1e-4)
 
@@ -341,7 +341,7 @@ def test_svrg_is_the_eager_one(vwlite: Any, tmp_path: Path) -> None:
     at = {name: tmp_path / name for name in "dp"}
     at["d"].write_text("".join(f"{y} {k} | {' '.join(f'x{i}' for i in x)}\n" for x, y, k in examples))
     vwlite("vw", "-d", at["d"], "-p", at["p"], "--svrg", "--stage_size", 2, "-l", 0.05, "--passes", 5, "-c",
-           "--holdout_off")  # fmt: skip
+           "--holdout_off")
     w, v, mean, low, high, expected = np.zeros(7), np.zeros(7), np.zeros(7), 0.0, 0.0, []
     for number in range(5):
         if number % 3 == 0:

@@ -120,7 +120,7 @@ def test_lines_without_a_label_or_weight():
         (b"b -1\0", False), (b"b 1e3\0", False), (b"b 2 3\0", False), (b"b .5\0", False), (b" b\0", False),
         (b"b", False), (b"", False), (b"b 1234567890123456\0", False),
     ],
-)  # fmt: skip
+)
 def test_labels_in_tags(tag, expects):
     known = ExpectedLabels(1, 2, False, class_names=ClassNames(2, [b"a", b"b"]))
     known.take(batch_of([line(nan, tag=b"a\0"), line(nan, tag=tag)]))

@@ -27,7 +27,7 @@ STOPS = [
      '"|a:1"in Example #3: "|a:1:2 b"\n', []),
     (STRICT, "1 -1 |a z", ("parser.cc", "Example has an invalid importance weight (-1); "),
      "importance weights must be non-negative. Use 0 to hold an example out of training.", []),
-]  # fmt: skip
+]
 
 
 def without_places(out: str) -> list[str]:
@@ -81,7 +81,7 @@ def test_lines_before_one_of_another_form_are_learned(vwlite: Any, tmp_path: Pat
         ("::1", []),
         ("1:", []),
     ],
-)  # fmt: skip
+)
 def test_costs_that_are_unusual_are_reported_as_vowpal_wabbit_does(
     vwlite: Any, tmp_path: Path, word: str, said: list[str]
 ) -> None:

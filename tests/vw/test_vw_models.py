@@ -86,7 +86,7 @@ def test_slots_follow_the_state_each_with_its_floats_and_without_those_that_are_
     expected = b"".join(
         struct.pack(f"<{number}{shown}f", slot, *row[:shown])
         for slot, row in zip(slots, rows, strict=True) if any(row[:shown])
-    )  # fmt: skip
+    )
     begin = len(binary_head(header)) + 1 + (sum(struct.calcsize(form) for _, form in STATE) if whole else 0)
     assert data[begin:] == expected
     model = read_rest(*read_head("m", data), width)
@@ -119,7 +119,7 @@ def test_slots_of_a_rule_become_floats_and_slots_again():
 
 @pytest.mark.parametrize("flags", [[], ["--adaptive"], ["--normalized"], ["--invariant"], ["--sgd", "-l", "0.1"],
                                    ["--adaptive", "--normalized"], ["--ftrl"], ["--coin"], ["--pistol"], ["--freegrad"],
-                                   ["--oaa", "3"]])  # fmt: skip
+                                   ["--oaa", "3"]])
 def test_learning_on_equals_never_stopping(vwlite, tmp_path, flags):
     text = DATA.replace("-1 |", "2 |") if "--oaa" in flags else DATA
     (tmp_path / "all").write_text(text)
@@ -138,7 +138,7 @@ def test_learning_on_equals_never_stopping(vwlite, tmp_path, flags):
     ("--oaa 2", " --oaa 2"),
     ("--oaa 2 --link logistic", " --link identity --oaa 2"),
     ("--multilabel_oaa 2", " --link logistic --multilabel_oaa 2"),
-])  # fmt: skip
+])
 def test_a_model_does_not_keep_probabilities(vwlite, tmp_path, typed, kept):
     """As Vowpal Wabbit's, whose models say this."""
     (tmp_path / "train").write_text(DATA.replace("-1 |", "2 |"))
@@ -146,7 +146,7 @@ def test_a_model_does_not_keep_probabilities(vwlite, tmp_path, typed, kept):
     vwlite(
         "vw", "-d", str(tmp_path / "train"), "-f", str(model), *typed.split(), "--probabilities",
         "--loss_function", "logistic",
-    )  # fmt: skip
+    )
     assert read_head("m", model.read_bytes())[0].options == kept
 
 
@@ -214,7 +214,7 @@ def test_the_summary_of_a_model_without_a_loss_has_none_unless_it_is_said(vwlite
     for loss, values in {
         "logistic": np.log1p(np.exp(-labels * p)), "squared": (p - labels) ** 2, "hinge": np.maximum(0, 1 - labels * p),
         "quantile --quantile-tau 0.25": np.where(labels > p, 0.25 * (labels - p), 0.75 * (p - labels)),
-    }.items():  # fmt: skip
+    }.items():
         again = vwlite("predict", "-m", at["m"], at["d"], "--report", at["r"], "--loss", *loss.split())
         assert again.out == done.out and "no average loss" not in again.err
         found = json.loads((tmp_path / "r").read_text())["results"]["average loss"]

@@ -69,7 +69,7 @@ def test_labels_count_in_their_order_and_unusual_ones_are_reported(run: Any) -> 
     assert [row[0] for row in columns(done.err, 4)] == [
         "0,1", "1,2", "0", "unknown", "0,5", "0,0", "1,0", "4294967295", "0,2", "unknown", "3000000000,7", "5,7,9",
         "1",
-    ]  # fmt: skip
+    ]
 
 
 def test_names_are_not_for_them(run: Any) -> None:
@@ -97,7 +97,7 @@ def test_a_loss_that_fits_no_probabilities_is_named(run: Any) -> None:
     "options",
     ["", "--loss_function logistic", "--link logistic", "--classweight 1:2,-1:3", "-c -k --passes 3",
      "--named_labels q,w", "--probabilities --loss_function logistic"],
-)  # fmt: skip
+)
 def test_predictions_are_those_of_vowpal_wabbit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, options: str
 ) -> None:

@@ -15,7 +15,7 @@ COUNTS = {
     "initial_t": 0.0, "norm normalizer": 3.0, "t": 5.0, "sum_loss": 1.5, "sum_loss_since_last_dump": 0.5,
     "dump_interval": 8.0, "min_label": -4.0, "max_label": 4.0, "weighted_labeled_examples": 4.0,
     "weighted_labels": 1.0, "weighted_unlabeled_examples": 0.0, "example_number": 3, "total_features": 11,
-}  # fmt: skip
+}
 FORMS = "<fddddfffdddQQ"
 
 
@@ -90,7 +90,7 @@ WEIGHTS: dict[int, tuple[float, ...]] = {slot("a", "x"): (0.5,), slot("b", "y"):
 TEXT = "1 |a x |b y:0.5\n-1 |a x:2\n| z\n"
 PREDICTED = [0.5 - 1.0 + 0.25, 1.0 + 0.25, 0.25]
 VERSIONS = ["7.6.0", "7.8.0", "7.9.0", "7.10.0", "7.10.1", "7.10.2", "7.10.3", "8.0.0", "8.0.1", "8.0.2", "8.0.3",
-            "8.2.1", "8.5.0", "8.8.1", "8.11.0", "9.0.0", "9.11.2"]  # fmt: skip
+            "8.2.1", "8.5.0", "8.8.1", "8.11.0", "9.0.0", "9.11.2"]
 
 
 def predicted(vwlite: Any, tmp_path: Any, model: bytes, *more: str) -> list[float]:
@@ -121,7 +121,7 @@ def test_a_model_of_any_version_is_continued(vwlite: Any, tmp_path: Any, version
     assert state == {
         **COUNTS, **(later if number >= (7, 10, 1) else dict.fromkeys(later, 0)),
         **(pulls if number >= (9, 0, 0) else {"l1_state": 0.0, "l2_state": 1.0}),
-    }  # fmt: skip
+    }
     assert head.id == ("an id" if number >= (8, 0, 3) else "")
     (tmp_path / "m").write_bytes(old_model(version, rows, resume=True, id="an id"))
     done = vwlite("vw", "--no_stdin", "-i", tmp_path / "m", "--readable_model", tmp_path / "r")

@@ -20,7 +20,7 @@ TEXT = "1 'one |a x y:2\n-1 2 |a x |b z\n |a y\n1 0.5 0.25 'two |b z:0.5\n2 0 |a
 VALUES = {
     "alg": "BBM", "cb_type": "mtr", "bs_type": "vote", "ldf_override": "m", "csv_header": "label,x",
     "csv_separator": ";",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_an_option_without_what_it_needs_changes_nothing(vwlite: Any, data: Path
     "options",
     ["--compressed", "--foreground --num_children 3", "--port_file x", "--cb_force_legacy", "--per_model_save_load",
      "--span_server_port 5", "--sparse_weights", "--no_daemon"],
-)  # fmt: skip
+)
 def test_options_that_change_nothing_are_taken(vwlite: Any, data: Path, options: str) -> None:
     plain, done = vwlite("vw", "-d", data), vwlite("vw", "-d", data, *options.split())
     assert (done.out, done.err) == (plain.out, plain.err)
@@ -77,7 +77,7 @@ def test_options_of_learners_that_are_not_here_change_nothing(vwlite: Any, data:
     assert done.out.count("[warning] The flag --cb_to_cbadf has no effect and should not be supplied.") == 1
     kept = (tmp_path / "n").read_bytes()
     assert [name for name in IDLE if f" --{name}".encode() + (b"" if OPTIONS[name].type == "bool" else b" ") in kept] \
-        == [name for name in IDLE if OPTIONS[name].keep]  # fmt: skip
+        == [name for name in IDLE if OPTIONS[name].keep]
     vwlite("vw", "-d", data, "-t", "-i", tmp_path / "n")
     assert not any(f"--{name} " in usage() for name in IDLE)
 
@@ -90,7 +90,7 @@ def test_options_of_learners_that_are_not_here_change_nothing(vwlite: Any, data:
         ("alpha", ["memory_tree", "active_cover", "OjaNewton"]), ("bandwidth", ["cats", "pmf_to_pdf", "ksvm"]),
         ("beta_scale", ["active_cover"]), ("search", ["search_task"]), ("project", ["freegrad"]),
     ],
-)  # fmt: skip
+)
 def test_what_an_idle_option_would_need_is_what_vowpal_wabbit_says(
     vwlite: Any, data: Path, option: str, parents: list[str]
 ) -> None:
@@ -112,7 +112,7 @@ def test_what_an_idle_option_would_need_is_what_vowpal_wabbit_says(
         ("--dump_json_weights_experimental", "--readable_model or --invert_hash"),
         ("--experimental_full_name_interactions", "by their first letters"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_here_is_refused_with_its_own_sentence(vwlite: Any, option: str, said: str) -> None:
     done = vwlite("vw", option, code=2)
     assert done.err.startswith(f"vwlite vw: {option} is not supported: ") and said in done.err
@@ -246,7 +246,7 @@ def test_a_file_of_arguments_may_be_a_line_without_its_end_or_an_empty_one(
         ("  a   '' b\tc ", ["a", "b\tc"]),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_words_of_a_line_are_those_of_vowpal_wabbit(line: str, words: list[str]) -> None:
     """Not those of a shell: tabs do not separate words, an empty word in quotes is ignored."""
     assert split_words(line) == words

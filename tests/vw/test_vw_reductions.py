@@ -43,13 +43,13 @@ RECORDED = [
     ("class", "--ect 5 --error 1", [4, 4, 1, 4, 3, 3]),
     ("sign", "--boosting 3 --alg adaptive", [-1.264315, -2.316132, -1.588763, -2.036720, -0.529411, -1.183968]),
     ("number", "--stage_poly --batch_sz 2", [-0.339463, 0.205529, -0.765642, -0.678998, 0.176485, -0.269456]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("kind, options, expected", RECORDED, ids=[row[1] for row in RECORDED])
 def test_predictions_are_those_that_vowpal_wabbit_made(
     tmp_path: Path, kind: str, options: str, expected: list[float]
-) -> None:  # fmt: skip
+) -> None:
     passes = ["--passes", "3", "-k", "--cache_file", "cache", "--holdout_off"]
     found = predictions(tmp_path, lines(kind), *options.split(), *passes)
     assert found[-6:] == pytest.approx(expected, abs=1e-3)
@@ -129,7 +129,7 @@ def test_a_saved_model_predicts_as_the_one_in_memory(tmp_path: Path, kind: str, 
         ([1, 1, 1], "-t", (0, 0)), ([1, 3, 1], "-t", (0, 0)), ([1, 3, 1], "", (0, 3)), ([-2, -2], "-t --print", (0, 0)),
         ([1, 3, 1], "--max_prediction 0.5", (0, 0.5)), ([1, 3, 1], "-t --loss_function classic", (-9, 9)),
     ],
-)  # fmt: skip
+)
 def test_the_loss_of_the_best_constant_grows_linearly_where_predictions_are_clipped(
     vwlite: Any, tmp_path: Path, labels: list[int], options: str, ends: tuple[float, float]
 ) -> None:

@@ -45,7 +45,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
         if name in typed:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm {settings.algorithm}: {why}")
     pairs = {pair: "leave one of them out" for pair in combinations(algorithm.forms, 2)
-             if algorithm.forms[pair[0]] != algorithm.forms[pair[1]]}  # fmt: skip
+             if algorithm.forms[pair[0]] != algorithm.forms[pair[1]]}
     for (one, other), why in (pairs | algorithm.incompatible).items():
         if getattr(settings, one) and getattr(settings, other):
             raise UsageError(f"{option_name(one)} and {option_name(other)} cannot be used together: {why}")
@@ -69,7 +69,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
         raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
     if settings.normalize == "center" and not settings.constant:
         raise UsageError("--normalize center and --no-constant cannot be used together: the means go into the "
-                         "intercept")  # fmt: skip
+                         "intercept")
     check_rows(settings)
 
 
@@ -108,7 +108,7 @@ def _check_classes(settings: Settings) -> None:
         raise UsageError(f"--labels maps labels to -1 and 1, but with {option} they are classes: use --classes")
     if settings.link != "identity":
         raise UsageError(f"--link {settings.link} is for one score, but {option} has one for each class: leave it out; "
-                         "vwlite predict --probabilities prints probabilities")  # fmt: skip
+                         "vwlite predict --probabilities prints probabilities")
     if settings.softmax:
         if settings.loss != "logistic":
             raise UsageError(f"--softmax has its own loss: leave --loss {settings.loss} out")

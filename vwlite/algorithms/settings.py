@@ -51,34 +51,34 @@ class Settings:
         "gd", "--algorithm", group=LEARN, type=Choice(list(CHOICES)), metavar="NAME", shown=AUTO.name,
         help="The update rule; see `vwlite algorithms`. auto tries several rates and numbers of passes; with an option "
              f"that it has no use for, such as --learning-rate, it is gd. One of {', '.join(CHOICES)}.",
-    )  # fmt: skip
+    )
     # "": that of a model of Vowpal Wabbit, which does not know it
     loss: str = option(
         "squared", "--loss", group=LEARN, vw=("--loss_function",), type=Choice(list(LOSSES)),
         help="The loss function to minimize. With --algorithm auto: logistic if labels are two words, 0 and 1, or -1 "
              "and 1.",
-    )  # fmt: skip
+    )
     quantile_tau: float = option(
         0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Number(0, 1, open_low=True, open_high=True),
         help="The quantile that --loss quantile predicts.",
-    )  # fmt: skip
+    )
     huber_delta: float = option(
         1.0, "--huber-delta", group=LEARN, type=POSITIVE,
         help="The error up to which --loss huber is the squared loss. Beyond it, the loss grows linearly with |p - "
              "y|. In the unit of the labels.",
-    )  # fmt: skip
+    )
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
         help="The negative and positive label, such as 0,1 or ham,spam. One with a comma is quoted, as in CSV.",
-    )  # fmt: skip
+    )
     bits: int = option(
         32, "-b", "--bits", group=FEATURES, vw=("--bit_precision",), type=Whole(1, 32), metavar="BITS",
         help="Number of hash bits. The model has up to 2^BITS weights.",
-    )  # fmt: skip
+    )
     hash: str = option(
         "strings", "--hash", group=FEATURES, type=Choice(["strings", "all"]),
         help="Hash strings only, or numbers too. With strings, a number is its own index.",
-    )  # fmt: skip
+    )
     constant: bool = options(
         True,
         Spec(("--no-constant",), FEATURES, "Learn no intercept (also called constant or bias).", vw=("--noconstant",)),
@@ -92,36 +92,36 @@ class Settings:
              Crossing(3, 3, wildcards=True), metavar="ABC", multiple=True),
         Spec(("--interactions",), FEATURES, "Cross any number of namespaces.",
              LettersType(None, 2, wildcards=True), metavar="ABCD", multiple=True),
-    )  # fmt: skip
+    )
     # Of `interactions`, those by name: names with commas between them
     crosses: tuple[str, ...] = ()
     keep: str = option(
         "", "--keep", group=FEATURES, type=LettersType(), multiple=True, metavar="LETTERS",
         excludes={"--ignore": "use one of them"}, help="Use only namespaces that begin with one of the letters.",
-    )  # fmt: skip
+    )
     ignore: str = option(
         "", "--ignore", group=FEATURES, type=LettersType(), multiple=True, metavar="LETTERS",
         help="Ignore namespaces that begin with one of the letters.",
-    )  # fmt: skip
+    )
     ignore_linear: str = option(
         "", "--ignore-linear", group=FEATURES, vw=("--ignore_linear",), type=LettersType(), multiple=True,
         metavar="LETTERS", help="Like --ignore, but interactions still use them.",
-    )  # fmt: skip
+    )
     normalize: str = option(
         "none", "--normalize", group=FEATURES, type=Choice(["none", "l2", "log", "center"]),
         help="Scale or center the values of each example. l2: to length 1; log: sign(x) log(1 + |x|), then l2; center: "
              "minus the means of their columns, found by a first reading of DATA.",
-    )  # fmt: skip
+    )
     learning_rate: float = option(
         0.5, "-l", "--learning-rate", group=LEARN, vw=("--learning_rate",), type=POSITIVE,
         help="The initial learning rate.",
-    )  # fmt: skip
+    )
     power_t: float = option(
         0.5, "--power-t", group=LEARN, vw=("--power_t",), type=Number(0),
         help="Exponent of the decay of the learning rate. The rate is proportional to (t + initial-t)^-power-t; for "
              "gd, of each feature; for adagrad, only if given.",
         page="Exponent of the decay of the learning rate, which is proportional to (t + initial-t)^-power-t.",
-    )  # fmt: skip
+    )
     initial_t: float = option(
         0.0, "--initial-t", group=LEARN, vw=("--initial_t",), type=Number(0), help="Initial value of t in the decay "
                                                                                    "of the learning rate."
@@ -129,42 +129,42 @@ class Settings:
     decay_learning_rate: float = option(
         1.0, "--decay-learning-rate", group=LEARN, vw=("--decay_learning_rate",), type=POSITIVE,
         help="Multiply the learning rate by this after each pass.",
-    )  # fmt: skip
+    )
     l1: float = option(
         0.0, "--l1", group=LEARN, vw=("--gravity",), type=Number(0),
         help="l1 regularization strength. The larger, the more weights are zero.",
-    )  # fmt: skip
+    )
     l2: float = option(0.0, "--l2", group=LEARN, type=Number(0), help="l2 regularization strength.")
     period: int = option(
         1, "--period", group=LEARN, type=Whole(1), metavar="K", for_some=True,
         help="Truncate or round weights every K examples.",
-    )  # fmt: skip
+    )
     threshold: float | None = option(  # None: infinite
         None, "--threshold", group=LEARN, type=Number(0, open_low=True, infinite=True), shown="inf",
         help="Size of weights up to which they are truncated. truncated-gradient: larger weights are not shrunk. "
              "rounding, which requires it: smaller ones become zero.",
-    )  # fmt: skip
+    )
     radius: float | None = option(
         None, "--radius", group=LEARN, type=Number(1e-100, 1e100),
         help="Limit of the sum of |weights|. For l1-ball, adagrad-ball; for simplex, eg, eg-pm it is the sum itself. "
              "Required, except by l1-ball with --nonzeros.",
-    )  # fmt: skip
+    )
     delta: float = option(
         1e-8, "--delta", group=LEARN, type=POSITIVE, for_some=True,
         help="Number added to the root of the squared gradients.",
-    )  # fmt: skip
+    )
     update: str = option(
         "cmd", "--update", group=LEARN, type=Choice(UPDATES), for_some=True,
         help="Composite mirror descent, or regularized dual averaging.",
-    )  # fmt: skip
+    )
     root_every: int = option(
         1, "--root-every", group=LEARN, type=Whole(1), metavar="N", for_some=True,
         help="Recompute the matrix square root every N gradients.",
-    )  # fmt: skip
+    )
     round_at_end: float = option(
         0.0, "--round-at-end", group=LEARN, type=Number(0), for_some=True,
         help="Set weights below this to zero when saving the model.",
-    )  # fmt: skip
+    )
     pa_c: float = option(
         1.0, "--pa-c", group=LEARN, type=POSITIVE, for_some=True, help="Aggressiveness C: the limit of the step of "
                                                                        "an example."
@@ -172,24 +172,24 @@ class Settings:
     arow_r: float = option(
         1.0, "--arow-r", group=LEARN, type=POSITIVE, for_some=True,
         help="Regularization r: the larger, the smaller the steps.",
-    )  # fmt: skip
+    )
     ftrl_alpha: float = option(
         0.5, "--ftrl-alpha", group=LEARN, vw=("--ftrl_alpha",), type=POSITIVE, for_some=True,
         help="The learning rate alpha.",
-    )  # fmt: skip
+    )
     ftrl_beta: float = option(
         1.0, "--ftrl-beta", group=LEARN, vw=("--ftrl_beta",), type=POSITIVE, for_some=True,
         help="Smoothing beta: the larger, the smaller the first steps.",
-    )  # fmt: skip
+    )
     features: int | None = option(
         None, "--features", group=LEARN, type=Whole(1, 1 << 32), metavar="N", shown="2^bits", for_some=True,
         help="Number of features in the data, without the intercept.",
-    )  # fmt: skip
+    )
     feature_weights: bool = option(
         False, "--feature-weights", group=LEARN, type=PATH, metavar="FILE", shown="1", for_some=True,
         reads="the file of --feature-weights", help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each "
                                                     "|weight| counts with its factor in the sum.",
-    )  # fmt: skip
+    )
     box: float | None = option(
         None, "--box", group=LEARN, type=POSITIVE, shown="no limit", for_some=True, help="Limit of each |weight|."
     )
@@ -197,32 +197,32 @@ class Settings:
     average: bool = option(
         False, "--average", group=LEARN, for_some=True,
         help="Save the mean of all weights during learning. Learning continues from the last ones.",
-    )  # fmt: skip
+    )
     nonzeros: int | None = option(
         None, "--nonzeros", group=LEARN, type=Whole(1), metavar="N", shown="no limit", for_some=True,
         help="Limit the model to N nonzero weights. --l1 or --radius is found while learning.",
-    )  # fmt: skip
+    )
     # How many classes there are at most; None: labels are numbers
     oaa: int | None = option(
         None, "--oaa", group=CLASSES, type=Whole(2, MOST_CLASSES), metavar="K",
         help="One against all: labels are K classes, from 1 to K. Each class has its own weights.",
-    )  # fmt: skip
+    )
     # Names with commas between them; auto: those that appear; "": the numbers from 1
     classes: str = option(
         "", "--classes", group=CLASSES, type=Classes(), metavar="NAMES",
         help="Labels that are classes, such as red,green,blue. One with a comma is quoted, as in CSV. auto: those in "
              "the data, at most K of them; without --oaa, a first reading of files counts them.",
-    )  # fmt: skip
+    )
     softmax: bool = option(
         False, "--softmax", group=CLASSES,
         help="One loss for all classes: multinomial logistic regression.  [algorithm: adagrad; with --radius l1-ball]",
-    )  # fmt: skip
+    )
     # With --oaa: probabilities are the softmax of the scores, as --algorithm auto fits them
     softmax_probabilities: bool = False
     link: str = option(
         "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic or poisson with these losses",
         help="Function applied to scores when they are written. logistic gives probabilities; identity the scores.",
-    )  # fmt: skip
+    )
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it, without the settings of other losses."""

@@ -40,7 +40,7 @@ NUMBERS = {
     "damping": LARGEST, "norm_sum": ADDED, "weight_sum": ADDED, "contraction": 1.0, "min_label": LEAST,
     "max_label": LARGEST, "sum_rest": 0.0, "inverses_rest": 0.0, "strength": LARGEST, "look_at": LARGEST,
     "occurrences": ADDED, "area": 0.0,
-}  # fmt: skip
+}
 
 
 class Evidence(NamedTuple):

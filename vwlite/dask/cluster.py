@@ -81,7 +81,7 @@ class Cluster:
             client = library.Client(where, timeout=CONNECTING, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as e:
             raise UnavailableError(f"{self.address}: no scheduler answers ({one_line(e)}): is `dask scheduler` running "
-                                   "there?") from e  # fmt: skip
+                                   "there?") from e
         stack.callback(client.close, timeout=5)
         return client
 
@@ -98,10 +98,10 @@ class Cluster:
                 raise UnavailableError(f"{worker}: {one_line(version)}")
             if version is None:
                 raise UnavailableError(f"the worker {worker} has no complete vwlite: pip install "
-                                       f"'vwlite[dask]=={__version__}' there")  # fmt: skip
+                                       f"'vwlite[dask]=={__version__}' there")
             if version != __version__:
                 raise UnavailableError(f"the worker {worker} has vwlite {version}, but this process has {__version__}: "
-                                       "all must have the same")  # fmt: skip
+                                       "all must have the same")
 
     def _wait_for_workers(self) -> None:
         deadline = time.monotonic() + ARRIVING
@@ -110,7 +110,7 @@ class Cluster:
                 raise Interrupted
             if time.monotonic() > deadline:
                 raise UnavailableError(f"{self.address}: no worker has connected within {ARRIVING} seconds: start some "
-                                       f"with `dask worker {self.address}`")  # fmt: skip
+                                       f"with `dask worker {self.address}`")
             time.sleep(0.1)
 
     # --- tasks -------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class Cluster:
 
     def _lost(self) -> VwliteError:
         return UnavailableError(f"{self.address}: the scheduler has gone, and the results of the workers are lost; "
-                                "--resume continues after the last round")  # fmt: skip
+                                "--resume continues after the last round")
 
     def _result(self, future: Any) -> Any:
         """What a task gave; Failed also for errors of Dask."""
@@ -203,7 +203,7 @@ class Cluster:
         e = future.exception()
         if type(e).__name__ == "KilledWorker":
             return Failed(70, f"every worker that ran it has died, the last at {e.last_worker.address}: not enough "
-                          "memory?", e.last_worker.address)  # fmt: skip
+                          "memory?", e.last_worker.address)
         if isinstance(e, VwliteError):
             return Failed(e.exit_code, str(e))
         if isinstance(e, OSError):
@@ -238,7 +238,7 @@ def _started(library: Any, count: int, folder: str) -> Any:
             return library.LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0,
                 local_directory=folder, silence_logs=logging.CRITICAL,
-            )  # fmt: skip
+            )
         except RuntimeError as e:
             if attempt == ATTEMPTS:
                 raise UnavailableError(f"local:{count}: the workers die at start-up ({one_line(e)})") from e

@@ -47,16 +47,16 @@ class ClusterOptions:
     scheduler: str = option(
         "", "--scheduler", group=CLUSTER, type=Scheduler(), required=True, metavar="ADDRESS",
         help="Address of the Dask scheduler. Such as tcp://host:8786, or local:N for N processes on this machine.",
-    )  # fmt: skip
+    )
     retries: int = option(
         3, "--retries", group=CLUSTER, type=Whole(1, 1000), metavar="N",
         help="Number of attempts for a shard before the run ends.",
-    )  # fmt: skip
+    )
     block_size: int = option(
         BLOCK_SIZE, "--block-size", group=CLUSTER, type=Bytes(), shown="256M",
         help="Size of shards that plain files are cut into. They are cut at newlines; each compressed file is one "
              "shard.",
-    )  # fmt: skip
+    )
 
 
 @record(frozen=True)
@@ -66,34 +66,34 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
         help="Write the model to this file after each round.",
-    )  # fmt: skip
+    )
     rounds: int | None = option(
         None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: no limit",
         help="Number of rounds. In each, all shards are learned, starting from the last merge, and merged.",
-    )  # fmt: skip
+    )
     holdout_period: int | None = option(
         HOLDOUT_PERIOD, "--holdout-period", group=CLUSTER, type=Whole(2), metavar="K",
         help="Hold out every Kth line of each shard, to compare merges.",
-    )  # fmt: skip
+    )
     exact: bool = option(
         False, "--exact", group=CLUSTER,
         help="Solve the problem of --l1, --l2 or --radius exactly. As vwlite solve does, in rounds of gradients: "
              "`vwlite help rounds`.",
-    )  # fmt: skip
+    )
     tolerance: float = option(
         1e-3, "--tolerance", group=CLUSTER, type=Number(0),
         help="Relative duality gap at which --exact stops.",
-    )  # fmt: skip
+    )
     rule: str | None = None
     state: str = "sum"
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
         help="Number of threads of each worker's command. The result does not depend on it.",
-    )  # fmt: skip
+    )
     resume: bool = option(
         False, "--resume", group=CLUSTER,
         help="Continue after the last round of an interrupted run. Data and options must be the same.",
-    )  # fmt: skip
+    )
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
@@ -104,7 +104,7 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
     predictions: str | None = option(
         None, "-o", "--output", "predictions", group=OUT, type=PATH, required=True, metavar="FOLDER",
         writes=True, stdout=True, help="Write the predictions of each shard into this folder or URL.",
-    )  # fmt: skip
+    )
     threads: int = 1
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
@@ -116,7 +116,7 @@ class DaskSumsOptions(TrainOptions):
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, type=PATH, required=True, metavar="FILE",
         help="The model at whose weights the sums are computed.",
-    )  # fmt: skip
+    )
     output: str | None = option(
         None, "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", help="Write the sums to this file."
     )
@@ -132,13 +132,13 @@ TRAINING = (
     *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *(_LEARN.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
     SPECS["link"], *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "names"),
-)  # fmt: skip
+)
 READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))
 PREDICTING = tuple(
     spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
     and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "output_format",
                           "quiet", "report")
-)  # fmt: skip
+)
 _RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report"))
 _TRAIN = (
     *specs_of(ClusterOptions),
@@ -150,16 +150,16 @@ _TRAIN = (
     *specs_of(DaskTrainOptions, OUT),
     *(spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")),
     SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
-)  # fmt: skip
+)
 _SUMS = (
     *specs_of(DaskSumsOptions), *READING, *(spec for spec in specs_of(InputOptions, RUN) if spec.name == "threads"),
     *(spec for spec in _RUN if spec.name == "quiet"),
-)  # fmt: skip
+)
 _PREDICT = (
     *specs_of(ClusterOptions),
     *(spec for spec in PREDICT if spec.name == "model"), *specs_of(DaskPredictOptions, OUT),
     *PREDICTING, *_RUN, *specs_of(DaskTrainOptions, RUN),
-)  # fmt: skip
+)
 
 
 class Remembering(Command):
@@ -220,7 +220,7 @@ def dask_command() -> None:
         "vwlite dask train 'day*.vw' --scheduler local:2 --loss logistic -m all.model",
         "vwlite dask train 'day*.vw' --scheduler local:2 --exact --loss logistic --l1 1e-3 -m exact.model",
     ),
-)  # fmt: skip
+)
 @train_options
 def train(options: DaskTrainOptions) -> int:
     """Train on all files of URL, in rounds: one model for each shard, then their best merge.
@@ -238,7 +238,7 @@ def train(options: DaskTrainOptions) -> int:
         "vwlite dask predict 'day*.vw' --scheduler local:2 -m all.model -o predictions",
         "vwlite dask predict 'day*.vw' --scheduler local:2 -m exact.model --link logistic -o probabilities",
     ),
-)  # fmt: skip
+)
 @predict_options
 def predict(options: DaskPredictOptions) -> int:
     """Predict all files of URL, with one output file for each shard.

@@ -7,7 +7,7 @@ from vwlite.errors import UsageError
 
 # Which package has the file system of a protocol, where it is not the one that fsspec names.
 _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hdfs": "pyarrow", "abfs": "adlfs",
-             "az": "adlfs", "http": "aiohttp", "https": "aiohttp"}  # fmt: skip
+             "az": "adlfs", "http": "aiohttp", "https": "aiohttp"}
 
 
 def distributed() -> ModuleType:

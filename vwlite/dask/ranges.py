@@ -173,7 +173,7 @@ def together(arrays: list[Array]) -> Array:
 def judge_ranges(
     learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question,
     each: list[dict[Candidate, Vector]],
-) -> Scores | Failed | None:  # fmt: skip
+) -> Scores | Failed | None:
     """As `evaluate`, with vectors of all ranges."""
     return evaluate(learned, part, job, replace(question, vectors=joined_vectors(each)))
 

@@ -31,7 +31,7 @@ def path_of(model: str) -> str:
 
 def write_state(model: str, state: FinishedRounds) -> None:
     head = {"identity": state.identity, "rounds": state.rounds,
-            "digest": blake2b(state.model, digest_size=32).hexdigest()}  # fmt: skip
+            "digest": blake2b(state.model, digest_size=32).hexdigest()}
     with AtomicFile(path_of(model)) as file:
         file.write(json.dumps(head, sort_keys=True).encode() + b"\n")
         file.write(state.model)

@@ -26,7 +26,7 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
     if o.names_columns and job.format == "auto" and any(format_of(part, job) == "auto" for part in parts):
         part = next(part for part in parts if format_of(part, job) == "auto")
         raise UsageError(f"{part.name}: column options are given, but its name does not show its format: add "
-                         "--format csv, tsv or jsonl")  # fmt: skip
+                         "--format csv, tsv or jsonl")
     first = next((part for part in parts if format_of(part, job) in DELIMITED), None)
     if first is None or columns:
         return job

@@ -73,7 +73,7 @@ def train(o: DaskTrainOptions) -> int:
         names = (
             "data", "scheduler", "rounds", "holdout_period", "block_size", "exact", "tolerance", "rule", "state",
             "retries", "initial", "model",
-        )  # fmt: skip
+        )
         frame.report(
             options=frame.reported_options(settings, *names),
             results=results,
@@ -174,7 +174,7 @@ class RoundProgress:
             self.titled = True
         loss = "n.a." if done["holdout loss"] is None else f"{done['holdout loss']:.6f}"
         say(f"{done['round']:>5} {done['shards']:>7} {done['examples']:>14} {done['rows a second']:>10.0f} {loss:>13}  "
-            f"{done['rule']:<11} {done['seconds']:>10.3f}")  # fmt: skip
+            f"{done['rule']:<11} {done['seconds']:>10.3f}")
 
 
 class MergedRounds(DaskRounds):
@@ -349,7 +349,7 @@ class Round:
             "candidates": [{"rule": x.way, "loss": shown(x.loss)} for x in merge.candidates if x.way != "shard"],
             "holdout losses of shards": own,
             "seconds": round(time.monotonic() - self.started_at, 3),
-        }  # fmt: skip
+        }
 
 
 def shown(loss: float) -> float | None:
@@ -396,7 +396,7 @@ class Spread:
         found = [answer for answer in answers if answer is not None and len(answer.labels)]
         if not found:
             raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "
-                            "label: try a smaller --holdout-period")  # fmt: skip
+                            "label: try a smaller --holdout-period")
         return joined_scores(found)
 
     def _asking(self, question: Question, vector_of: VectorOf) -> Callable[[int, str | None], Any]:

@@ -98,7 +98,7 @@ def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
         if (at := said.find(NOTHING)) >= 0:
             raise DataError(f"{part.name}: {said[at:]}")
         return ShardResult((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(),
-                       results["number of examples"], results["features in the table"])  # fmt: skip
+                       results["number of examples"], results["features in the table"])
     return task.failed
 
 
@@ -130,7 +130,7 @@ def holdout_in_memory(
     assert job.options is not None
     with ExitStack() as stack:
         yield Holdout(replace(job.options, format=format_of(part, job)), (str(path),), question.settings,
-                      list(question.classes), dict(question.columns), stack, lambda: False)  # fmt: skip
+                      list(question.classes), dict(question.columns), stack, lambda: False)
 
 
 def same(x: Any) -> Any:
@@ -212,7 +212,7 @@ class _Task:
             process = subprocess.Popen(
                 [*PROGRAM, *arguments, "--quiet", *job.arguments, *known, *files], cwd=self.folder,
                 stdin=file, stdout=subprocess.DEVNULL, stderr=errors, bufsize=0,
-            )  # fmt: skip
+            )
             stack.callback(_ended, process)
             if process.stdin is not None:
                 with suppress(BrokenPipeError), process.stdin as pipe:  # it has ended: its code says why

@@ -47,9 +47,9 @@ def _not_of_one_kind(x: Any, e: Exception) -> str | None:
     if len(kinds) > 1:
         kind = " and ".join(sorted(kinds))
         return (f"column {name!r} has values of several types, {kind}: make them all one, such as words with "
-                f"X[{name!r}].astype(str), or remove the column from X")  # fmt: skip
+                f"X[{name!r}].astype(str), or remove the column from X")
     return (f"column {name!r} has values of the type {next(iter(kinds), kind)}, of which no feature comes: make them "
-            "numbers or words, or remove the column from X")  # fmt: skip
+            "numbers or words, or remove the column from X")
 
 
 def is_column(frame: Frame, name: str, y: Any) -> bool:
@@ -93,13 +93,13 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
     have."""
     index = index_columns(frame.names, frame.metadata)
     return [name for name in frame.names
-            if schema.roles.get(name) != "label" and (name in schema.roles or name not in index)]  # fmt: skip
+            if schema.roles.get(name) != "label" and (name in schema.roles or name not in index)]
 
 
 def cells_of(schema: Schema, settings: Settings) -> Cells:
     """The columns for the core."""
     return Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=settings.hash == "all",
-                 words=schema.words, names=schema.names)  # fmt: skip
+                 words=schema.words, names=schema.names)
 
 
 def prepared(

@@ -221,7 +221,7 @@ class LoadedModel:
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
             loss_name=s.loss, lenient_labels=True, spaces=bool(s.crosses),
             places=format == "vw" and bool(self._learned.model().columns),
-        )  # fmt: skip
+        )
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
         found = scores_of(scorer, [batch], len(batch), probabilities)

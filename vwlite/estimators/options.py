@@ -90,7 +90,7 @@ class Parameter:
 _WEIGHT = Parameter(
     "class_weight", "Mapping[Any, float] | Literal['balanced'] | None", None,
     "A factor of sample_weight for each class; 'balanced': all classes have the same total weight.",
-)  # fmt: skip
+)
 _VERBOSE = Parameter("verbose", "bool", False, "Print the progress table of `vwlite train` on standard error.")
 
 
@@ -109,7 +109,7 @@ COLUMNS = (
               "features."),
     Parameter("drop", "Sequence[str]", (), "Columns of a frame to ignore."),
     Parameter("ngram", "int", 1, "For text columns: features of up to N consecutive words."),
-)  # fmt: skip
+)
 
 
 def parameters(specs: Mapping[str, Spec]) -> list[Parameter]:

@@ -136,7 +136,7 @@ def _csr(x: Any, more: dict[str, Any]) -> Matrix:
     columns, begins = (np.ascontiguousarray(a, dtype=kind) for a in (x.indices, x.indptr))
     if begins.shape != (x.shape[0] + 1,):
         raise ValueError(f"X is not a valid sparse matrix: its indptr has the shape {begins.shape}, expected "
-                         f"({x.shape[0] + 1},) for {x.shape[0]} rows")  # fmt: skip
+                         f"({x.shape[0] + 1},) for {x.shape[0]} rows")
     n, most = int(begins[-1]), min(len(columns), len(x.data))
     if begins[0] != 0 or n < 0:
         raise ValueError(f"X is not a valid sparse matrix: its indptr is from {begins[0]} to {n}, and must start at 0")

@@ -48,7 +48,7 @@ from vwlite.estimators.options import (
     as_typed,
     documented,
     parameters,
-)  # fmt: skip
+)
 from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
@@ -145,7 +145,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         _refuse_texts(X)
         how: dict[str, Any] = {
             "accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_all_finite": False, "reset": reset,
-        }  # fmt: skip
+        }
         if reset:
             self._schema = None
         if y is None:
@@ -270,13 +270,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
                 why.append("the frame has others than numeric columns")
         if settings.normalize != "none":
             why.append(f"the values of each row are normalized (normalize_ is {settings.normalize!r}), which "
-                       "normalize='none' or 'center' does not")  # fmt: skip
+                       "normalize='none' or 'center' does not")
         if settings.interactions or settings.crosses:
             why.append("crosses have weights too")
         if why:
             raise AttributeError(f"there is no coef_, as X @ coef_ + intercept_ would not be the score: "
                                  f"{', and '.join(why)}; weights_ has all weights, and explain(X) what they add to a "
-                                 "score")  # fmt: skip
+                                 "score")
         return _weights_of(model, hashes)
 
     def _intercepts(self) -> Array:
@@ -493,7 +493,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             f"the model file has numbers for the classes, {shown}: names with control characters, or with blanks at "
             "their ends, are not kept",
             UserWarning, stacklevel=3,
-        )  # fmt: skip
+        )
 
     def _new_names(self, y: Array) -> list[bytes]:
         """The names that classes='auto' finds in y, in the order of its rows."""
@@ -508,7 +508,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             bad = next((c for c in new if not can_name(_name(c))), None)
             if bad is not None:
                 raise ValueError(f"y has the class {bad!r}, which cannot be a label: it has a control character, or "
-                                 "a blank at its end")  # fmt: skip
+                                 "a blank at its end")
             self._order = np.concatenate([self._order.astype(found.dtype), np.array(new, dtype=found.dtype)])
         return [_name(c).encode("utf-8", "surrogateescape") for c in new]
 
@@ -586,7 +586,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             self._more = self._declare(found if classes is None else _unique(np.asarray(classes)), shaping)
             if self._multiclass and self.algorithm == AUTO.name:
                 raise ValueError("algorithm='auto' learns several classes from all rows at once: use fit, or "
-                                 "partial_fit with algorithm='gd'")  # fmt: skip
+                                 "partial_fit with algorithm='gd'")
         elif classes is not None and self.classes != "auto" and not np.array_equal(_unique(classes), self.classes_):
             raise ValueError("classes differ from those of the first call: " + ", ".join(map(_name, self.classes_)))
         names = self._new_names(y)
@@ -746,7 +746,7 @@ def _refuse_texts(X: Any) -> None:
         first = next(iter(X), None)
         if isinstance(first, str | bytes):
             raise ValueError("X is a sequence of strings: put them into a column of a frame, such as "
-                             "pandas.DataFrame({'words': X}), and name it with text='words'")  # fmt: skip
+                             "pandas.DataFrame({'words': X}), and name it with text='words'")
 
 
 def _refuse_dates(y: Any) -> None:
@@ -763,7 +763,7 @@ def _refuse_dates(y: Any) -> None:
             float(first)
         except ValueError:
             raise ValueError(f"y has the word {first!r}, but a regression needs numbers: for classes, use "
-                             "SparseClassifier") from None  # fmt: skip
+                             "SparseClassifier") from None
 
 
 def _refuse_mixed(y: Any) -> None:

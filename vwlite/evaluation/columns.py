@@ -49,7 +49,7 @@ class Columns:
         for space in {**self._sums, **other._sums}:
             a, b = pair = [c._sums.get(space, np.zeros(5 + BUCKETS)) for c in (self, other)]
             found = {"in lines": [share(c._sums[space][0] if space in c._sums else 0, c._examples, c._examples)
-                                  for c in (self, other)]}  # fmt: skip
+                                  for c in (self, other)]}
             if a[1] and b[1]:
                 found["unknown"] = [share(x[2], x[1], x[0]) for x in pair]
                 found["mean value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]

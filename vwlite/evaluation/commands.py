@@ -17,20 +17,20 @@ class EvaluateOptions(ModelOptions):
     against: str | None = option(
         None, "--against", group=OUT, type=PATH, metavar="MODEL", reads="the model of --against",
         help="Compare with this model. On the same examples: the differences, with their intervals.",
-    )  # fmt: skip
+    )
     by: str | None = option(
         None, "--by", group=OUT, type=click.STRING, metavar="NAME",
         help="Evaluate parts of the data too. NAME is a column, a key of JSON lines or a namespace; each of its values "
              "is a part.",
-    )  # fmt: skip
+    )
     threshold: float | None = option(
         None, "--threshold", group=OUT, type=Number(), shown="0.5 of probabilities, 0 of scores",
         help="Predict the positive label from this on. A probability, or a score if the model has no probabilities.",
-    )  # fmt: skip
+    )
     fail_if: tuple[Condition, ...] = option(
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True,
         help="Exit with code 1 if this holds. For example 'auc<0.9'; measures are named as in --json. May be repeated.",
-    )  # fmt: skip
+    )
     on_unknown: str = on_unknown()
     json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
 
@@ -38,7 +38,7 @@ class EvaluateOptions(ModelOptions):
 _EVALUATE = (
     *specs_of(ModelOptions), *specs_of(EvaluateOptions), *LOSS_OF_OTHERS, *OF_MODEL,
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
+)
 evaluate_options = takes(EvaluateOptions, _EVALUATE)
 
 
@@ -77,7 +77,7 @@ class ExplainOptions(ModelOptions):
     of_class: str | None = option(
         None, "--class", "of_class", group=OUT, type=click.STRING, metavar="NAME", shown="the predicted class",
         help="Explain the score of this class.",
-    )  # fmt: skip
+    )
     json: bool = option(False, "--json", group=OUT, help="As JSON lines, for programs.")
     predictions: str | None = "-"  # which takes standard output, as those of `vwlite predict` do
 
@@ -96,7 +96,7 @@ class WorstOptions(ModelOptions):
 _OF_EXAMPLES = (
     *LOSS_OF_OTHERS, *OF_MODEL,
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
+)
 explain_options = takes(ExplainOptions, (*specs_of(ModelOptions), *specs_of(ExplainOptions), *_OF_EXAMPLES))
 worst_options = takes(WorstOptions, (*specs_of(ModelOptions), *specs_of(WorstOptions), *_OF_EXAMPLES))
 
@@ -108,11 +108,11 @@ class ReportOptions(EvaluateOptions):
     output: str = option(
         "-", "--output", "-o", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
         help="Write the page to this file. By default to standard output.",
-    )  # fmt: skip
+    )
     front: str | None = option(
         None, "--front", group=OUT, type=PATH, metavar="FILE", reads="the file of --front",
         help="Draw the losses over nonzero weights in this file. It is what vwlite tune --json writes.",
-    )  # fmt: skip
+    )
     json: bool = option(False, "--json", group=OUT, help="Write what the page shows as JSON, for programs.")
 
 
@@ -120,7 +120,7 @@ _REPORT = (
     *specs_of(ModelOptions), *specs_of(ReportOptions), *LOSS_OF_OTHERS, *OF_MODEL,
     *(spec for spec in specs_of(EvaluateOptions) if spec.name in ("against", "threshold")),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
+)
 report_options = takes(ReportOptions, _REPORT)
 
 
@@ -130,7 +130,7 @@ report_options = takes(ReportOptions, _REPORT)
         "vwlite diff shard1.model shard2.model",
         "vwlite diff days.model sparse.model day2.vw --top 20",
     ),
-)  # fmt: skip
+)
 @click.argument("model", type=PATH, metavar="A")
 @click.argument("other", type=PATH, metavar="B")
 @diff_options
@@ -145,7 +145,7 @@ def diff_command(options: DiffOptions) -> int:
 
 @click.command("drift", cls=Command, examples=[
     "vwlite drift -m days.model day1.vw day2.vw", "vwlite drift -m days.model day1.vw day2.vw --json",
-])  # fmt: skip
+])
 @drift_options
 def drift_command(options: DriftOptions) -> int:
     """Show what differs between YESTERDAY and TODAY, two files of data, as a model sees them.
@@ -164,7 +164,7 @@ def drift_command(options: DriftOptions) -> int:
         "vwlite evaluate -m clicks.model clicks.csv --by device",
         "vwlite evaluate -m days.model day2.vw --fail-if 'log_loss>0.7'",
     ),
-)  # fmt: skip
+)
 @evaluate_options
 def evaluate_command(options: EvaluateOptions) -> int:
     """Show how good a model's predictions of labelled DATA are.
@@ -183,7 +183,7 @@ def evaluate_command(options: EvaluateOptions) -> int:
         "vwlite explain -m clicks.model clicks.csv --top 3",
         "head -1 day2.vw | vwlite explain -m days.model --json",
     ),
-)  # fmt: skip
+)
 @explain_options
 def explain_command(options: ExplainOptions) -> int:
     """Explain the score of each example of DATA: what each feature contributes.
@@ -202,7 +202,7 @@ def explain_command(options: ExplainOptions) -> int:
         "vwlite report -m clicks.model clicks.csv -o report.html",
         "vwlite report -m days.model --against sparse.model day2.vw -o both.html",
     ),
-)  # fmt: skip
+)
 @report_options
 def report_command(options: ReportOptions) -> int:
     """Make a page about a model and labelled DATA.
@@ -221,7 +221,7 @@ def report_command(options: ReportOptions) -> int:
         "vwlite worst -m clicks.model clicks.csv",
         "cat day2.vw | vwlite worst -m days.model --top 50 --json",
     ),
-)  # fmt: skip
+)
 @worst_options
 def worst_command(options: WorstOptions) -> int:
     """Show the examples of DATA with the largest loss, and what spoke for the mistake.

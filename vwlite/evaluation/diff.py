@@ -31,7 +31,7 @@ def diff(o: DiffOptions) -> int:
         headers = [
             m.options | {f"counted {name}": n for name, n in m.counters.items()}
             | {"calibration": m.calibration.get("method")} for m in models
-        ]  # fmt: skip
+        ]
         options = {name: [header.get(name) for header in headers] for name in headers[0] | headers[1]}
         options = {name: values for name, values in options.items() if values[0] != values[1]}
         facts: dict[str, Any] = {"models": [o.model, o.other], "options": options}
@@ -78,7 +78,7 @@ def _of_weights(a: Model, b: Model, classes: list[str], top: int) -> dict[str, A
         feature, k = divmod(place, len(classes))
         index, values = int(keys[feature]), both[:, feature, k].tolist()
         largest.append({"index": index, "names": names.get(index, []), "class": classes[k], "a": values[0],
-                        "b": values[1], "change": values[1] - values[0]})  # fmt: skip
+                        "b": values[1], "change": values[1] - values[0]})
     of_each = {name: _counts(both[:, :, [k]]) for k, name in enumerate(classes) if name}
     return _counts(both) | {"classes": of_each, "largest": largest}
 

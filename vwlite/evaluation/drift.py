@@ -73,7 +73,7 @@ def drift(o: DriftOptions) -> int:
 def _fact(a: Number, b: Number) -> dict[str, float | None]:
     errors = [x.error if math.isfinite(x.error) else None for x in (a, b)]
     return {"yesterday": a.value, "yesterday error": errors[0], "today": b.value, "today error": errors[1],
-            "differs": differs(a, b)}  # fmt: skip
+            "differs": differs(a, b)}
 
 
 def _row(name: str, a: Number, b: Number) -> str:

@@ -68,10 +68,10 @@ class Evaluating:
         if not self.learner.progressive.weight:
             lines = "no example has a label" if self.learner.unlabelled else "all importance weights are 0"
             raise DataError(f"{self._names}: {lines}: nothing to evaluate; --label NAME names the label's column of a "
-                            "table")  # fmt: skip
+                            "table")
         if not math.isfinite(4 * self.learner.progressive.weight):
             raise DataError(f"{self._names}: the sum of the importance weights is beyond the range of numbers: divide "
-                            "them by a large number")  # fmt: skip
+                            "them by a large number")
         numbers, notes = self._run.notes(labels)
         if self.learner.unlabelled:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
@@ -107,7 +107,7 @@ class Measured:
     def __init__(self, o: EvaluateOptions, frame: RunFrame) -> None:
         if o.against and (not o.data or "-" in o.data):
             raise UsageError("--against reads the data once for each model, and standard input is read only once: "
-                             "name DATA files")  # fmt: skip
+                             "name DATA files")
         self._o = o
         self.first = Evaluating(o, frame, keeps_text=o.by is not None)
         if not self.first.opened.settings.loss:
@@ -198,7 +198,7 @@ def evaluate(o: EvaluateOptions) -> int:
         frame.report(
             options=frame.reported_options(first.opened.settings, "data", "model"), signal=frame.signal,
             results={**found, **result}, notes=notes, exit_code=code,
-        )  # fmt: skip
+        )
         return code
 
 

@@ -136,7 +136,7 @@ class Explainer:
             hashes.append(whole[~self._look_up(whole & self._mask)[1]])
         names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
         return [[name.decode("utf-8", "replace") for hash in found.tolist() for name in names.get(hash, [])]
-                for found in hashes]  # fmt: skip
+                for found in hashes]
 
     def _features(self, expander: Expander, batch: Batch, row: int) -> tuple[Numbers, Numbers]:
         """Keys and values of a line without the intercept, which is the last one. DataError: there are too many."""
@@ -196,7 +196,7 @@ class Explainer:
             found.setdefault(hash & int(self._mask), []).extend(texts)
         return e._replace(contributions=[
             c._replace(name=" + ".join(found.get(c.key, [])) or f"#{c.key}") for c in e.contributions
-        ])  # fmt: skip
+        ])
 
 
 def records_of(recorder: Recorder, batch: Batch) -> tuple[Numbers, Numbers]:
@@ -242,7 +242,7 @@ def explain(o: ExplainOptions) -> int:
         if opened.model.calibration and not o.quiet:
             say("note: scores and contributions are those before their map by vwlite calibrate")
         frame.report(options=frame.reported_options(opened.settings, "data", "model"), signal=frame.signal,
-                     results={"number of examples": recorder.examples})  # fmt: skip
+                     results={"number of examples": recorder.examples})
         return frame.code()
 
 

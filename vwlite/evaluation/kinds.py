@@ -115,7 +115,7 @@ class Evaluation:
                     mean.of_share if name == "accuracy" else cut(mean.interval, 0.0, LARGEST.get(name, math.inf)),
                     name in self.larger)
             for name, mean in self.means.items()
-        ]  # fmt: skip
+        ]
 
     def details(self) -> dict[str, Any]:
         """What else there is to say, for JSON."""

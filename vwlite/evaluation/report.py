@@ -48,7 +48,7 @@ def report(o: ReportOptions) -> int:
         if frame.signal is not None:
             return frame.code("; no page was written")
         facts = {"measures": measured.as_dict(), "notes": notes, "models": [p.as_dict() for p in parts],
-                 "front": front, "data": dict(data)}  # fmt: skip
+                 "front": front, "data": dict(data)}
         if o.json:
             written = json_text(facts, indent=2, ensure_ascii=False) + "\n"
         else:
@@ -61,7 +61,7 @@ def report(o: ReportOptions) -> int:
             if not o.quiet:
                 say(f"the page is in {o.output}")
         frame.report(options=frame.reported_options(measured.first.opened.settings, "data", "model"),
-                     signal=frame.signal, results=facts, notes=notes)  # fmt: skip
+                     signal=frame.signal, results=facts, notes=notes)
         return frame.code()
 
 
@@ -89,13 +89,13 @@ class Part:
             "model": self.path, "digest": self.model.digest, "command": command_of(self.model),
             "passes": self.model.passes, "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in groups], "weights": [row._asdict() for row in self.rows()],
-        }  # fmt: skip
+        }
 
 
 def _page(
     o: ReportOptions, measured: Measured, parts: list[Part], notes: list[str], data: list[tuple[str, str]],
     front: Sequence[dict[str, Any]],
-) -> str:  # fmt: skip
+) -> str:
     whole, against, names = measured.whole, measured.against, [part.path for part in parts]
     said = sections.verdict(whole, measured.measures, measured.first.positive)
 
@@ -129,7 +129,7 @@ def _page(
         section("Loss and nonzero weights", sections.of_front(front)),
         section("How to make it again", sections.of_origin([(p.path, p.model) for p in parts], data,
                                                            f"vwlite {__version__}")),
-    ]  # fmt: skip
+    ]
     files = [", ".join(map(os.path.basename, paths)) for paths in (names, o.data)]
     return page(" on ".join(files), joined(body))
 

@@ -37,7 +37,7 @@ def table(measures: Sequence[Measure]) -> list[str]:
         (SHORT.get(m.name, m.name), shown(m.value, m.about), shown(m.baseline),
          f"{shown(m.interval[0])} - {shown(m.interval[1])}" if m.interval else "-")
         for m in measures
-    ]  # fmt: skip
+    ]
     a, b, c, d = column_widths(rows, (14, 10, 11, 20))
     lines = [f"{'':{a}}{'model':>{b}}{'baseline':>{c}}   95 % interval"]
     for m, (name, value, baseline, interval) in zip(measures, rows, strict=True):
@@ -74,7 +74,7 @@ def differences(measures: Sequence[Measure], other: str) -> list[str]:
         (SHORT.get(m.name, m.name), shown(m.value) if m.value is None or m.interval is None else _signed(m.value),
          f"{_signed(m.interval[0])} - {_signed(m.interval[1])}" if m.interval else "-")
         for m in measures
-    ]  # fmt: skip
+    ]
     a, b, c = column_widths(rows, (14, 11, 22))
     lines = ["", f"minus {other}", f"{'':{a}}{'difference':>{b}}   95 % interval"]
     for m, (name, value, interval) in zip(measures, rows, strict=True):
@@ -155,7 +155,7 @@ def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
         return lines
     lines += ["", "confusion matrix, a row for each label, a column for each prediction"]
     lines += [f"{fit(n):14} " + "".join(c.rjust(w) for c, w in zip(row, widths, strict=True))
-              for n, row in zip(names, cells, strict=True)]  # fmt: skip
+              for n, row in zip(names, cells, strict=True)]
     return lines
 
 

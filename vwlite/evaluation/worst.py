@@ -68,7 +68,7 @@ def worst_rows(o: ModelOptions, opened: Opened, frame: RunFrame, top: int = 10, 
         if len(kept) == top:
             order = [i for i in order if (records["loss"][i], margin[i]) > kept[-1][:2]]
         views = [View(max(int(r["rival"]) - 1, 0), int(r["label"]) - 1, 1) if run.settings.oaa
-                 else View(sign=1 if r["slope"] > 0 else -1) for r in records[order]]  # fmt: skip
+                 else View(sign=1 if r["slope"] > 0 else -1) for r in records[order]]
         found = explainer.explain(parsed, [(int(rows[i]), [view]) for i, view in zip(order, views, strict=True)])
         for i, (explanation,) in zip(order, found, strict=True):
             loss, label, shown, rival = (float(records[name][i]) for name in ("loss", "label", "shown", "rival"))
@@ -100,7 +100,7 @@ def worst(o: WorstOptions) -> int:
         if not rows and not o.quiet:
             say("no example has a loss above 0")
         frame.report(options=frame.reported_options(opened.settings, "data", "model"), signal=frame.signal,
-                     results={"worst": [row.as_dict() for row in rows]})  # fmt: skip
+                     results={"worst": [row.as_dict() for row in rows]})
         return frame.code()
 
 

@@ -60,4 +60,4 @@ EXPORTS = {
         "a program that reads lines and prints predictions, of the standard library alone", "vwlite.export.python",
         "python",
     ),
-}  # fmt: skip
+}

@@ -37,7 +37,7 @@ def c(request: Request) -> Iterator[str]:
         "SOFTMAX": int(linear.probable == "softmax"), "NAMED": len(named),
         "NORMALIZE": ("none", "l2", "log").index(s.normalize),
         **dict(zip(("NEGATIVE", "POSITIVE"), map(_literal, linear.words), strict=False)),
-    }  # fmt: skip
+    }
     clip = ""
     if linear.low > -float("inf"):
         clip += f"    if (p < {linear.low!r})\n        p = {linear.low!r};\n"

@@ -22,7 +22,7 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
         "vwlite export days.model --to tsv -o weights.tsv",
         "vwlite export days.model --to python -o predict.py",
     ),
-)  # fmt: skip
+)
 @click.argument("model", type=PATH)
 @click.option("--to", "kind", cls=Option, type=Choice(list(EXPORTS)), required=True, help="The format to write.")
 @click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write; - is standard output.")
@@ -70,12 +70,12 @@ def export_command(model: str, kind: str, output: str, table: str | None, id_col
         "vwlite import weights.tsv -m small.model",
         "vwlite import model-of-vw.tsv --loss logistic -m small.model",
     ),
-)  # fmt: skip
+)
 @click.argument("table", type=PATH, metavar="TABLE")
 @click.option("-m", "-o", "--model", "model", cls=Option, type=PATH, required=True, metavar="FILE",
-              help="Write the model to this file.")  # fmt: skip
+              help="Write the model to this file.")
 @click.option("--loss", cls=Option, type=Choice(list(LOSSES)),
-              help="The loss, for a table of a model of Vowpal Wabbit. Such models do not store it.")  # fmt: skip
+              help="The loss, for a table of a model of Vowpal Wabbit. Such models do not store it.")
 def import_command(table: str, model: str, loss: str | None) -> int:
     """Create a model from TABLE, a file of `vwlite export --to tsv` or `--to json`.
 

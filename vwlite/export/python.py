@@ -40,7 +40,7 @@ def python(request: Request) -> Iterator[str]:
         before = before.replace(f"@{name}@", word)
     # Last, because a file name may contain anything. It is inside a docstring.
     yield before.replace("@FILE@", escaped(os.path.basename(request.output).encode("utf-8", "surrogateescape")).replace(
-        "\\", "_").replace('"', "_"))  # fmt: skip
+        "\\", "_").replace('"', "_"))
     for key, weights, names in linear.rows():
         # The rows are in a raw string, which ends at quotes and cannot have a \ before them.
         shown = "".join(f"\t{escaped(name)}" for name in names).replace('"', "\\x22")

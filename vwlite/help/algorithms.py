@@ -168,4 +168,4 @@ def _wrapped(line: str, left: int, more: int = 0) -> str:
     return fill(
         line, WIDTH, initial_indent=" " * left, subsequent_indent=" " * (left + more), break_on_hyphens=False,
         break_long_words=False,
-    )  # fmt: skip
+    )

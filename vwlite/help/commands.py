@@ -84,7 +84,7 @@ class AlgorithmType(click.ParamType):
         "vwlite algorithms adagrad",
         "vwlite algorithms newton",
     ),
-)  # fmt: skip
+)
 @click.argument("name", required=False, type=AlgorithmType(), metavar="[NAME]")
 def algorithms_command(name: str | None) -> int:
     """Explain algorithms (`vwlite train`) and solvers (`vwlite solve`): a list of all, or the page of NAME."""
@@ -102,7 +102,7 @@ def completion_command() -> None:
         "vwlite completion install --shell bash",
         "vwlite completion install --shell bash --uninstall",
     ),
-)  # fmt: skip
+)
 @click.option("--shell", cls=Option, type=Choice(SHELLS), help="The shell.  [default: that of the variable SHELL]")
 @click.option("--uninstall", cls=Option, is_flag=True, help="Remove the file instead.")
 def install(shell: str | None, uninstall: bool) -> int:

@@ -60,7 +60,7 @@ _OPTIONS = {
     "--top": "-n --head --limit",
     "--to": "--kind --output-format",
     "--seed": "--random-seed --random-state",
-}  # fmt: skip
+}
 
 _STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER; `vwlite help solve` converts those of others"
 _JUDGED = (
@@ -86,7 +86,7 @@ _INSTEAD = (
     ("train", "-t --testonly --test-only", "to predict without learning: vwlite predict -m MODEL FILE"),
     ("predict", "--proba --prob --probs --probability --predict-proba", "--link logistic writes probabilities; with "
      "classes, --probabilities does"),
-)  # fmt: skip
+)
 
 def _unknown_command(word: str, commands: Sequence[str], path: str) -> str:
     from vwlite.help.commands import topics

@@ -193,7 +193,7 @@ class ArrowParsing:
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
             wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \
-                if frame.check() else {}  # fmt: skip
+                if frame.check() else {}
             faults = {**wrong, **worse, **bad}
             parsed.bad = [faults[i] for i in sorted(faults)]
             if faults:
@@ -229,7 +229,7 @@ class ArrowParsing:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
             cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=self._options.hash_all,
-                          words=schema.words, names=schema.names)  # fmt: skip
+                          words=schema.words, names=schema.names)
             self._cells = (schema, cells)
         return self._cells[1]
 
@@ -253,7 +253,7 @@ class ArrowParsing:
             self._labels = TableParser(
                 "csv", labels=o.labels, label_domain=o.label_domain, names=o.class_names, or_numbers=o.or_numbers,
                 loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=False,
-            )  # fmt: skip
+            )
             self._labels.set_table(Cells([("", ROLES.index("label"))]), [0], 1, ",")
         parser, lines = self._labels, Batch()
         as_text = [text.decode("utf-8", "surrogateescape") for text in texts]
@@ -352,13 +352,13 @@ class ArrowParsing:
         schema = layout.schema
         kinds = found.schema.types
         coded = {name for name, at in zip(schema.roles, layout.positions, strict=True)
-                 if at >= 0 and pa.types.is_dictionary(kinds[at])}  # fmt: skip
+                 if at >= 0 and pa.types.is_dictionary(kinds[at])}
         roles = {name: "categorical" if role == "auto" and name in coded else role
-                 for name, role in schema.roles.items()}  # fmt: skip
+                 for name, role in schema.roles.items()}
         cells = Cells(
             replace(schema, roles=roles).cells, ngram=schema.ngram, missing=schema.missing_typed, as_text=True,
             words=schema.words, names=schema.names,
-        )  # fmt: skip
+        )
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()
         parser.parse(memoryview(out.getvalue()), lines)
@@ -414,7 +414,7 @@ def _distinct(frame: Frame, found: Any, place: int, schema: Schema) -> tuple[Seq
     narrow = str(found.schema.field(place).type) in ("float", "halffloat")
     # The last one is for null, whose index is -1.
     words = (_word(x.decode("utf-8", "surrogateescape"), schema) if isinstance(x, bytes) else text_of(x, narrow)
-             for x in values)  # fmt: skip
+             for x in values)
     return [*words, b""], numbers
 
 

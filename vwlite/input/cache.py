@@ -382,7 +382,7 @@ def _index(fd: int, size: int) -> CacheIndex:
         index = CacheIndex(
             _dict(content["made from"]), _count(content["skipped"]),
             [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
-        )  # fmt: skip
+        )
     except (KeyError, TypeError, ValueError, RecursionError) as e:  # the checksum is right: not our index
         raise CacheUnusable("its format has another version") from e
     return index

@@ -126,7 +126,7 @@ class LineParsing:
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
             or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
             spaces=o.spaces, places=o.finder is not None or (format == "vw" and o.table is not None),
-        )  # fmt: skip
+        )
 
     @staticmethod
     def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:

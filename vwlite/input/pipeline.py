@@ -40,7 +40,7 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
     if options.only_text:
         which, kind = next((source, kind) for source, kind in zip(names, binary, strict=True) if kind)
         raise UsageError(f"{which}: --holdout-to writes lines, and {kind.capitalize()} has none: convert it "
-                         "with vwlite convert")  # fmt: skip
+                         "with vwlite convert")
     for i, (source, format) in enumerate(zip(names, binary, strict=True)):
         if format is None:
             yield from _text_tasks([source], options, stop)

@@ -38,7 +38,7 @@ class Sample:
     def __init__(
         self, names: Sequence[str], columns: "Sequence[Counter[bytes]]", rows: int, missing: Sequence[str],
         decimal: str = "", thousands: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._written = (decimal or ".", thousands) if decimal or thousands else None
         self._names, self._columns, self._rows, self._words = names, columns, rows, missing
         self._missing = {word.encode("utf-8", "surrogateescape") for word in missing} | {b""}
@@ -102,18 +102,18 @@ class Sample:
                 words = typed_names([*self._words, *more])
                 yield Finding(name, f"{total - bad} of {total} cells are numbers, but not {self._shown(others)}, so it "
                                     f"is categorical: --missing {words} makes it numeric, --categorical {option} "
-                                    "confirms it", "--missing", more)  # fmt: skip
+                                    "confirms it", "--missing", more)
             elif dates >= NEARLY * total:
                 known = all(map(time_of, others))
                 how = "" if known else f", if they are written as {A_TIME}"
                 yield Finding(name, f"dates or times, each of which is a category: --time {option} extracts hour, "
                                     f"weekday and month{how}; --drop {option} leaves them out",
-                              "--time" if known else "--drop")  # fmt: skip
+                              "--time" if known else "--drop")
             elif total >= FEW and len(cells) >= NEARLY * total:
                 texts = sum(n for cell, n in cells.items() if b" " in cell) >= total / 2
                 words = f"; --text {option} makes a feature of each word" if texts else ""
                 yield Finding(name, f"{len(cells)} of {total} cells differ, and each is a category: --drop {option} "
-                                    f"leaves them out{words}", "--text" if texts else "--drop")  # fmt: skip
+                                    f"leaves them out{words}", "--text" if texts else "--drop")
 
     @staticmethod
     def _as_written(cells: "Mapping[bytes, int]") -> Finding | None:

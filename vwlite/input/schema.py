@@ -105,7 +105,7 @@ class Schema:
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
         kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list,
-                 "words": int, "names": int, **dict.fromkeys(_RARE, str)}  # fmt: skip
+                 "words": int, "names": int, **dict.fromkeys(_RARE, str)}
         if type(stored) is not dict:
             raise ValueError("its columns are invalid")
         # Models of earlier versions, or without such columns, do not have these.
@@ -150,7 +150,7 @@ class Schema:
         at = {name: i for i, name in enumerate(names)}
         found = [at.get(name, -1) for name in self.roles]
         missing = [name for (name, role), i in zip(self.roles.items(), found, strict=True)
-                   if i < 0 and role not in OPTIONAL]  # fmt: skip
+                   if i < 0 and role not in OPTIONAL]
         if missing:
             new = self.unknown(names)
             renamed = f"; the file has the new columns {listed(new)}" if new else ""
@@ -242,7 +242,7 @@ def _no_column(name: str, names: Sequence[str], is_table: bool) -> str:
 def decide(
     names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = (),
     categories: Collection[str] = (), *, is_table: bool = False,
-) -> Schema:  # fmt: skip
+) -> Schema:
     """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
     is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped unless an
     option names them. categories: columns that are categorical although they have numbers. is_table: something else
@@ -262,7 +262,7 @@ def decide(
     header = not (options.names or options.no_header)
     return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
                   decimal=options.decimal, thousands=options.thousands, quote=options.quote,
-                  escape=options.escape)  # fmt: skip
+                  escape=options.escape)
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -296,7 +296,7 @@ def open_schema(options: RoleOptions) -> Schema:
     roles = options.roles()
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     return Schema(roles, options.ngram, open=True, missing=options.missing_words, decimal=options.decimal,
-                  thousands=options.thousands)  # fmt: skip
+                  thousands=options.thousands)
 
 
 def check_same(schema: Schema, options: RoleOptions) -> None:
@@ -310,7 +310,7 @@ def check_same(schema: Schema, options: RoleOptions) -> None:
         raise SchemaError(f"--ngram {options.ngram} contradicts the model, which has {schema.ngram}: leave it out")
     if options.no_header and schema.header and not schema.open:
         raise SchemaError("--no-header contradicts the model, whose columns have names from a header: --columns "
-                          "NAMES gives them to a file without one")  # fmt: skip
+                          "NAMES gives them to a file without one")
     for name in ("decimal", "thousands"):
         typed, known = getattr(options, name), getattr(schema, name)
         if typed not in ("", known):

@@ -71,13 +71,13 @@ def status_of(source: str) -> os.stat_result:
 _FETCH = {
     "s3": "aws s3 cp {} -", "gs": "gcloud storage cat {}", "hdfs": "hdfs dfs -cat {}", "http": "curl -sSfL {}",
     "https": "curl -sSfL {}", "ftp": "curl -sSf {}",
-}  # fmt: skip
+}
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # .xls
 _DIGITS = re.compile(r"\d+")
 # How spreadsheets begin: which file is the first in the zip of an .xlsx depends on the program that wrote it.
 _FIRST_OF_SPREADSHEETS = (
     b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
-)  # fmt: skip
+)
 
 
 def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
@@ -122,7 +122,7 @@ def not_data(head: bytes, path: str) -> str:
     text = head[:2048].replace(b"\0", b"")
     if looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text):
         return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "
-                f"`vwlite train -i {name} DATA` continues it")  # fmt: skip
+                f"`vwlite train -i {name} DATA` continues it")
     if head.startswith(b"vwlite cache\0"):
         return f"it is a cache: name the data that it was made from, and --cache-file {name}"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -46,7 +46,7 @@ class Layout:
         cells = Cells(
             schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
             words=schema.words, names=schema.names, decimal=schema.decimal, thousands=schema.thousands,
-        )  # fmt: skip
+        )
         if self.dialect.delimiter:
             parser.set_table(cells, self.positions, self.width, *self.dialect)
         else:
@@ -203,7 +203,7 @@ def _with_tag(schema: Schema, tag: str) -> Schema:
 def lay_out(
     table: TableReader, source: str, where: str, names: list[str], dialect: Dialect = NO_TEXT,
     index: Collection[str] = (),
-) -> Layout:  # fmt: skip
+) -> Layout:
     """The positions of the columns in a file with these names. DataError if one is missing; others are noted, except
     those of an index."""
     schema, options = table.schema, table.options

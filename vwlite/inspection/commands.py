@@ -29,7 +29,7 @@ class DescribeOptions(InputOptions):
 _NOT_ITS_OWN = ("on_error", "max_errors", "rejects", "predictions", "raw_predictions", "report")
 _DESCRIBE = (
     *specs_of(InputOptions, IN, TABLES), *specs_of(DescribeOptions), *specs_of(InputOptions, OUT, RUN),
-)  # fmt: skip
+)
 describe_options = takes(DescribeOptions, [spec for spec in _DESCRIBE if spec.name not in _NOT_ITS_OWN])
 _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
@@ -38,7 +38,7 @@ _CHECK = (
 _CONVERT = (
     *specs_of(InputOptions, IN, TABLES), *(spec for spec in specs_of(InputOptions, OUT, RUN)
                                            if spec.name in ("quiet", "threads")),
-)  # fmt: skip
+)
 convert_options = takes(InputOptions, _CONVERT)
 
 
@@ -59,7 +59,7 @@ def check_options(f: Callable[..., int]) -> Callable[..., int]:
         "vwlite check days.model day1.vw day2.vw",
         "vwlite check clicks.csv --label clicked --labels 0,1",
     ),
-)  # fmt: skip
+)
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @check_options
 def check_command(files: tuple[str, ...], options: TrainOptions) -> int:
@@ -79,7 +79,7 @@ def check_command(files: tuple[str, ...], options: TrainOptions) -> int:
         "vwlite info days.model",
         "vwlite info days.model --json",
     ),
-)  # fmt: skip
+)
 @click.argument("model", type=PATH)
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def info_command(model: str, as_json: bool) -> int:
@@ -96,7 +96,7 @@ TOP = 20
         "vwlite weights days.model --top 20",
         "vwlite weights days.model day1.vw day2.vw",
     ),
-)  # fmt: skip
+)
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
 @reading_options(*AS_WRITTEN)
@@ -106,14 +106,14 @@ TOP = 20
     "--feature", "features", cls=Option, multiple=True, metavar="NAMESPACE^NAME",
     help="Only the features of this name. NAME alone: without a namespace. The name is the last column. May be "
          "repeated.",
-)  # fmt: skip
+)
 @click.option("--contains", cls=Option, metavar="TEXT", help="Only features whose name contains TEXT.")
 @click.option("--by-class", cls=Option, is_flag=True, help="The N largest of each class, by class.")
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
 def weights_command(
     model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
     contains: str | None, by_class: bool, as_json: bool, **typed: Any,
-) -> int:  # fmt: skip
+) -> int:
     """Show the weights of MODEL, the largest |weight| first.
 
     A line is index, TAB, weight, and, if the model has names, TAB and the name; several names are features with the
@@ -134,7 +134,7 @@ def weights_command(
         "vwlite convert clicks.csv --label clicked > clicks.vw",
         "vwlite convert clicks.csv --label clicked --drop id | vwlite train -m converted.model",
     ),
-)  # fmt: skip
+)
 @convert_options
 def convert_command(options: InputOptions) -> int:
     """Convert DATA to VW text on standard output: the text that training on a table uses.
@@ -152,7 +152,7 @@ def convert_command(options: InputOptions) -> int:
         "vwlite describe clicks.csv --label clicked",
         "cat day1.vw | vwlite describe --json",
     ),
-)  # fmt: skip
+)
 @describe_options
 def describe_command(options: DescribeOptions) -> int:
     """Look at DATA before learning: columns, labels, likely mistakes.
@@ -170,14 +170,14 @@ def describe_command(options: DescribeOptions) -> int:
         "vwlite names days.model day1.vw day2.vw",
         "vwlite names days.model day1.vw -o named.model",
     ),
-)  # fmt: skip
+)
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, required=True, type=PATH, metavar="DATA...")
 @reading_options()
 @click.option("-o", "--output", cls=Option, group=OUT, type=PATH, metavar="FILE",
-              help="Write the model to this file, and keep MODEL unchanged.")  # fmt: skip
+              help="Write the model to this file, and keep MODEL unchanged.")
 @click.option("--most", cls=Option, group=OUT, type=Whole(1), metavar="N", default=MOST_NAMES,
-              help=f"Store at most N names of features, and N of crosses.  [default: {MOST_NAMES}]")  # fmt: skip
+              help=f"Store at most N names of features, and N of crosses.  [default: {MOST_NAMES}]")
 @click.option("--quiet", cls=Option, group=OUT, is_flag=True, help="Print nothing but errors.")
 def names_command(model: str, data: tuple[str, ...], output: str | None, most: int, quiet: bool, **typed: Any) -> int:
     """Add feature names to MODEL: the names in DATA that have a weight in MODEL.

@@ -21,7 +21,7 @@ def convert(o: InputOptions) -> int:
     # Labels of any form are accepted: training checks them.
     parse = ParseOptions(
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
-    )  # fmt: skip
+    )
     with RunFrame("convert", o) as frame:
         bad, out, escaped = BadLines(o, frame), Sink("-", frame), 0
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
@@ -35,5 +35,5 @@ def convert(o: InputOptions) -> int:
         if escaped and not o.quiet:
             say(f"note: {escaped:,} values have blanks, ':' or '|', which VW text cannot hold: they are written with "
                 "%20, %3A, %7C; a model of this text has other hashes for these features, and other names of such "
-                "classes, than a model of the table")  # fmt: skip
+                "classes, than a model of the table")
         return frame.code()

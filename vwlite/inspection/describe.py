@@ -87,7 +87,7 @@ class Description:
     def read(self, stop: Callable[[], bool], take_bad: Callable[[list[BadLine]], None] = lambda bad: None) -> None:
         """Look at all data. stop: whether to end it early."""
         parse = ParseOptions(format=self._o.format, skip=True, class_names=self._classes, or_numbers=True,
-                             lenient_labels=True, table=self._table, keeps_text=True, spaces=True)  # fmt: skip
+                             lenient_labels=True, table=self._table, keeps_text=True, spaces=True)
         with parsed_batches(self._o.data, parse, stop=stop, threads=self._o.threads) as batches:
             for parsed in batches:
                 self._take(parsed)
@@ -105,7 +105,7 @@ class Description:
             return
         if source is None:
             columns = {name: list(map(_cell, column.to_pylist()))
-                       for name, column in zip(parsed.rows.schema.names, parsed.rows.columns, strict=True)}  # fmt: skip
+                       for name, column in zip(parsed.rows.schema.names, parsed.rows.columns, strict=True)}
             columns = {name: [cells[row] for row in rows] for name, cells in columns.items()}
             lines = [repr(cells).encode() for cells in zip(*columns.values(), strict=True)]
             self._take_columns(columns)
@@ -354,7 +354,7 @@ def _table(kind: str, facts: list[Facts], rows: int, everything: bool) -> Iterat
         name = printable(f["name"]) or "(no name)"
         name = name if len(name) <= 20 else name[:17] + "..."
         own = f"{f['role']:<12}{_share(f['missing']):>8}" if kind == "columns" else \
-            f"{_share(f['lines'] / rows):>9}{f['features']:>11,}"  # fmt: skip
+            f"{_share(f['lines'] / rows):>9}{f['features']:>11,}"
         distinct = ("" if f["distinct is exact"] else "~") + f"{f['distinct']:,}"
         values = _range(f)
         if "most frequent" in f:

@@ -143,9 +143,9 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
             {"index": r.key, **({} if r.of_class is None else {"class": r.of_class}), "weight": r.weight,
              "names": r.names, "examples": r.examples, "spread": r.spread, "weight x spread": r.effect}
             for r in rows
-        ]  # fmt: skip
+        ]
         sums = [{"name": g.name, "sum of |weight x spread|": g.effect, "share": g.share, "features": g.size}
-                for g in groups]  # fmt: skip
+                for g in groups]
         sys.stdout.write(json_text({"examples": data.examples, "weights": weights, "groups": sums}, indent=1) + "\n")
         return
     column = f" {'class':<10}" if data.model.class_names() else ""
@@ -167,7 +167,7 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
 def weights(
     model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
     contains: str | None, by_class: bool, as_json: bool, **typed: Any,
-) -> int:  # fmt: skip
+) -> int:
     """Run `vwlite weights`; the exit code."""
     from vwlite.errors import UsageError
     from vwlite.model import read_model

@@ -33,42 +33,42 @@ class MergeOptions(TrainOptions):
     model: str | None = option(
         None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
         help="Write the merged model to this file.",
-    )  # fmt: skip
+    )
     initial: str | None = option(
         None, "--start", "initial", group=MERGE, type=PATH, metavar="FILE", reads="the input model",
         help="The model from which every shard was continued. With vwlite train -i; without it, the shards began "
              "from nothing.",
-    )  # fmt: skip
+    )
     rule: str | None = option(
         None, "--rule", group=MERGE, type=Choice(RULES), shown="search with --holdout, else by the algorithm",
         check=_check_rule, help="How weights are combined; see `vwlite help merge`.",
-    )  # fmt: skip
+    )
     state: str = option(
         "sum", "--state", group=MERGE, type=Choice(STATES),
         help="State of the model: sum, or mean for more rounds. sum: as much as all shards have learned, to predict "
              "or to continue alone. mean: as much as one of them. The weights are the same.",
-    )  # fmt: skip
+    )
     allow_missing: int = option(
         0, "--allow-missing", group=MERGE, type=Whole(0), metavar="N",
         help="Merge even if up to N shards do not exist.",
-    )  # fmt: skip
+    )
     holdout: tuple[str, ...] = option(
         (), "--holdout", group=HOLDOUT, multiple=True, type=PATH, metavar="FILE", reads="a file of --holdout",
         help="Examples for weighting merges and shards. As text or a cache; no shard may have learned from them. May "
              "be repeated.",
-    )  # fmt: skip
+    )
 
 
 _LOSS = replace(
     SPECS["loss"], group=HOLDOUT, default=None, vw=(),
     help="The loss of models of Vowpal Wabbit. Such models do not store it.",
-)  # fmt: skip
+)
 _MERGE = (
     *specs_of(MergeOptions, MERGE, HOLDOUT), _LOSS,
     *(replace(spec, group=HOLDOUT) for spec in specs_of(InputOptions, IN) if spec.name != "data_options"),
     *specs_of(MergeOptions, OUT),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
+)
 merge_options = takes(MergeOptions, _MERGE, "SHARD...")
 
 
@@ -98,7 +98,7 @@ def check_merge(o: MergeOptions) -> None:
         "vwlite merge shard1.model shard2.model -o all.model",
         "vwlite merge shard1.model shard2.model --holdout held.vw --state mean -o round1.model",
     ),
-)  # fmt: skip
+)
 @merge_options
 def merge_command(options: MergeOptions) -> int:
     """Merge SHARDs: models with the same options, each trained on one shard of the data.

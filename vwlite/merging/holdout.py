@@ -89,7 +89,7 @@ class Holdout:
     def __init__(
         self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
         stack: ExitStack, stop: Callable[[], bool],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._options, self._settings, self._classes, self._columns = o, settings, classes, columns
         self._bad, self._stop = BadLines(o, stack), stop
         self._names = make_names(settings, classes) if settings.oaa is not None else None

@@ -85,19 +85,19 @@ def notes_of(run: Merge) -> list[str]:
         found.append("this merge has not been evaluated: --holdout FILE weights merges and shards by their loss")
     elif run.held < FEW:
         found.append(f"the holdout has {run.held} examples, so the choice is partly random: {FEW} or "
-                     "more are better")  # fmt: skip
+                     "more are better")
     ranked = sorted((c for c in run.candidates if c.way == "shard"), key=lambda c: c.loss)
     if len(ranked) > 2:
         best, second = ranked[:2]
         if best.loss < min(second.loss / 2, second.loss - FAR * (best.error + second.error)):
             found.append(f"{run.shards.each[best.shard].path} is far better on the holdout than all other shards: has "
-                         "it learned these lines? Hold out lines that no shard has seen")  # fmt: skip
+                         "it learned these lines? Hold out lines that no shard has seen")
     if run.name_limit is not None:
         found.append(f"only {run.name_limit:,} names of features are kept, those of the start and of the first shards: "
-                     "vwlite names finds others in data")  # fmt: skip
+                     "vwlite names finds others in data")
     if run.chosen.way in OWN:
         found.append("no merge was better on the holdout than a model that existed: if the shards' data "
-                     "differ, shuffle the lines over the shards, or continue in rounds")  # fmt: skip
+                     "differ, shuffle the lines over the shards, or continue in rounds")
     return found
 
 
@@ -111,4 +111,4 @@ def report_of(run: Merge, results: dict[str, Any]) -> dict[str, Any]:
                     "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None,
                     "coefficient": of.get(("shard", i))} for i, s in enumerate(run.shards.each)],
         "missing": run.shards.missing,
-    }  # fmt: skip
+    }

@@ -239,7 +239,7 @@ class Merge:
         if self.settings.average and averaged and not model.weights_only:
             share = number_of(shard, "t", 0) / self._examples_in_mean()
         return ModelStream(model.keys, weights, *self._state(model), shard.columns, unseen, penalty, share=share,
-                      **self._blanks())  # fmt: skip
+                      **self._blanks())
 
     def _by_name(self, shard: ShardModel, c: int) -> tuple[Callable[[str], Any], Callable[[str], Any]]:
         """The numbers of a shard's rule, and those of the start's, for a class."""
@@ -258,7 +258,7 @@ class Merge:
         keys = array("I", [self.constant_key] if unseen[0] and self.constant_key is not None else [])
         zeros = memoryview(array("d", [0.0] * self.records * len(keys)))
         return ModelStream(memoryview(keys), zeros, None, None, range(self.records), unseen, [0.0] * self.records,
-                      **self._blanks())  # fmt: skip
+                      **self._blanks())
 
     def _state(self, model: Model) -> "tuple[Array | None, Array | None]":
         """The evidence and the extra numbers of a model."""
@@ -470,7 +470,7 @@ class Merge:
             merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
                     "step": 1.0, "state": self.options.state},
             program=f"vwlite {__version__}",
-        )  # fmt: skip
+        )
 
     def counters(self) -> dict[str, int]:
         """Those of the merge."""

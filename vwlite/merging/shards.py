@@ -131,7 +131,7 @@ def _settings(found: list[ShardModel], loss: str | None) -> Settings:
     settings = first.model.settings
     if settings.loss and loss not in (None, settings.loss):
         raise UsageError(f"--loss {loss} contradicts {first.path}, which was trained with {settings.loss}: leave it "
-                         "out")  # fmt: skip
+                         "out")
     if not settings.loss and loss is None:
         raise UsageError(without_loss(first.path))
     return settings if settings.loss else replace(settings, loss=loss or "")
@@ -145,10 +145,10 @@ def _check_each(found: list[ShardModel]) -> None:
             raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {refusal}")
         if model.merged:
             raise DataError(f"{path}: is already a merge of {model.merged['shards']} shards, and merges cannot be "
-                            "merged again: name the shards, or give it as --start of the next round")  # fmt: skip
+                            "merged again: name the shards, or give it as --start of the next round")
         if model.interrupted:
             raise DataError(f"{path}: its training was interrupted: `vwlite train -i {path}` continues with the rest "
-                            "of the data, or train it again")  # fmt: skip
+                            "of the data, or train it again")
         if model.counters.get("examples", 0) == 0 and model.program.startswith("vwlite"):
             raise DataError(f"{path}: has learned nothing: leave it out")
 
@@ -159,12 +159,12 @@ def _check_alike(found: list[ShardModel], start: ShardModel | None) -> None:
     for shard in found[1:]:
         if shard.model.program != first.model.program:
             raise DataError(f"{shard.path}: trained by {brief(shard.model.program)}, but {first.path} by "
-                            f"{brief(first.model.program)}: train all shards with one version")  # fmt: skip
+                            f"{brief(first.model.program)}: train all shards with one version")
         _compare(shard, first, tuple(f.name for f in fields(Settings)))
         if shard.model.weights_only != first.model.weights_only:
             bare, whole = (shard, first) if shard.model.weights_only else (first, shard)
             raise DataError(f"{bare.path}: saved with --save-weights-only, but {whole.path} was not: save all shards "
-                            "alike")  # fmt: skip
+                            "alike")
         if set(shard.model.state) != set(first.model.state):
             raise DataError(f"{shard.path}: not a valid model: the state is not that of {first.path}")
         _compare_columns(shard, first)
@@ -184,7 +184,7 @@ def _compare(one: ShardModel, other: ShardModel, names: tuple[str, ...]) -> None
         x, y = getattr(a, name), getattr(b, name)
         if x != y:
             raise DataError(f"{one.path}: trained with {option_name(name)} {_shown(x)}, but {other.path} with "
-                            f"{_shown(y)}: only models of the same options can be merged")  # fmt: skip
+                            f"{_shown(y)}: only models of the same options can be merged")
 
 
 def _compare_columns(one: ShardModel, other: ShardModel) -> None:
@@ -194,21 +194,21 @@ def _compare_columns(one: ShardModel, other: ShardModel) -> None:
         if a or b:
             table, text = (one, other) if a else (other, one)
             raise DataError(f"{table.path}: trained on a table, but {text.path} on text without columns: train all "
-                            "shards on files of one kind")  # fmt: skip
+                            "shards on files of one kind")
         return
     mine, its = dict(a["roles"]), dict(b["roles"])
     for name in [*mine, *(name for name in its if name not in mine)]:
         if mine.get(name) != its.get(name):
             x, y = (f"is {roles[name]}" if name in roles else "is missing" for roles in (mine, its))
             raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: give all "
-                            "shards the same column roles, as in `vwlite help tables`")  # fmt: skip
+                            "shards the same column roles, as in `vwlite help tables`")
     kinds = {"roles": "order of columns", "open": "kind of table", "words": "way of cutting texts into words",
              "names": "way of keeping blanks in names"}
     for name in {**a, **b}:
         if (name != "roles" or not a["header"]) and a.get(name) != b.get(name):
             what = kinds.get(name, f"--{name}")
             raise DataError(f"{one.path}: trained with another {what} than {other.path}: only models of the same "
-                            "columns can be merged")  # fmt: skip
+                            "columns can be merged")
 
 
 def _shown(value: Any) -> str:
@@ -223,13 +223,13 @@ def _check_counted_once(found: list[ShardModel], start: ShardModel | None, kind:
         other = seen.setdefault(shard.model.digest, shard)
         if other is not shard:
             raise DataError(f"{shard.path} and {other.path} are the same model: what it has learned would count twice; "
-                            "name it once")  # fmt: skip
+                            "name it once")
     resumed_by: dict[str, ShardModel] = {}
     for shard in found:
         resumed = shard.model.resumed
         if resumed in resumed_by and (start is None or resumed != start.model.digest):
             raise DataError(f"{resumed_by[resumed].path} and {shard.path} continue the same interrupted model, and "
-                            "its data would count twice: name it with --start")  # fmt: skip
+                            "its data would count twice: name it with --start")
         if resumed:
             resumed_by[resumed] = shard
     for shard in found:
@@ -297,7 +297,7 @@ def _classes(settings: Settings, found: list[ShardModel], start: ShardModel | No
     known += sorted({name for shard in found for name in shard.model.classes} - set(known))
     if len(known) > (settings.oaa or len(known)):
         raise DataError(f"together the shards have {len(known)} classes, and --oaa allows {settings.oaa}: train them "
-                        "with a larger --oaa")  # fmt: skip
+                        "with a larger --oaa")
     return known
 
 

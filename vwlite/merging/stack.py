@@ -40,7 +40,7 @@ Numbers = NDArray[np.float64]
 # The weight of each way, and the power of the number of shards that a step along it is about: half of the weight is
 # that of the step 1, half is log-normal about that power, with a standard deviation of SPREAD. The shards share theirs.
 PRIOR = {"start": (1, 0.0), "shard": (4, 0.0), "mean": (2, 0.35), "touched": (2, 0.35), "information": (16, 0.35),
-         "path2": (1, 0.0), "path": (2, 0.0), "path32": (8, 0.0), "dual": (16, 0.0), "root": (2, -0.35)}  # fmt: skip
+         "path2": (1, 0.0), "path": (2, 0.0), "path32": (8, 0.0), "dual": (16, 0.0), "root": (2, -0.35)}
 STEPS = np.array([quarters * 2.0**octave for octave in range(-4, 0) for quarters in (4, 5, 6, 7)] + [4.0])
 SPREAD = 0.3
 STRENGTHS = (inf, 300.0, 100.0, 30.0)
@@ -184,7 +184,7 @@ def differences(examples: Examples, average: Numbers, x: Numbers, scale: float) 
         make_loss(examples.settings), scores.reshape(-1), np.concatenate([y.reshape(-1) for y, _ in signed]),
         np.concatenate([np.repeat(share * examples.importance, named) for _, share in signed]),
         np.tile((average + examples.initial[:, None])[:, :named].reshape(-1), len(signed)),
-    )  # fmt: skip
+    )
     totals, fold = np.zeros(len(STRENGTHS)), np.tile(np.repeat(np.arange(n) % FOLDS, named), len(signed))
 
     def fitted(strength: float, which: NDArray[np.uint8] | None = None) -> list[float]:

@@ -41,7 +41,7 @@ class Merged:
             yield rows, replace(
                 self, keys=self.keys[rows], constant_row=at if 0 <= at < ROWS else None,
                 w=self.w[rows], S=self.S[rows], extra=self.extra[rows], absent=self.absent[rows],
-            )  # fmt: skip
+            )
 
     @property
     def free(self) -> NDArray[np.bool_]:

@@ -36,14 +36,14 @@ NEW_COLUMNS = {"words", "names", "decimal", "thousands"}  # what columns may say
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "range": tuple[float, float] | None, "interrupted": bool, "weights_only": bool,
-}  # fmt: skip
+}
 # What a model of `vwlite solve` knows of its problem: how its weights were found, what they are worth (None: it is on
 # the way), the least l1 at which all are zero (None: the loss has kinks, or it was not asked), how often the data were
 # read, and their digest.
 SOLVED_FIELDS: dict[str, Any] = {
     "solver": str, "objective": float | None, "lower_bound": float, "l1_max": float | None, "passes": float,
     "data": str,
-}  # fmt: skip
+}
 # The facts of a merged model: the number of shards and the digest of theirs, the rule, its step (1 in new models), and
 # the state.
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}

@@ -37,7 +37,7 @@ def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
 def largest(
     model: "Model", top: int | None, zeros: bool, contains: str | None, by_class: bool,
     sizes: "np.ndarray[Any, Any] | None" = None,
-) -> "Iterator[Row]":  # fmt: skip
+) -> "Iterator[Row]":
     """The rows by falling |weight| or size, ties by index; those of each class separately, if requested."""
     import numpy as np
 
@@ -60,7 +60,7 @@ def largest(
 def _rows(
     keys: "np.ndarray[Any, Any]", weights: "np.ndarray[Any, Any]", k: int, places: "np.ndarray[Any, Any]",
     by: "np.ndarray[Any, Any]", top: int | None, names: dict[int, list[str]],
-) -> "Iterator[Row]":  # fmt: skip
+) -> "Iterator[Row]":
     import numpy as np
 
     order = places[np.argsort(-by[places], kind="stable")][:top]

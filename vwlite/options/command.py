@@ -56,7 +56,7 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, last = super().get_params(ctx)
         show = click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=self._show,
-                            help="Show the usual options in short, and exit.")  # fmt: skip
+                            help="Show the usual options in short, and exit.")
         last.help = "Show all options and examples, and exit."  # type: ignore[attr-defined]
         return [*own, show, last]
 

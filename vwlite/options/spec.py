@@ -16,7 +16,7 @@ from vwlite.records import record
 # The groups of the help.
 IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
     "Input", "Tables", "Features", "Learning", "Classes", "Passes", "Output", "Run",
-)  # fmt: skip
+)
 
 
 @record(frozen=True)

@@ -21,7 +21,7 @@ def click_option(spec: Spec) -> Option:
         **({"is_flag": True, "default": None} if spec.type is None else {}),
         **({"multiple": True} if spec.multiple else {}),
         required=spec.required,
-    )  # fmt: skip
+    )
 
 
 def with_options(specs: Iterable[Spec], f: Callable[..., int]) -> Callable[..., int]:

@@ -34,7 +34,7 @@ class Number(click.ParamType):
     def __init__(
         self, low: float = -math.inf, high: float = math.inf, *, open_low: bool = False, open_high: bool = False,
         infinite: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.low, self.high, self.open_low, self.open_high, self.infinite = low, high, open_low, open_high, infinite
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:

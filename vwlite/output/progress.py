@@ -157,7 +157,7 @@ def live_text(examples: int, done: int, total: int | None, seconds: float, numbe
         share = (number - 1 + done / total) / passes
         left = time_text(seconds * (1 - share) / share)
         text += f", {100 * done // total} %, {left} left" if passes == 1 else \
-            f", {100 * done // total} % of it, at most {left} left"  # fmt: skip
+            f", {100 * done // total} % of it, at most {left} left"
     return text
 
 

@@ -66,10 +66,10 @@ def calibrate(o: CalibrateOptions) -> int:
             notes.append(f"only {min(run.counts)} rows have the rarer label: {FEW} or more make a reliable map")
         if slope < 0:
             notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the "
-                         "data, or does the model, have the labels the other way round?")  # fmt: skip
+                         "data, or does the model, have the labels the other way round?")
         elif values.min() == values.max():
             notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of "
-                         "the labels here")  # fmt: skip
+                         "the labels here")
         if run.binned:
             notes.append(f"~: of more than {MOST_ROWS:,} rows, scores were rounded to 12 bits")
         model.program = f"vwlite {__version__}"
@@ -204,7 +204,7 @@ def measured(scores: Floats, weights: Floats, positive: Floats) -> dict[str, Any
     return {
         "log_loss": loss, "brier": brier, "predicted": (np.add.reduceat(weights * p, first) / sums).tolist(),
         "observed": (np.add.reduceat(positive, first) / sums).tolist(),
-    }  # fmt: skip
+    }
 
 
 def _sums(at: NDArray[np.intp], numbers: Floats) -> Floats:

@@ -24,18 +24,18 @@ class CalibrateOptions(ModelOptions):
     method: str = option(
         "platt", "--method", group=LEARN, type=Choice(["platt", "isotonic"]),
         help="The map of scores. platt: a line. isotonic: steps, for many examples.",
-    )  # fmt: skip
+    )
     output: str = option(
         "", "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
         help="Write the calibrated model to this file.",
-    )  # fmt: skip
+    )
     json: bool = option(False, "--json", group=OUT, help="Print the results to standard output, as JSON.")
 
 
 _CALIBRATE = (
     *specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL,
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)  # fmt: skip
+)
 calibrate_options = takes(CalibrateOptions, _CALIBRATE)
 
 
@@ -50,24 +50,24 @@ class PredictOptions(ModelOptions):
     predictions: str | None = option(
         "-", "-p", "-o", "--predictions", "--output", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
         help="Write predictions to this file; - is standard output.",
-    )  # fmt: skip
+    )
     output_format: str = option(
         "text", "--output-format", group=OUT, type=click.Choice(["text", "csv", "json"]),
         help="Format of predictions. text: prediction and tag, with %20 for a blank in them. csv, json: rows of tag, "
              "label, score and probability, or class; csv with a header, json as JSON lines.",
-    )  # fmt: skip
+    )
     threshold: float | None = option(
         None, "--threshold", group=OUT, type=Number(), metavar="P",
         help="Write labels instead of numbers. The positive one from this probability on, or score, if the model has "
              "no probabilities. Rows of csv and json have it as prediction.",
-    )  # fmt: skip
+    )
     on_unknown: str = on_unknown()
 
 
 PREDICT = (
     *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),
     *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
-)  # fmt: skip
+)
 predict_options = takes(PredictOptions, PREDICT)
 
 
@@ -77,7 +77,7 @@ predict_options = takes(PredictOptions, PREDICT)
         "vwlite calibrate -m clicks.model clicks.csv -o calibrated.model",
         "vwlite calibrate -m clicks.model clicks.csv -o calibrated.model --method isotonic",
     ),
-)  # fmt: skip
+)
 @calibrate_options
 def calibrate_command(options: CalibrateOptions) -> int:
     """Fit a map from scores to calibrated ones on DATA that the model has not learned from.
@@ -99,7 +99,7 @@ def calibrate_command(options: CalibrateOptions) -> int:
         "vwlite predict -m clicks.model clicks.csv -o predictions.txt",
         "cat day2.vw | vwlite predict -m days.model --link logistic > probabilities.txt",
     ),
-)  # fmt: skip
+)
 @predict_options
 def predict_command(options: PredictOptions) -> int:
     """Predict each example of DATA with a model.

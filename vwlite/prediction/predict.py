@@ -45,7 +45,7 @@ def predict(o: PredictOptions) -> int:
         frame.report(
             options=frame.reported_options(settings, "data", "model"), signal=frame.signal,
             results={**results, **numbers}, notes=notes,
-        )  # fmt: skip
+        )
         return frame.code()
 
 

@@ -22,7 +22,7 @@ class ClassWeights:
     def __init__(self, typed: Typed, settings: Settings, names: ClassNames | None) -> None:
         if not (settings.binary or names is not None):
             raise UsageError(f"--class-weight needs labels that are classes, and --loss {settings.loss} predicts "
-                             "numbers: use --loss logistic")  # fmt: skip
+                             "numbers: use --loss logistic")
         self._typed = typed if isinstance(typed, tuple) else ()
         self._settings, self._names = settings, names
         self._balanced: dict[float, float] = {}

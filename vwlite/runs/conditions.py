@@ -13,7 +13,7 @@ def check_names(conditions: Iterable[Condition], names: Sequence[str], more: str
     for condition in conditions:
         if condition.measure not in names:
             raise UsageError(f"--fail-if {condition}: there is no measure {condition.measure}; there are "
-                             f"{', '.join(names)}{more}")  # fmt: skip
+                             f"{', '.join(names)}{more}")
 
 
 def failures(conditions: Iterable[Condition], values: Mapping[str, float | None]) -> list[str]:
@@ -22,4 +22,4 @@ def failures(conditions: Iterable[Condition], values: Mapping[str, float | None]
     found = ((condition, values.get(condition.measure)) for condition in conditions)
     numbers = ((condition, math.nan if value is None else value) for condition, value in found)
     return [f"--fail-if {condition}: it is {'not defined' if math.isnan(value) else shown(value)}"
-            for condition, value in numbers if math.isnan(value) or condition.holds(value)]  # fmt: skip
+            for condition, value in numbers if math.isnan(value) or condition.holds(value)]

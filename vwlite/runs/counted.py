@@ -26,7 +26,7 @@ def with_counted_classes(o: Options, stop: Callable[[], bool]) -> Options:
     once = next((path for path in o.data or ["-"] if not os.path.isfile(path)), None)
     if once is not None:
         raise UsageError(f"--classes auto counts the classes in a first reading, and {display_name(once)} can be read "
-                         "only once: add --oaa K, the largest number of classes that there may be")  # fmt: skip
+                         "only once: add --oaa K, the largest number of classes that there may be")
     names = ClassNames(MOST_CLASSES, grows=True)
     table = table_of(replace(o, quiet=True), needs_label=True)
     parse = ParseOptions(format=o.format, skip=True, class_names=names, table=table)  # bad lines are those of the run

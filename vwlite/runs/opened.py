@@ -28,7 +28,7 @@ class Opened:
     def __init__(
         self, o: ModelOptions, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, *,
         whole: bool = False, **text: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         assert o.model is not None
         check_run(o)
         check_sources(o.data, quiet=o.quiet)

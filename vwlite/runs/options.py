@@ -52,7 +52,7 @@ def on_unknown(**spec: Any) -> Any:
         "note", "--on-unknown", group=IN, reported=True, type=Choice(["note", "error"]), **spec,
         help="What to do about columns without a known word. Or namespaces: of which the model has no feature. note: "
              "end with a note; error: fail with exit code 65.",
-    )  # fmt: skip
+    )
 
 
 # No __repr__ and __eq__: to make them takes a millisecond for each class of options, at every start.
@@ -63,64 +63,64 @@ class InputOptions:
     data: tuple[str, ...] = option(
         (), "-d", "--data", "data_options", group=IN, multiple=True, type=PATH, metavar="FILE",
         help="A file of DATA. May be repeated.",
-    )  # fmt: skip
+    )
     format: str = option(
         "auto", "--format", group=IN, reported=True, type=Choice(["auto", *FORMATS]),
         help="Format of DATA. auto: by the first lines of each file, for tables by its name.",
-    )  # fmt: skip
+    )
     label: str | None = option(
         None, "--label", group=TABLES, type=click.STRING, metavar="NAME",
         help="The label's column, or key of JSON lines. DATA are tables then.",
-    )  # fmt: skip
+    )
     text: tuple[tuple[str, ...], ...] = option(
         (), "--text", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Text columns: each word, in lower case, is a feature.",
-    )  # fmt: skip
+    )
     categorical: tuple[tuple[str, ...], ...] = option(
         (), "--categorical", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Categorical columns, even if their cells are numbers.",
-    )  # fmt: skip
+    )
     numeric: tuple[tuple[str, ...], ...] = option(
         (), "--numeric", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Numeric columns. Columns without a role are numeric if their first 1000 rows are numbers, else "
              "categorical.",
-    )  # fmt: skip
+    )
     time: tuple[tuple[str, ...], ...] = option(
         (), "--time", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Columns of dates or times. ISO 8601 or seconds since 1970; hour, weekday and month become features.",
-    )  # fmt: skip
+    )
     drop: tuple[tuple[str, ...], ...] = option(
         (), "--drop", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True, help="Columns to ignore."
     )
     tag: str | None = option(
         None, "--tag", group=TABLES, type=click.STRING, metavar="NAME",
         help="Column that is printed with each prediction.",
-    )  # fmt: skip
+    )
     importance: str | None = option(
         None, "--importance", group=TABLES, type=click.STRING, metavar="NAME",
         help="Column of the importance weights of examples.",
-    )  # fmt: skip
+    )
     ngram: int = option(
         1, "--ngram", group=TABLES, type=Whole(1, MOST_WORDS), metavar="N",
         help="Use up to N consecutive words of a text as one feature.",
-    )  # fmt: skip
+    )
     delimiter: str = option(
         "", "--delimiter", group=TABLES, type=Delimiter(), metavar="C",
         help="Cell delimiter. By default a comma, or a tab or ; if the header has that and no comma.",
-    )  # fmt: skip
+    )
     quote: str = option(
         "", "--quote", group=TABLES, type=click.Choice(['"', "none"]), metavar="C",
         help="The quote around cells. By default \"; none: quotes are ordinary characters, and a cell ends at the next "
              "delimiter or line end.",
-    )  # fmt: skip
+    )
     escape: str = option(
         "", "--escape", group=TABLES, type=Escape(), metavar="C",
         help="Escape character of delimited text, such as '\\'. A quote, delimiter or line end after it is ordinary.",
-    )  # fmt: skip
+    )
     columns: tuple[tuple[str, ...], ...] = option(
         (), "--columns", group=TABLES, type=NamesType(), metavar="NAMES", multiple=True,
         help="Names of all columns, for files without a header.",
-    )  # fmt: skip
+    )
     no_header: bool = option(
         False, "--no-header", group=TABLES, help="Files have no header. Their columns are named c1, c2, ..."
     )
@@ -128,43 +128,43 @@ class InputOptions:
         (), "--missing", group=TABLES, type=NamesType(), metavar="WORDS", multiple=True, shown=",".join(MISSING),
         help="Words that mean a missing value, as an empty cell does. In numeric and time columns, the label and the "
              "importance.",
-    )  # fmt: skip
+    )
     decimal: str = option(
         "", "--decimal", group=TABLES, type=Choice([".", ","]), metavar="C",
         help="Decimal point of numeric cells. With this or --thousands, $ and other signs of money, and %, are left "
              "out of numbers.",
-    )  # fmt: skip
+    )
     thousands: str = option(
         "", "--thousands", group=TABLES, type=Choice([",", ".", " ", "'", "_"]), metavar="C",
         help="Separator of thousands in numeric cells, as in 1,026.",
-    )  # fmt: skip
+    )
     predictions: str | None = None
     raw_predictions: str | None = option(
         None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
         writes=True, stdout=True, help="Write raw scores, neither clipped nor linked, to this file.",
-    )  # fmt: skip
+    )
     quiet: bool = option(False, "--quiet", group=OUT, help="Print nothing but errors.")
     report: str | None = option(
         None, "--report", group=OUT, type=PATH, metavar="FILE", writes=True,
         help="Write options and results to this file, as JSON. Also if the run fails: then with the error.",
-    )  # fmt: skip
+    )
     on_error: str = option(
         "stop", "--on-error", group=IN, reported=True, type=Choice(["stop", "skip"]),
         help="Stop at the first bad line, or skip bad lines.",
-    )  # fmt: skip
+    )
     max_errors: int | None = option(
         None, "--max-errors", group=IN, reported=True, type=Whole(0), metavar="N", shown="no limit",
         needs=("--on-error skip",), help="With --on-error skip: stop after more than N bad lines.",
-    )  # fmt: skip
+    )
     rejects: str | None = option(
         None, "--rejects", group=IN, type=PATH, metavar="FILE", needs=("--on-error skip",), writes=True,
         help="With --on-error skip: write bad lines to this file.",
-    )  # fmt: skip
+    )
     threads: int = option(
         2, "--threads", group=RUN, reported=True, type=Whole(1, 64), metavar="N",
         help="Number of threads. One learns or predicts; the others read ahead and parse, or read the cache. The "
              "result does not depend on it.",
-    )  # fmt: skip
+    )
     memory: int | None = None
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
     given: frozenset[str] = field(default=frozenset(), compare=False)  # which of its own options were typed
@@ -186,7 +186,7 @@ class InputOptions:
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
             names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
             decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape, **named,
-        )  # fmt: skip
+        )
 
 
 @record(frozen=True, eq=False)
@@ -196,7 +196,7 @@ class ModelOptions(InputOptions):
     model: str | None = option(
         None, "-m", "-i", "--model", group=IN, vw=("--initial_regressor",), type=PATH, required=True, metavar="FILE",
         reads="the input model", help="The model file.",
-    )  # fmt: skip
+    )
 
 
 def _check_cached(o: "TrainOptions") -> None:
@@ -232,7 +232,7 @@ def _check_known(o: "TrainOptions") -> None:
 def _check_counted(o: "TrainOptions") -> None:
     if o.class_weight == "balanced" and not (o.data and all(map(os.path.isfile, o.data))):
         raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
-                         "--class-weight=-1:1,1:10")  # fmt: skip
+                         "--class-weight=-1:1,1:10")
 
 
 @record(frozen=True, eq=False)
@@ -243,64 +243,64 @@ class TrainOptions(InputOptions):
         1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",
         help="Number of passes over the data. With --algorithm auto it is the maximum, and the default stops "
              "when the loss no longer improves.",
-    )  # fmt: skip
+    )
     cache: bool = option(
         False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,
         excludes={"--cache-file": "one cache is enough"},
         help="Cache the parsed data for later passes and runs. The cache is FILE.vwlite-cache beside the first FILE "
              "of DATA.",
-    )  # fmt: skip
+    )
     cache_file: str | None = option(
         None, "--cache-file", group=PASSES, vw=("--cache_file",), type=PATH, metavar="FILE", check=_check_cached,
         writes=True, help="Like --cache, with this file as the cache.",
-    )  # fmt: skip
+    )
     kill_cache: bool = option(
         False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), needs=("--cache", "--cache-file"),
         help="Rebuild the cache.",
-    )  # fmt: skip
+    )
     holdout_period: int | None = option(
         None, "--holdout-period", group=PASSES, vw=("--holdout_period",), type=Whole(2), metavar="N",
         check=_check_holdout_period, shown=str(HOLDOUT_PERIOD),
         help="With several passes, hold out every Nth line. These lines are predicted, but not learned.",
-    )  # fmt: skip
+    )
     holdout_off: bool = option(
         False, "--holdout-off", group=PASSES, vw=("--holdout_off",),
         excludes={"--holdout-period": "", "--holdout-to": ""}, help="Hold out no lines: learn from all.",
-    )  # fmt: skip
+    )
     early_terminate: int | None = option(
         None, "--early-terminate", group=PASSES, reported=True, vw=("--early_terminate",), metavar="N", type=Whole(1),
         check=_check_termination, shown=str(EARLY_TERMINATE), help="Stop after N passes without a better holdout loss.",
-    )  # fmt: skip
+    )
     sparse: float | None = option(
         None, "--sparse", group=LEARN, reported=True, type=Number(0, 1, open_low=True, open_high=True),
         metavar="[=SHARE]", bare=str(KEPT_GAIN),
         help="Find a small model. Of learners of adagrad-rda with many values of --l1 and rates, the one with the "
              "fewest weights that keeps SHARE (0.95) of the gain of --algorithm auto in loss over the best constant.",
-    )  # fmt: skip
+    )
     class_weight: str | tuple[tuple[str, float], ...] | None = option(
         None, "--class-weight", group=LEARN, reported=True, type=ClassWeight(), metavar="WEIGHTS", check=_check_counted,
         help="Multiply importances by weights of labels. balanced: n / (k n_c) of k labels, counted first; or "
              "LABEL:WEIGHT,..., with 1 for the others.",
-    )  # fmt: skip
+    )
     validate: str | None = option(
         None, "--validate", group=PASSES, reported=True, type=PATH, metavar="FILE", reads="the file of --validate",
         excludes={"--predictions": "nothing is out of fold"},
         help="Choose the model by the loss on this file. Of --algorithm auto, in place of folds: for data in the order "
              "of time.",
-    )  # fmt: skip
+    )
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, reported=True, vw=("--final_regressor",), type=PATH, metavar="FILE",
         writes=True, help="Write the model to this file.",
-    )  # fmt: skip
+    )
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, reported=True, vw=("--initial_regressor",), type=PATH, metavar="FILE",
         reads="the input model", help="Continue from this model, with its options.",
-    )  # fmt: skip
+    )
     continued: str | None = option(
         None, "--continue", "continued", group=OUT, type=PATH, metavar="MODEL", writes=True,
         help="Continue MODEL and replace it, or start it. The input of its last run is refused; a run that is "
              "interrupted changes nothing: `vwlite help cron`.",
-    )  # fmt: skip
+    )
     again: bool = option(
         False, "--again", group=OUT, help="With --continue: learn the input of the last run again."
     )
@@ -311,49 +311,49 @@ class TrainOptions(InputOptions):
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True, excludes={"--checkpoint-every": _CHECKED},
         help="Write no model and exit with code 1 if this holds. For example 'auc<0.9'; measures are those of the "
              "summary, named as by vwlite evaluate. May be repeated.",
-    )  # fmt: skip
+    )
     min_examples: int | None = option(
         None, "--min-examples", group=OUT, type=Whole(1), metavar="N", excludes={"--checkpoint-every": _CHECKED},
         help="Write no model if fewer examples were learned. The exit code is 1 then.",
-    )  # fmt: skip
+    )
     log_format: str = option(
         "text", "--log-format", group=OUT, type=Choice(["text", "line", "json"]),
         help="Format of standard error. line: one line about the run, and warnings; json: each line is a JSON object.",
-    )  # fmt: skip
+    )
     names: int | None = option(
         None, "--names", group=OUT, reported=True, type=Whole(1), metavar="[=N]", bare=str(MOST_NAMES),
         needs=("--model",), help="Store feature names in the model. At most N of features (1,000,000 without N) and N "
                                  "of crosses; typed as --names or --names=N.",
-    )  # fmt: skip
+    )
     save_weights_only: bool = option(
         False, "--save-weights-only", group=OUT, reported=True, needs=("--model",),
         help="Save a smaller model that cannot be continued.",
-    )  # fmt: skip
+    )
     allow_empty: bool = option(
         False, "--allow-empty", group=OUT,
         help="Write the model even if nothing was learned. Also if no JSON line has a key that an option names. "
              "Without it, both are errors, and an existing model is kept.",
-    )  # fmt: skip
+    )
     predictions: str | None = option(
         None, "-p", "--predictions", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
         help="Write predictions to this file. They are made before learning, or out of fold (--algorithm auto); - is "
              "standard output.",
-    )  # fmt: skip
+    )
     holdout_to: str | None = option(
         None, "--holdout-to", group=OUT, reported=True, type=PATH, metavar="FILE", writes=True,
         help=f"Hold out every {WRITTEN_PERIOD}th line and write it to this file. --holdout-period changes the "
              "number. The file is for the --holdout of vwlite merge.",
-    )  # fmt: skip
+    )
     progress: tuple[float, float | None] = option(
         (2.0, None), "-P", "--progress", group=OUT, type=ProgressType(), shown="2.0",
         help="Print progress every N examples, or at growing intervals. An integer is N; a factor such as 2.0 "
              "multiplies the interval.",
-    )  # fmt: skip
+    )
     checkpoint_every: tuple[int | None, int | None] | None = option(
         None, "--checkpoint-every", group=RUN, type=IntervalType(), needs=("--model",),
         help="Save the model at intervals: 1000000 (examples) or 60s. Of --algorithm auto with files: the best so far, "
              "after passes.",
-    )  # fmt: skip
+    )
 
     @property
     def cache_path(self) -> str | None:
@@ -373,7 +373,7 @@ LOSS_OF_OTHERS = (
             help="The loss of a model of Vowpal Wabbit, for the summary. Such models do not store it."),
     *(replace(SPECS[name], group=OUT, default=None, help=f"The same for --loss {loss}.")
       for name, loss in LOSS_OPTIONS.items()),
-)  # fmt: skip
+)
 AS_WRITTEN = ("delimiter", "quote", "escape", "columns")  # of tables: a file may have others than the model
 OF_MODEL = (
     *specs_of(InputOptions, IN),

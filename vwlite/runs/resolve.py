@@ -21,7 +21,7 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 KEPT = (
     "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "normalize",
     "loss", "oaa", "classes", "softmax",
-)  # fmt: skip
+)
 # Options of a run that --algorithm auto has no use for, and why.
 NOT_AUTO = {
     **dict.fromkeys(
@@ -135,13 +135,13 @@ def check_problem(settings: Settings, given: Sequence[str]) -> None:
     if settings.loss == "hinge":
         if given:
             raise UsageError(f"--loss hinge is minimised with --l2 only: leave {option_name(given[0])} out, or use "
-                             "--loss squared-hinge")  # fmt: skip
+                             "--loss squared-hinge")
         if settings.l2 == 0:
             raise UsageError("--loss hinge is minimised with --l2, as in a support vector machine: add --l2 1e-4")
     elif settings.softmax:
         if list(given) != ["radius"]:
             raise UsageError("--softmax needs --radius, the limit of the sum of |weights| of each class, and no other "
-                             "penalty")  # fmt: skip
+                             "penalty")
     elif not given and settings.l2 == 0:
         raise UsageError(
             "the regularization strength is missing: give --l1, --l1-of-max, --l1-path, --radius, --nonzeros or --l2, "

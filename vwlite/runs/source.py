@@ -59,7 +59,7 @@ def table_of(
     options = o.roles
     if options.thousands and options.thousands == (options.decimal or "."):
         raise UsageError(f"--thousands {options.thousands} is the decimal point too: add --decimal "
-                         f"{'.' if options.thousands == ',' else ','}")  # fmt: skip
+                         f"{'.' if options.thousands == ',' else ','}")
     try:
         typed = options.roles()
         if schema is not None:
@@ -69,7 +69,7 @@ def table_of(
     if o.format != "auto" and not FORMATS[o.format].is_table and options != RoleOptions():
         others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "quote": o.quote, "escape": o.escape,
                   "columns": o.columns, "no-header": o.no_header, "missing": o.missing, "decimal": o.decimal,
-                  "thousands": o.thousands}  # fmt: skip
+                  "thousands": o.thousands}
         what = next((f"{role} {name}" for name, role in typed.items()), None)
         what = what or next(name for name, is_typed in others.items() if is_typed)
         raise UsageError(f"--{what} is for tables, and --format {o.format} has no columns: leave one of them out")
@@ -86,7 +86,7 @@ def table_of(
 def parse_options(
     o: InputOptions, settings: Settings, class_names: ClassNames | None = None, table: "TableReader | None" = None, *,
     lenient_labels: bool = False, or_numbers: bool = False,
-) -> ParseOptions:  # fmt: skip
+) -> ParseOptions:
     """How a run with these settings reads text. or_numbers: labels are the two class names, or numbers."""
     return ParseOptions(
         table=table,
@@ -130,7 +130,7 @@ def shaping_of(
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
         "tap",
-    )  # fmt: skip
+    )
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
         found |= {"spaces": True}

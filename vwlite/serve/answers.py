@@ -33,7 +33,7 @@ TYPES = {
     "": "", "application/octet-stream": "", "application/x-www-form-urlencoded": "", "text/plain": "auto",
     "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
     "application/x-ndjson": "jsonl", "application/jsonl": "jsonl",
-}  # fmt: skip
+}
 GET = ("/health", "/ping", "/metrics", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
 MODELS = "/v2/models/"
@@ -144,7 +144,7 @@ class Answers:
             request = {"request": text_of(body), "answer": text_of(found.body)} if head.method == "POST" else {}
             self._log.add({"time": round(time.time(), 6), "method": head.method, "path": head.path, **about,
                            "status": found.status, "seconds": round(time.perf_counter() - begun, 6),
-                           **request})  # fmt: skip
+                           **request})
         return found
 
     def _failed(self, e: Exception, what: str) -> Answer:
@@ -189,7 +189,7 @@ class Answers:
         models = {name: loaded.described() for name, loaded in self.models.items()}
         state = "ok" if not any(loaded.error for loaded in self.models.values()) else "old model"
         return _json({"status": state, "live": True, "ready": True, "version": __version__,
-                      "uptime": round(time.time() - self._begun, 3), "models": models})  # fmt: skip
+                      "uptime": round(time.time() - self._begun, 3), "models": models})
 
     def _predict(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any], asker: Asker) -> Answer:
         query = head.query
@@ -200,7 +200,7 @@ class Answers:
             raise Refused(400, "on_error is stop or skip")
         if head.type not in TYPES:
             raise Refused(415, "a body is text/plain, text/csv, text/tab-separated-values, application/json or "
-                               "application/x-ndjson")  # fmt: skip
+                               "application/x-ndjson")
         if head.charset not in ("", "utf-8", "utf8", "us-ascii"):
             raise Refused(415, "a body is UTF-8: convert it")
         explain, skip = query.get("explain", "0"), query.get("on_error") == "skip"

@@ -28,30 +28,30 @@ class ServeOptions(InputOptions):
         (), "-m", "-i", "--model", group=IN, multiple=True, required=True, type=PATH, metavar="[NAME=]FILE",
         help="A model file, with the name that requests give. May be repeated; the name of one model is that of its "
              "file. A new file is taken as soon as it is there.",
-    )  # fmt: skip
+    )
     probabilities: bool = False
     host: str = option(
         "127.0.0.1", "--host", group=RUN, type=click.STRING, metavar="ADDRESS",
         help="Address to listen on. 0.0.0.0 means all addresses: everyone in the network can send requests.",
-    )  # fmt: skip
+    )
     port: int = option(
         8080, "--port", group=RUN, type=Whole(0, 65535), metavar="N", help="Port of HTTP. 0: any that is free."
     )
     on_unknown: str = option(
         "error", "--on-unknown", group=IN, type=Choice(ON_UNKNOWN),
         help="Refuse a JSON row that has none of the model's columns. Or note: answer it with the intercept.",
-    )  # fmt: skip
+    )
     lines: int | None = option(
         None, "--lines", group=RUN, type=Whole(0, 65535), metavar="[=N]", bare="26542",
         help="Also answer Vowpal Wabbit's line protocol, on port N. Without N it is 26542.",
-    )  # fmt: skip
+    )
     workers: int = option(
         1, "--workers", group=RUN, type=Whole(1, 256), metavar="N", help="Number of processes, each with all models."
     )
     log: str | None = option(
         None, "--log", group=OUT, type=PATH, metavar="FILE", writes=True,
         help="Append each request to this file, as a JSON line. With time, model, tags, request and answer.",
-    )  # fmt: skip
+    )
     max_body: int = option(
         16 << 20, "--max-body", group=_LIMITS, type=Bytes(), shown="16M", help="Largest body of a request, or line."
     )
@@ -61,7 +61,7 @@ class ServeOptions(InputOptions):
     timeout: float = option(
         30.0, "--timeout", group=_LIMITS, type=Number(0.1), metavar="SECONDS",
         help="Longest time that a client may take. To send a request, to read its answer, or idle.",
-    )  # fmt: skip
+    )
 
     def files(self) -> dict[str, str]:
         """The files of the models by name. UsageError for a name that is given twice."""
@@ -83,7 +83,7 @@ serve_options = takes(
         replace(SPECS["link"], default=None, shown="the model's"), *specs_of(ServeOptions, OUT),
         *(s for s in specs_of(InputOptions) if s.name == "quiet"), *LOSS_OF_OTHERS,
     ), data="",
-)  # fmt: skip
+)
 
 
 @click.command(
@@ -92,7 +92,7 @@ serve_options = takes(
         "vwlite serve -m clicks.model --port 8080",
         "vwlite serve -m a=A.model -m b=B.model --workers 2 --log requests.jsonl",
     ),
-)  # fmt: skip
+)
 @serve_options
 def serve_command(options: ServeOptions) -> int:
     """Predict over HTTP: the lines of a POST to /predict, or its JSON.

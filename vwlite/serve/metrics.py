@@ -15,7 +15,7 @@ _MODELS = _BUCKET + len(BUCKETS) + 1
 # Of each model: numbers of things, and sums that may fall.
 SUMS = ("prediction_sum", "label_sum", "loss_sum")
 OF_MODEL = ("lines", "errors", "features", "unknown_features", "predictions", "labels", "losses", *SUMS,
-            "models_taken", "models_refused")  # fmt: skip
+            "models_taken", "models_refused")
 
 
 class Metrics:

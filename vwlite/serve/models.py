@@ -65,7 +65,7 @@ class Loaded:
     def described(self) -> dict[str, Any]:
         model, settings = self.model, self.model.settings
         found = {"digest": model.digest, "age": self.age, "taken": round(time.time() - self.taken, 3),
-                 "algorithm": settings.algorithm, "loss": settings.loss}  # fmt: skip
+                 "algorithm": settings.algorithm, "loss": settings.loss}
         if model.classes is not None:
             found["classes"] = model.classes
         return found | ({"error": self.error} if self.error else {})

@@ -18,7 +18,7 @@ REASONS = {
     413: "Content Too Large", 415: "Unsupported Media Type", 417: "Expectation Failed", 422: "Unprocessable Content",
     429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
     501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
-}  # fmt: skip
+}
 _LINE = re.compile(rb"([A-Za-z][!#$%&'*+.^_`|~0-9A-Za-z-]*) ([\x21-\x7e]+) HTTP/(\d)\.(\d)")
 _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\x00-\x08\x0a-\x1f\x7f]*)")
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:._-]*\])(?::\d{0,5})?")
@@ -112,4 +112,4 @@ def parse_head(text: bytes) -> Head:
         line[1].decode(), unquote(path), dict(parse_qsl(query, keep_blank_values=True)), kind.strip(),
         charset[1] if charset else "", found.get(b"content-encoding", b"").decode("latin-1").lower(), length,
         b"expect" in found, b"keep-alive" in connection if old else b"close" not in connection, old,
-    )  # fmt: skip
+    )

@@ -154,7 +154,7 @@ class Reader:
                 kind = format or (self._format_of(block) if piece.strip() else "vw")
                 if FORMATS[kind].is_table and self._options.model:
                     raise DataError("this is a table, and the model was trained on text without columns: send VW text "
-                                    "or libsvm")  # fmt: skip
+                                    "or libsvm")
                 self._json = kind == "jsonl"
                 if self._json:  # one for all bodies, as it takes as long to make as a row to predict
                     self._layout = self._layout or json_layout("body", self._options.columns())

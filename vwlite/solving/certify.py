@@ -210,7 +210,7 @@ class Certifying(Bounds):
             found.append(f"with --loss {s.loss} the bound is below the objective even at the optimum")
         if self.against is not None and self.against.solved and not self._same_problem(self.against):
             found.append(f"{self.options.against} was solved for other data or another regularization strength: only "
-                         "its weights are used")  # fmt: skip
+                         "its weights are used")
         if self.one_sided and not s.softmax:
             whys = map(self.examples.one_sided, self.one_sided)
             found += [f"{why}: the minimum is 0, at an infinite intercept" for why in whys]

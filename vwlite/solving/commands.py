@@ -16,7 +16,7 @@ from vwlite.solving.options import CertifyOptions, SolveOptions, certify_options
         "vwlite solve day1.vw day2.vw --l1-of-max 0.1 -m sparse.model",
         "vwlite solve clicks.csv --label clicked --labels 0,1 --l1-path 5 -m path%d.model",
     ),
-)  # fmt: skip
+)
 @solve_options
 def solve_command(options: SolveOptions) -> int:
     """Solve an l1/l2-regularized problem on DATA exactly, with a duality gap.
@@ -38,7 +38,7 @@ def solve_command(options: SolveOptions) -> int:
         "vwlite certify -m sparse.model day1.vw day2.vw",
         "vwlite certify -m days.model day1.vw day2.vw --l1 1e-3 --against sparse.model",
     ),
-)  # fmt: skip
+)
 @certify_options
 def certify_command(options: CertifyOptions) -> int:
     """Bound a model's suboptimality on DATA (duality gap): its objective, and a lower bound.

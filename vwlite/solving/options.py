@@ -86,29 +86,29 @@ class SolveOptions(TrainOptions):
     l1_of_max: float | None = option(
         None, "--l1-of-max", group=PROBLEM, type=Number(0, open_low=True), metavar="F",
         help="--l1 as a fraction of l1 max, such as 0.1. l1 max is the least --l1 at which all weights are zero.",
-    )  # fmt: skip
+    )
     l1_path: tuple[int, float] | None = option(
         None, "--l1-path", group=PROBLEM, type=Path(), metavar="K[:F]", check=_check_path,
         help=f"Solve for K values of --l1, from l1 max downwards. The last is F ({LAST_OF_PATH:g}) times l1 max. Each "
              "starts from the previous solution; %d in -m is 1 to K.",
-    )  # fmt: skip
+    )
     solver: str = option(
         "auto", "--solver", group=SOLVING, type=Choice(["auto", *SOLVERS]), metavar="NAME",
         help=f"The optimization method; see `vwlite algorithms`. One of {_solvers(of_papers=False)}; to "
              f"reproduce papers, {_solvers(of_papers=True)}.",
-    )  # fmt: skip
+    )
     tolerance: float = option(
         1e-3, "--tolerance", group=SOLVING, type=Number(0),
         help="Relative duality gap at which to stop. It is (objective - lower bound) / objective.",
-    )  # fmt: skip
+    )
     max_seconds: float | None = option(
         None, "--max-seconds", group=SOLVING, type=Number(0), shown="no limit",
         help="Stop after this many seconds, with the current solution.",
-    )  # fmt: skip
+    )
     max_passes: int | None = option(
         None, "--max-passes", group=SOLVING, type=Whole(0), metavar="N", shown="no limit",
         help="Stop after N passes, with the current solution.",
-    )  # fmt: skip
+    )
     seed: int = option(
         1, "--seed", group=SOLVING, type=Whole(0), metavar="N", help="Random seed, for orders and samples."
     )
@@ -116,31 +116,31 @@ class SolveOptions(TrainOptions):
         None, "--beta", group=SOLVING, type=Choice(["mean", "paper"]), metavar="B", shown="mean",
         help="Bound of the curvature along a column. mean: from the mean of its squares; paper: from the largest of "
              f"them, as in the paper. For {_solvers_with('beta')}.",
-    )  # fmt: skip
+    )
     batch: float | None = option(
         None, "--batch", group=SOLVING, type=Number(0, open_low=True), metavar="N", shown="100",
         help=f"Examples in a sample; below 1, a fraction of all. For {_solvers_with('batch')}.",
-    )  # fmt: skip
+    )
     order: str | None = option(
         None, "--order", group=SOLVING, type=Choice(["permuted", "random"]), metavar="O", shown="permuted",
         help="Order of examples. permuted: a new order in each pass, without those whose dual variable stays at its "
              f"bound; random: one is drawn for each step. For {_solvers_with('order')}.",
-    )  # fmt: skip
+    )
     eta0: float | None = option(
         None, "--eta0", group=SOLVING, type=Number(0, open_low=True), shown="by the data: no larger than is safe",
         help=f"Length of the first step along the gradient. For {_solvers_with('eta0')}.",
-    )  # fmt: skip
+    )
     shards: int | None = option(
         None, "--shards", group=SOLVING, type=Whole(1, 64), metavar="N", check=_check_shards,
         excludes=dict.fromkeys(_NOT_IN_ROUNDS, "leave one of them out"),
         help="Solve in rounds over DATA files, held by N processes. The result does not depend on N. `vwlite help "
              "rounds` says for which problems, and how on many machines.",
-    )  # fmt: skip
+    )
     memory: int | None = option(
         None, "--memory", group=RUN, type=Bytes(), metavar="BYTES", shown="no limit",
         help="Memory limit for the data, such as 500M or 2G. The rest is kept in temporary files in TMPDIR. The "
              "result does not change.",
-    )  # fmt: skip
+    )
 
 
 @record(frozen=True)
@@ -150,11 +150,11 @@ class CertifyOptions(TrainOptions):
     initial: str | None = option(
         None, "-m", "-i", "--model", "initial", group=IN, type=PATH, required=True, metavar="FILE",
         reads="the input model", help="The model file.",
-    )  # fmt: skip
+    )
     against: str | None = option(
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED", reads="the model of --against",
         help="A solution of `vwlite solve`, for a nearly exact bound.",
-    )  # fmt: skip
+    )
 
 
 CACHED = tuple(
@@ -166,17 +166,17 @@ SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name !=
 _LOSS = replace(
     SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=(),
     help="The loss function to minimize.",
-)  # fmt: skip
+)
 _L1 = replace(
     SPECS["l1"], group=PROBLEM, default=None, vw=(),
     help="l1 regularization strength. The objective is mean loss + l1 (sum of |weights|), without the intercept.",
-)  # fmt: skip
+)
 _RADIUS = replace(SPECS["radius"], group=PROBLEM, help="Limit of the sum of |weights|, instead of a penalty.")
 _L2 = replace(SPECS["l2"], group=PROBLEM, vw=(), help="l2 regularization strength. Adds l2/2 (sum of squared weights).")
 _WEIGHTS = replace(
     SPECS["feature_weights"], group=PROBLEM, for_some=False,
     help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the sum.",
-)  # fmt: skip
+)
 
 _own = {spec.name: spec for spec in specs_of(SolveOptions)}
 _SOLVE = (
@@ -196,7 +196,7 @@ _SOLVE = (
       if spec.name == "initial" else spec
       for spec in specs_of(TrainOptions) if spec.name in ("model", "initial", "names")),
     SPECS["link"], *SHARED, _own["memory"],
-)  # fmt: skip
+)
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
     *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in AS_WRITTEN),
@@ -209,7 +209,7 @@ _CERTIFY = (
             help="The loss of a model of Vowpal Wabbit. Such models do not store it."),
     replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
     *specs_of(CertifyOptions, PROBLEM), *CACHED, *SHARED, _own["memory"],
-)  # fmt: skip
+)
 
 
 solve_options = takes(SolveOptions, _SOLVE)
@@ -278,7 +278,7 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     row = SOLVERS[name]
     if settings.normalize == "center" and row.penalizes_constant:
         raise UsageError(f"--normalize center and --solver {name} cannot be used together: it has a penalty of the "
-                         "intercept, which would be that of centered values")  # fmt: skip
+                         "intercept, which would be that of centered values")
     _check_solver(row, settings, strength)
     _check_solving(o, row)
     if row.simplex:
@@ -346,7 +346,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         raise UsageError(without_loss(path))
     if model.loss and o.typed.get("loss", loss) != loss:
         raise UsageError(f"--loss {o.typed['loss']} contradicts the model {path}, which was trained with {loss}: leave "
-                         "the option out")  # fmt: skip
+                         "the option out")
     if "quantile_tau" in o.typed and (loss != "quantile" or model.loss):
         raise UsageError("--quantile-tau is for a model of Vowpal Wabbit and --loss quantile: leave it out")
     if model.feature_weights and "feature_weights" not in o.typed:
@@ -359,7 +359,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         quantile_tau=o.typed.get("quantile_tau", model.quantile_tau),
         nonnegative=model.nonnegative or model.algorithm in SIMPLEX,
         feature_weights="feature_weights" in o.typed,
-    )  # fmt: skip
+    )
 
 
 def strength_of(o: CertifyOptions, model: Settings) -> tuple[str, float]:

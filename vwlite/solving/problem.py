@@ -69,7 +69,7 @@ class Bounds:
         """As summaries and reports have them."""
         return {
             "objective": self.objective, "lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share
-        }  # fmt: skip
+        }
 
 
 class Limits:
@@ -98,7 +98,7 @@ def solved_model(
         algorithm=SOLVED.name, loss=settings.loss, options=settings.stored(), rule={}, range=None,
         keys=memoryview(found[0]), weights=memoryview(found[1]), weights_only=True, seen=len(keys),
         program=f"vwlite {__version__}", **more,
-    )  # fmt: skip
+    )
 
 
 class Examples:
@@ -297,7 +297,7 @@ class Examples:
     def problem(
         self, of: Settings, k: int, *, simplex: bool = False, penalize_constant: bool = False,
         columns: Columns | None = None,
-    ) -> Problem:  # fmt: skip
+    ) -> Problem:
         """The problem of class k, at w = 0. of: what says its loss and strength. DataError for labels that it does not
         take."""
         labels = None
@@ -308,7 +308,7 @@ class Examples:
                 self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
                 nonnegative=of.nonnegative, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
                 columns=columns, penalize_constant=penalize_constant,
-            )  # fmt: skip
+            )
         except ValueError as e:
             raise DataError(str(e)) from None
 
@@ -318,7 +318,7 @@ class Examples:
             return SoftmaxProblem(
                 self.rows, self.classes, of.radius, of.nonnegative, l2=of.l2, constant=of.constant,
                 penalty_weights=self.shares,
-            )  # fmt: skip
+            )
         except ValueError as e:
             raise DataError(str(e)) from None
 

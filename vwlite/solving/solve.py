@@ -359,7 +359,7 @@ class Solving:
             "nonzeros": p.nonzeros, "violation": violation if math.isfinite(violation) else None,
             "columns": solver.columns, "accesses": solver.accesses,
             **({"class": name} if name else {"l1": p.l1} if self.settings.nonzeros else {}),
-        }  # fmt: skip
+        }
 
     # --- the end -----------------------------------------------------------------------------
 
@@ -375,7 +375,7 @@ class Solving:
         names = (
             "tolerance", "max_seconds", "max_passes", "seed", *self.row.options, "l1_of_max", "l1_path", "data",
             "model", "initial", "threads", "memory", "names",
-        )  # fmt: skip
+        )
         frame.report(
             options=frame.reported_options(self.settings, *names, solver=self.solver, cache=self.examples.cache),
             signal=frame.signal,
@@ -387,7 +387,7 @@ class Solving:
             path=self.path,
             results={**results, "l1 max": self.l1_max, "warning": found.warning or None},
             notes=notes,
-        )  # fmt: skip
+        )
 
     def results(self) -> dict[str, Any]:
         """What the summary and the report say, by name."""
@@ -415,7 +415,7 @@ class Solving:
             found.append(
                 "some classes have no examples: their optimal intercepts are infinite" if self.settings.softmax
                 else f"{examples.one_sided(name)}: the optimal intercept is infinite; it ends where the loss is near 0"
-            )  # fmt: skip
+            )
         if not self.outcome.nonzeros and self.l1_max and self.settings.l1 >= self.l1_max:
             found.append(f"all weights are zero, as with every --l1 of at least {self.l1_max:.6g}")
         return found
@@ -441,7 +441,7 @@ class Solving:
                 "passes": self.outcome.passes,
                 "data": examples.digest,
             },
-        )  # fmt: skip
+        )
         if self.feature_names is not None:
             model.names = FeatureNames.kept(self.feature_names, model.keys, model.weights, self.settings.bits)
         return model

@@ -23,7 +23,7 @@ class CenteredTraining(Training):
         """UsageError for options of a run that cannot be used together with it."""
         if o.holdout_to is not None:
             raise UsageError("--holdout-to and --normalize center cannot be used together: lines are held out in the "
-                             "first pass, when means are not known")  # fmt: skip
+                             "first pass, when means are not known")
 
     def passes(self, stack: ExitStack) -> None:
         self.source.keeps_batches = True

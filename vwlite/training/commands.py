@@ -27,7 +27,7 @@ _PASSES = next(spec for spec in specs_of(TrainOptions) if spec.name == "passes")
 TRIED = {
     spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), _PASSES)
     if spec.type is not None and spec.name not in _SHAPING and not spec.multiple
-}  # fmt: skip
+}
 
 
 class TryType(click.ParamType):
@@ -85,20 +85,20 @@ class TuneOptions(TrainOptions):
         (), "--try", "tries", group=TUNE, type=TryType(), metavar="NAME=VALUES", multiple=True, check=_check_tries,
         help="Try only these values of an option of train. VALUES are as in l1=0,1e-6,1e-5 or l1=1e-6..1e-2:log (or "
              ":lin); algorithm=NAME,NAME and normalize=, passes= too. May be repeated.",
-    )  # fmt: skip
+    )
     jobs: int | None = option(
         None, "-j", "--jobs", group=TUNE, type=Whole(1, 1024), metavar="N", shown="processors",
         help="Settings that are tried at the same time. The result does not depend on it.",
-    )  # fmt: skip
+    )
     limit: float | None = option(
         None, "--seconds", "limit", group=TUNE, type=Number(0, open_low=True), metavar="S", shown="no limit",
         help="Try settings for so long. auto is always tried to its end, and the model is trained afterwards.",
-    )  # fmt: skip
+    )
     model: str | None = option(
         None, "-m", "--model", group=OUT, type=PATH, metavar="FILE", writes=True,
         help="Train the best model and write it to this file. FILE.tune is there until then: after a kill, the "
              "same command continues.",
-    )  # fmt: skip
+    )
     json: bool = option(False, "--json", group=OUT, help="Print JSON instead of the table.")
 
 
@@ -113,7 +113,7 @@ _SPECS = (
     *(spec for spec in specs_of(TrainOptions) if spec.name in _USED),
     *specs_of(TuneOptions),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "threads")),
-)  # fmt: skip
+)
 tune_options = takes(TuneOptions, _SPECS)
 _OWN = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "threads", "validate", "data", "data_options"}
 
@@ -144,7 +144,7 @@ _TRAIN = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *specs_of(Settings, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
-)  # fmt: skip
+)
 train_options = takes(TrainOptions, _TRAIN)
 
 
@@ -158,7 +158,7 @@ train_options = takes(TrainOptions, _TRAIN)
         "vwlite train clicks.csv --label clicked -m clicks.model",
         "vwlite train day1.vw day2.vw --algorithm gd --loss logistic --passes 10 -c -m days.model",
     ),
-)  # fmt: skip
+)
 @train_options
 def train_command(options: TrainOptions) -> int:
     """Train a model on DATA. Without options it chooses the loss, the rates and the number of passes.
@@ -177,7 +177,7 @@ def train_command(options: TrainOptions) -> int:
         "vwlite tune day1.vw -m best.model",
         "vwlite tune day1.vw --try l1=1e-6..1e-2:log --seconds 60",
     ),
-)  # fmt: skip
+)
 @tune_options
 def tune_command(options: TuneOptions) -> int:
     """Find the best options for DATA, and smaller models that are nearly as good.

@@ -37,7 +37,7 @@ class Continuing:
         for name in ("model", "initial", "checkpoint_every", "save_weights_only"):
             if name in o.given:
                 raise UsageError(f"--continue and {option_name(name)} cannot be used together: it reads and writes "
-                                 "one model, which is replaced when the whole input is learned")  # fmt: skip
+                                 "one model, which is replaced when the whole input is learned")
         self.path, self._again, self._data = o.continued, o.again, o.data
         self._before: dict[str, Any] = {}  # what the model has of the last run
         self._features: int | None = None  # of that model
@@ -77,7 +77,7 @@ class Continuing:
         for name, digest in self._found.items():
             if digest.hexdigest() in self._before.get("inputs", ()) and not self._again:
                 raise DataError(f"{display_name(name)}: the last run of {self.path} has learned this input: name the "
-                                "next one, or add --again to learn it twice")  # fmt: skip
+                                "next one, or add --again to learn it twice")
 
     def stored(self, learner: Learner, passes: int) -> dict[str, Any]:
         """What the header of the model has of this run."""
@@ -94,7 +94,7 @@ class Continuing:
         before = {name: Number(*x) for name, x in self._before.get("numbers", {}).items()}
         pairs = [(name, before[name], x) for name, x in self._numbers.items() if name in before]
         return [f"{printable(name)}: {b.value:.4g}, in the last run {a.value:.4g}: vwlite drift shows the columns"
-                for name, a, b in pairs if differs(a, b) and (name != NEW or b.value > a.value)]  # fmt: skip
+                for name, a, b in pairs if differs(a, b) and (name != NEW or b.value > a.value)]
 
 
 class Checks:

@@ -45,7 +45,7 @@ class HoldoutWriter:
             self._file.write(source.header)
         if kind != self._kind or source.header.strip() != self._header.strip():
             raise DataError(f"{batch.source}: its format differs from that of {self._first}, so "
-                            f"{self._path} cannot have both: train on each by itself")  # fmt: skip
+                            f"{self._path} cannot have both: train on each by itself")
 
     def commit(self) -> None:
         self._file.commit()

@@ -106,7 +106,7 @@ def tune(o: TuneOptions, words: list[str]) -> int:
     settings = job.resolved.settings
     if settings.algorithm != AUTO.name:
         raise UsageError(f"vwlite tune is for what --algorithm auto can learn, but it would be "
-                         f"{settings.algorithm}, {job.resolved.why}: leave that out")  # fmt: skip
+                         f"{settings.algorithm}, {job.resolved.why}: leave that out")
     kind = Tuning if settings.oaa is None else ClassTuning
     with RunFrame("tune", o) as frame:
         run = kind(own, job, frame, words, o)
@@ -151,7 +151,7 @@ class Journal(dict[str, Any]):
             known, results = kept["vwlite tune"], dict(kept["results"])
         except (OSError, ValueError, KeyError, TypeError):
             raise CannotCreateError(f"{path}: not a record of vwlite tune, which would replace it: remove it, or "
-                                    "give the model another name") from None  # fmt: skip
+                                    "give the model another name") from None
         if known == key:
             self.update(results)
         else:
@@ -488,7 +488,7 @@ class Tuning(AutoTraining):
                 "loss": m.judged.loss, "nonzero weights": m.judged.nonzeros,
                 "gain": (self.baseline_loss - m.judged.loss) / kept if kept > 0 else None, "best": m is best,
                 "smallest": m is small, "command": joined(["vwlite", *self.command(m.options)]),
-            })  # fmt: skip
+            })
         if self.typed.json:
             kind = "out-of-fold" if self.validation is None else "validation"
             about = {"loss is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
@@ -538,7 +538,7 @@ def survivors(found: Sequence[tuple[Judged, Point]], baseline: float, most: int)
     best = found[by_loss[0]][0].loss
     worst = best + (1 - FRONT) * abs(baseline - best)
     rest = [k for k in sorted(by_loss, key=lambda k: (found[k][0].nonzeros, found[k][0].loss, k))
-            if found[k][0].loss <= worst]  # fmt: skip
+            if found[k][0].loss <= worst]
     while rest and len(chosen) < most:
         layer: list[int] = []
         for k in rest:

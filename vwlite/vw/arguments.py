@@ -346,7 +346,7 @@ _UNSUPPORTED = {
     "the online Newton method": "OjaNewton",
     "clusters of machines": "span_server total node unique_id sendto",
     "offset trees": "ot",
-}  # fmt: skip
+}
 _BELONGS = {name: what for what, names in _UNSUPPORTED.items() for name in names.split()}
 _INSTEAD = {
     "dsjson": "use text, --json or --csv",
@@ -362,7 +362,7 @@ _OVERRIDDEN = (
     "action_cache_slack", "automl_significance_level", "default_lease", "epsilon", "l1_state", "l2_state", "lambda",
     "learning_rate", "max_actions", "oracle_type", "power_t", "priority_challengers", "priority_type", "rnd_alpha",
     "rnd_invlambda", "spanner_c", "synthcoverpsi", "synthcoversize",
-)  # fmt: skip
+)
 
 _FILE = "options_cli.cc"
 _CODES = {"uint": "j", "ulong": "m", "int": "i", "long": "l", "float": "f"}
@@ -411,7 +411,7 @@ class VwOption:
             raise Critical(
                 f"Error: '{text}' is not a valid choice for option --{self.name}. Please select from {{{choices}}}",
                 "options.cc", 30,
-            )  # fmt: skip
+            )
         return text
 
     def _bad(self, text: str) -> Critical:
@@ -526,7 +526,7 @@ class Arguments:
                 raise Critical(
                     f"{shown} passed but the {option.loss} loss function is not being used. "
                     f"Selected loss function: {loss}", "loss_functions.cc", 520,
-                )  # fmt: skip
+                )
         for name, value in self.values.items():
             least, most = OPTIONS[name].range or (value, value)
             if not least <= value <= most:
@@ -620,7 +620,7 @@ def parse(arguments: list[str]) -> Arguments:
                 raise Critical(
                     f"Expected no value for {option.name} which is a boolean switch but found 1 values",
                     _FILE, 167,
-                )  # fmt: skip
+                )
             found.values[option.name] = True
             continue
         if attached is None:

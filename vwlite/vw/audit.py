@@ -14,7 +14,7 @@ from vwlite.vw.text.examples import spans_of
 def expanded_names(
     names: dict[int, list[bytes]], letters: list[int], keep: Callable[[int], bool], terms: list[bytes],
     permutations: bool, constant: bool,
-) -> list[bytes]:  # fmt: skip
+) -> list[bytes]:
     """The names of an example's features, in the order in which the engine expands them.
 
     letters: the namespaces in order; keep: whether the linear features of one count; terms: the interactions.
@@ -34,7 +34,7 @@ def expanded_names(
 def _cross(
     names: dict[int, list[bytes]], term: bytes, depth: int, begin: int, prefix: bytes, out: list[bytes],
     permutations: bool,
-) -> None:  # fmt: skip
+) -> None:
     own = names[term[depth]]
     for i in range(begin, len(own)):
         name = prefix + b"*" + own[i] if depth and (prefix or own[i]) else own[i]  # features of a cache have no names
@@ -68,7 +68,7 @@ class Namer:
         found = expanded_names(
             names, list(counts), lambda letter: letter not in linear, self.stepper.expander.terms,
             run.arguments.flag("permutations"), not run.arguments.flag("noconstant"),
-        )  # fmt: skip
+        )
         places = run.learner.bottom.constant_places
         if e.own is not None and places is not None:
             now, then = places(e)
@@ -145,7 +145,7 @@ class RegressorAudit:
             raise Critical(
                 "audit_regressor is incompatible with a cache file. Use it in single pass mode only.",
                 "audit_regressor.cc", 230,
-            )  # fmt: skip
+            )
         self.classes = a.get("csoaa", 1)
         layout = SlotLayout(run.learner.bottom.stepper.rule, run.setup.plan.fields)
         place = layout.fields.index("w")

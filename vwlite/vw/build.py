@@ -59,7 +59,7 @@ def make_rule(a: Arguments, s: Setup, loss: Loss) -> tuple[Rule, str]:
         loss, rate=plan.learning_rate, power_t=plan.power_t, initial_t=plan.initial_t, adaptive=adaptive,
         normalized=normalized, invariant=invariant, adax=a.flag("adax"), masked="feature_mask" in a,
         sparse_l2=a.get("sparse_l2", 0.0), l1=a.get("l1", 0.0), l2=a.get("l2", 0.0),
-    )  # fmt: skip
+    )
     if "initial_t" not in a:
         rule.norm_sum = rule.weight_sum = 0.0
     s.statistics.t = plan.initial_t
@@ -151,7 +151,7 @@ def restore(a: Arguments, s: Setup, stepper: Stepper, model: VwModel) -> None:
         for name in (
             "sum_loss", "sum_loss_since_last_dump", "dump_interval", "weighted_labeled_examples", "weighted_labels",
             "weighted_unlabeled_examples", "example_number", "total_features", "current_pass",
-        ):  # fmt: skip
+        ):
             setattr(statistics, name, int(state[name]) if name in _WHOLE else state[name])
         statistics.old_weighted_labeled_examples = state["sd::oec.weighted_labeled_examples"]
     stepper.min_label, stepper.max_label = state["min_label"], state["max_label"]
@@ -190,7 +190,7 @@ def fits_classes(a: Arguments, s: Setup, rule: Rule) -> bool:
     return (
         0 < k <= MOST_CLASSES and (k - 1).bit_length() <= s.plan.bits and isinstance(rule, GdWithFlags | Ftrl)
         and side_by_side(a)
-    )  # fmt: skip
+    )
 
 
 def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved:
@@ -201,7 +201,7 @@ def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved
     probable = a.flag("probabilities")
     rule = Interleaved(
         rules, shift=(k - 1).bit_length(), probable=probable, raw=a.flag("scores") and not probable
-    )  # fmt: skip
+    )
     if isinstance(first, GdWithFlags):
         rule.norm_sum, rule.weight_sum = first.norm_sum, first.weight_sum
     return rule

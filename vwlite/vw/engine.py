@@ -45,7 +45,7 @@ def is_plain(run: Any) -> bool:
         return False
     return (classes or (run.learner.kind == "SIMPLE" and not layer.stepper.shift)) and not (
         run.namer or s.not_linear or layer.more_squares or any(b":" in pattern for pattern in s.interactions)
-    )  # fmt: skip
+    )
 
 
 class EngineLoop:
@@ -79,7 +79,7 @@ class EngineLoop:
             predict_first=run.learner.bottom.predicts_first, predictions=run.predictions is not None,
             raw_predictions=run.raw is not None, link=a.get("link", "identity"), class_names=names,
             probabilities=self.probable,
-        )  # fmt: skip
+        )
         self.learner.clips = self.classes is None
 
     def feed(self, batch: Batch, names: Names | None) -> None:

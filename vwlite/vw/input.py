@@ -38,7 +38,7 @@ def make_source(
         sort=a.flag("sort_features"), make=make, cache=cache, kill_cache=a.flag("kill_cache"), bits=plan.bits,
         shape=plan.shape, examples=a["examples"] if a.get("examples", -1) >= 0 else None,
         by_turns=a.flag("onethread"), stop=stop,
-    )  # fmt: skip
+    )
 
 
 def _line_reader(
@@ -67,7 +67,7 @@ def _line_reader(
             csv = CsvParser(
                 features, streams.warn, separator=a.get("csv_separator", ","),
                 has_head=not a.flag("csv_no_file_header"), head=a.get("csv_header"), scales=a.get("csv_ns_value", ""),
-            )  # fmt: skip
+            )
         except CsvError as e:
             raise Critical(str(e), "parse_example_csv.cc", e.place) from None
 
@@ -98,7 +98,7 @@ def open_source(source: ExampleSource, data: str, passes: int, streams: Streams)
             raise Critical(
                 f"Failed to open input data file '{data}'. Inner error: can't open: {data}, "
                 "errno = No such file or directory", "parser.cc", 560,
-            )  # fmt: skip
+            )
         streams.say(f"Reading datafile = {data}")
     if passes > 1 and source.cache is None:
         raise Critical(

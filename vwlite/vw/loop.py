@@ -150,7 +150,7 @@ class LearningLoop:
             batch.label[line], batch.importance[line], batch.initial[line], batch.tag(line), batch=batch, line=line,
             names=names[line] if names else None, excess=self.source.excess.get(line, {}),
             counter=self.earlier + self.lines - 1,
-        )  # fmt: skip
+        )
         if self.holdout_after:
             e.held = self.lines > self.holdout_after
         elif self.holdout_period:

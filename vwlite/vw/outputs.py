@@ -11,7 +11,7 @@ from vwlite.vw.messages import Critical
 OUTPUTS = (
     "final_regressor", "predictions", "raw_predictions", "readable_model", "invert_hash", "audit_regressor",
     "output_feature_regularizer_binary", "output_feature_regularizer_text",
-)  # fmt: skip
+)
 STANDARD = ("stdout", "/dev/stdout")  # they may have several
 
 

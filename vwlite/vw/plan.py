@@ -76,7 +76,7 @@ def make_plan(a: Arguments, head: Header | None, undone: bool, words: Messages) 
     for name, intro in (
         ("final_regressor", "final_regressor"), ("predictions", "predictions"),
         ("raw_predictions", "raw predictions"),
-    ):  # fmt: skip
+    ):
         if name in a:
             words.say(f"{intro} = {a[name]}")
     if a.flag("save_resume"):
@@ -95,7 +95,7 @@ def make_plan(a: Arguments, head: Header | None, undone: bool, words: Messages) 
         a, bits, passes, testing, holdout, shape, interactions, letters(a.get("ignore_linear", [])), names,
         learning_rate, power_t, initial_t, model_fields(a), stride,
         sums_squares=online and invariant and not (adaptive or normalized),
-    )  # fmt: skip
+    )
 
 
 def gd_flags(a: Arguments) -> tuple[bool, bool, bool]:
@@ -140,7 +140,7 @@ def make_expander(plan: Plan, bits: int) -> Expander:
         ignore=letters(a.get("ignore", [])), ignore_linear=plan.not_linear, interactions=plan.interactions,
         leave_duplicates=a.flag("leave_duplicate_interactions"), permutations=a.flag("permutations"),
         constant_early=True,
-    )  # fmt: skip
+    )
 
 
 # --- models that are continued -------------------------------------------------------------------

@@ -11,7 +11,7 @@ UNKNOWN = LARGEST * 0.5  # the loss of a pass that held nothing out: worse than 
 COUNTS = (
     "t", "weighted_labeled_examples", "weighted_labels", "weighted_unlabeled_examples", "example_number",
     "total_features", "holdout_weight", "holdout_weight_since_dump", "holdout_weight_since_pass",
-)  # fmt: skip
+)
 
 
 class Statistics(Counts):

@@ -20,7 +20,7 @@ TOPICS = ("ECAT", "CCAT", "GCAT", "MCAT")
 COLUMNS = {"CCAT": 0, "ECAT": 1, "GCAT": 2, "MCAT": 3}  # in the file of topics
 L1 = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4)
 RATES = {"RDA": (1.0, 3.0, 10.0, 30.0), "FB": (3.0, 10.0, 30.0), "AdaGrad-RDA": (0.1, 0.3, 1.0),
-         "AdaGrad-FB": (0.1, 0.3, 1.0)}  # fmt: skip
+         "AdaGrad-FB": (0.1, 0.3, 1.0)}
 PA = (0.01, 0.1, 1.0)
 AROW = (0.1, 1.0, 10.0)
 
@@ -122,7 +122,7 @@ def table(at: Any) -> Figure:
             Panel("weights that are not zero", "topic", "share of the features seen",
                   [Series(m, list(row), [c.share for c in row.values()]) for m, row in cells.items()], "bars"),
         ],
-    )  # fmt: skip
+    )
 
 
 def findings_of(cells: dict[str, dict[str, Cell]]) -> list[Finding]:
@@ -160,4 +160,4 @@ def findings_of(cells: dict[str, dict[str, Cell]]) -> list[Finding]:
                *(a <= b for a, b in zip(shares("AdaGrad-RDA"), shares("RDA"), strict=True))),
         Finding("ImageNet ranking; census income", "images' features and this census are not among the data here",
                 NOT_DONE),
-    ]  # fmt: skip
+    ]

@@ -47,7 +47,7 @@ def begin(problem: Problem) -> None:
 def follow(
     name: str, problem: Problem, *, accesses: float = math.inf, seconds: float = math.inf, steps: int = 100_000,
     reach: float = -math.inf, **options: Any,
-) -> Trace:  # fmt: skip
+) -> Trace:
     """From w = 0 until one of the limits, or until the objective is at most `reach`."""
     begin(problem)
     trace = Trace()

@@ -84,7 +84,7 @@ def interior_point(X: Array, y: Array, loss: str, l1: float, tolerance: float = 
         direction, steps = conjugate_gradients(
             lambda v, s=scaled, r=reduced: X.T @ (s * (X @ v)) + r * v,  # type: ignore[misc]
             d2 * by_u / d1 - by_w, diagonal, direction, goal,
-        )  # fmt: skip
+        )
         flops += 2 * product * (steps + 1)
         along_u = -(by_u + d2 * direction) / d1
         change = X @ direction

@@ -68,14 +68,14 @@ def figure4(at: Any) -> Figure:
                last["linear"] / last[small] >= 100, last["sort"] / last[small] >= 100),
         finding("the linear form is faster than sorting", f"{last['sort'] / last['linear']:.1f} times at the largest n",
                last["linear"] < last["sort"]),
-    ]  # fmt: skip
+    ]
     drawn = [Series(name, list(sizes), [1e3 * t for t in values]) for name, values in times.items()]
     return Figure(
         "Projections, figure 4: time of a projection",
         f"{rounds} projections of each kind instead of 100; a heap in place of the paper's tree. `make "
         "bench-projection` has more rounds.",
         findings, [Panel("random vectors", "dimension n", "ms", drawn, log_x=True, log_y=True)], columns=1,
-    )  # fmt: skip
+    )
 
 
 # --- figures 5 and 6: synthetic problems ------------------------------------------------------------
@@ -174,7 +174,7 @@ def synthetic_figure(at: Any, number: int, loss: str, what: str) -> Figure:
         finding("at n = 4,000 the interior point method does not catch up with any",
                f"the same after {products[large]}; {ends[1]}",
                *(last[large]["IP"] > last[large][name] for name in PROJECTED)),
-    ]  # fmt: skip
+    ]
     panels = [
         Panel(f"{what}, n = m = {n:,}", "operations", "f - f*", series(curves), log_y=True, low=1e-8 * start)
         for n, (curves, start) in runs.items()
@@ -186,7 +186,7 @@ def synthetic_figure(at: Any, number: int, loss: str, what: str) -> Figure:
         "paper's) and for coordinate descent. Rates by the best of a grid; L1 - Stoch takes samples of 100. "
         "Accelerated is not in the paper.",
         findings, panels,
-    )  # fmt: skip
+    )
 
 
 def figure5(at: Any) -> Figure:
@@ -219,7 +219,7 @@ def figure7(at: Any) -> Figure:
         ("EG - Full", "left", "eg-pm", None), ("EG - 25 %", "left", "eg-pm", 0.25),
         ("L1 - 1", "right", "minibatch", 1), ("L1 - 100", "right", "minibatch", 100),
         ("EG - 1", "right", "eg-pm", 1), ("EG - 100", "right", "eg-pm", 100),
-    ):  # fmt: skip
+    ):
         options: dict[str, Any] = {"batch": batch} if batch else {"iterations": 1}
         if batch == 1:
             options["iterations"] = max(1, len(data) // 10)
@@ -243,7 +243,7 @@ def figure7(at: Any) -> Figure:
                early["L1 - Full"] < early["EG - Full"], early["L1 - 25 %"] < early["EG - 25 %"]),
         finding("right: with samples of 1 and 100 EG has an advantage in run time over the projections", "as above",
                early["EG - 1"] < early["L1 - 1"], early["EG - 100"] < early["L1 - 100"]),
-    ]  # fmt: skip
+    ]
     titles = {"left": "all documents, and a quarter", "right": "samples of 1 and 100"}
     panels = [
         Panel(titles[side], "seconds of the processor", "f - f*", series(found), log_x=True, log_y=True)
@@ -256,7 +256,7 @@ def figure7(at: Any) -> Figure:
         f"the best of {len(rates)}; L1 - Full has a line search. Evaluating the objective is counted for none of the "
         "samples' steps apart: each step makes a pass, or a tenth of one with samples of 1.",
         findings, panels,
-    )  # fmt: skip
+    )
 
 
 # --- figure 8: digits, several classes --------------------------------------------------------------
@@ -320,7 +320,7 @@ def figure8(at: Any) -> Figure:
         finding("the projections zero 10 to 50 % of each class's weights, EG none",
                f"all classes: {100 * zeros:.0f} % of the weights zero, EG {100 * eg_zeros:.0f} %",
                0.1 <= zeros <= 0.5, eg_zeros == 0),
-    ]  # fmt: skip
+    ]
     panels = [
         Panel(title, "gradients", "f - f*", series(both[side]), log_y=True)
         for side, title in (("left", "true gradients"), ("right", "gradients of 1 %"))
@@ -332,7 +332,7 @@ def figure8(at: Any) -> Figure:
         "kernel's 25. The signs sigma are left out: with them the classes' scores differ by a common term, which the "
         "loss does not see.",
         findings, panels,
-    )  # fmt: skip
+    )
 
 
 # --- figure 9: online, bigrams ----------------------------------------------------------------------
@@ -409,13 +409,13 @@ def figure9(at: Any) -> Figure:
                    errors["L1"] < errors["EG"]),
             finding(f"{name}: about 5 % of the features seen are not zero, EG's all",
                    f"{share[-1]:.1f} % of {seen['features in the table']:,}", share[-1] <= 10, 2.5 <= share[-1] <= 10),
-        ]  # fmt: skip
+        ]
     return Figure(
         "Projections, figure 9: online, pairs of words",
         f"The public vectors have no bigrams: rcv1 with all pairs of words of a document (-q ::, hashed to 22 bits, "
         f"{len(of_train):,} documents of 804,414). Radius and rate with the least cumulative loss of 3 x 2 for each; "
         "rates fall with the root of t.",
         findings, [panels_loss, panels_share],
-    )  # fmt: skip
+    )
 
 

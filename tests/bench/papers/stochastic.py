@@ -138,13 +138,13 @@ def text(at: Any) -> Figure:
         finding("(not in the paper) with a bound by the mean of x^2 in place of the largest, SCD is first",
                f"{100 * tight:.3g} % left instead of {100 * found.excess('SCD'):.3g} %",
                all(tight < found.excess(name) for name in found.curves if name != "SCD, mean")),
-    ]  # fmt: skip
+    ]
     return Figure(
         "Coordinate descent, figure 1, top left: Reuters",
         f"rcv1, {len(data):,} documents of 806,791, {len(np.unique(data.indices)):,} features of 378,452; lambda 1e-6, "
         "20 passes as in the paper. SCD and DetCD take steps by the paper's bound, beta max_i x_ij^2 = 0.25 max x^2.",
         findings, [panel("rcv1, CCAT, lambda = 1e-6", found)], columns=1,
-    )  # fmt: skip
+    )
 
 
 def spectra(at: Any) -> Figure:
@@ -171,14 +171,14 @@ def spectra(at: Any) -> Figure:
         *(finding(f"lambda {l1:g}: DetCD is quite slow", "as above",
                  found.excess("DetCD", 0.5) > found.excess("SCD", 0.5))
           for l1, found in races.items()),
-    ]  # fmt: skip
+    ]
     return Figure(
         "Coordinate descent, figure 1, bottom left and top middle: ARCENE",
         f"ARCENE is not public here: drawn, {len(data)} x {data.features:,}, "
         f"{100 * data.nonzeros / len(data) / data.features:.0f} "
         f"% not zero, 3,000 columns noise; {passes} passes (the paper: about 2,200).",
         findings, [panel(f"like ARCENE, lambda = {l1:g}", found) for l1, found in races.items()],
-    )  # fmt: skip
+    )
 
 
 def telescope(at: Any) -> Figure:
@@ -213,7 +213,7 @@ def telescope(at: Any) -> Figure:
                    + ", ".join(f"{name} {n:.0f}" for name, n in end.items()),
                    sparse_on_the_way(dense) <= 0.5 * data["D"].features, end["SCD"] < end["TruncGrad"],
                    last("D", l1, "TruncGrad") <= last("D", l1, "SCD")),
-        ]  # fmt: skip
+        ]
     panels = [panel(f"MAGIC04{kind}, lambda = {l1:g}", found) for (kind, l1), found in races.items()]
     panels += [panel(f"MAGIC04D, lambda = {l1:g}: density", races["D", l1], "nonzeros") for l1 in (1e-3, 1e-4)]
     return Figure(
@@ -222,4 +222,4 @@ def telescope(at: Any) -> Figure:
         f"paper's panels say 1e-4 and its text 1e-3. MAGIC04S: {len(data['S']):,} examples, {passes['S']} passes (the "
         f"paper: 19,020, about 220); MAGIC04D: {len(data['D']):,} examples, {passes['D']} passes (19,020, about 210).",
         findings, panels,
-    )  # fmt: skip
+    )

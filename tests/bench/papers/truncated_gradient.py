@@ -196,20 +196,20 @@ def figure1(at: Any) -> Figure:
         ),
         Finding("Big_Ads: 3e9 features to 24e6 at 0.9 % more errors", "private data", NOT_DONE),
         *(Finding(f"`{name}`", "not among the data here", NOT_DONE) for name in missing),
-    ]  # fmt: skip
+    ]
     panels = [
         Panel("features left at 1 % loss", "data set", "share of the features",
               [Series(title, list(v), list(v.values())) for title, v in left.items()], "bars"),
         Panel("ratio of AUC with and without", "data set", "ratio",
               [Series(title, list(v), list(v.values())) for title, v in ratios.items()], "bars"),
-    ]  # fmt: skip
+    ]
     return Figure(
         "Truncated gradient, figure 1: features left",
         f"{LONG} passes (rcv1: 1), {FOLDS} folds instead of 10 to choose the rate, its decay (with the root of t, or "
         "by 0.8 after each pass) and gravity, a quarter held out as the test; K = 1, theta = inf. 998 of 3,279 "
         "examples of ad, 6,000 of magic04 and of rcv1.",
         findings, panels,
-    )  # fmt: skip
+    )
 
 
 # --- AUC over the number of features ----------------------------------------------------------------
@@ -301,7 +301,7 @@ def kinds(rate: float, strength: float) -> dict[str, list[object]]:
         "Rounding": ["--algorithm", "rounding", "--period", 10, "--threshold", f"{strength / 10:.6g}", *learning],
         "Sub-gradient": ["--algorithm", "l1-subgradient", "--l1", f"{strength / 10:.6g}", "--power-t", "0",
                          "--round-at-end", "0.01", "-l", f"{rate / 30:.6g}"],
-    }  # fmt: skip
+    }
 
 
 PAIR = ("spam", "ad")
@@ -324,7 +324,7 @@ def figure2(at: Any) -> Figure:
         panels.append(
             Panel(f"{name} with 1,000 random features", "number of features", "AUC",
                   [Series(kind, xs, ys, kind == "Lasso") for kind, (xs, ys) in curves.items()], log_x=True, low=0.3)
-        )  # fmt: skip
+        )
         tables = {kind: dict(zip(*curve, strict=True)) for kind, curve in curves.items()}
         inf, g, rounding, _, batch = tables.values()
         for limit, value in inf.items():
@@ -356,7 +356,7 @@ def figure2(at: Any) -> Figure:
             f"above 20 features: AUC against the Lasso {spread(robust)}",
             middle(robust) > 0.002,
         ),
-    ]  # fmt: skip
+    ]
     return Figure(
         "Truncated gradient, figure 2: AUC over features",
         f"spambase, and 998 of the 3,279 examples of `ad`; {PASSES} passes, K = 10; of all rates "
@@ -364,7 +364,7 @@ def figure2(at: Any) -> Figure:
         "test AUC. The Lasso is `cd` to a gap of 1e-4. The subgradient method shrinks in every step, and rounds at "
         "the end.",
         findings, panels,
-    )  # fmt: skip
+    )
 
 
 def figure3(at: Any) -> Figure:
@@ -417,7 +417,7 @@ def figure3(at: Any) -> Figure:
             of_theta["theta = inf"] >= max(of_theta.values()) - 0.005,
             abs(of_theta["theta = g"] - rounded[10]) <= 0.02,
         ),
-    ]  # fmt: skip
+    ]
     common = {"x": "number of features", "y": "AUC", "log_x": True, "low": 0.3}
     of_kind = [
         Panel(f"{kind}: the period", series=[Series(f"K = {k}", *ks[f"{kind}, K = {k}"]) for k in periods], **common)
@@ -430,4 +430,4 @@ def figure3(at: Any) -> Figure:
         f"tuned for each K, from {ROUNDED_AT[0]:g} to {ROUNDED_AT[-1]:g}. The text at hand only says what K = 10 is "
         "for; the figures are in the paper's extended version.",
         findings, [*of_kind, panel], columns=3,
-    )  # fmt: skip
+    )

@@ -92,10 +92,10 @@ def of_order(evaluations: Sequence[tuple[str, Binary]]) -> Markup:
               Axis("negative rows that are predicted positive", share), Axis("recall", share), diagonal=True),
         chart("Precision and recall", "Precision over recall", precision, Axis("recall", share),
               Axis("precision", share)),
-    ]  # fmt: skip
+    ]
     if calibration:
         parts.append(chart("Calibration, with 95 % intervals", "Observed over predicted shares",
-                           calibration, Axis("predicted", share), Axis("observed", share), diagonal=True))  # fmt: skip
+                           calibration, Axis("predicted", share), Axis("observed", share), diagonal=True))
     said = []
     for name, e in evaluations:
         lines = screen.of_threshold(e)
@@ -117,7 +117,7 @@ def of_classes(evaluation: Classes, names: Sequence[str]) -> Markup:
         cells = [[screen.count(evaluation.confusion[a + 1, b + 1]) for b in order] for a in order]
         matrix = [(names[a], *row) for a, row in zip(order, cells, strict=True)]
         parts.append(table("Confusion: a row for each label, a column for each prediction",
-                           ("label", *(names[k] for k in order)), matrix))  # fmt: skip
+                           ("label", *(names[k] for k in order)), matrix))
     return joined(parts)
 
 
@@ -130,7 +130,7 @@ def of_numbers(evaluation: Regression) -> Markup:
     every = [v for g in groups for v in (g.predicted, *g.interval)]
     return chart("Predicted and observed: tenths of the rows, with 95 % intervals",
                  "Mean label over mean prediction", [series], Axis("mean prediction", every),
-                 Axis("mean label", every), diagonal=True)  # fmt: skip
+                 Axis("mean label", every), diagonal=True)
 
 
 def of_front(front: Sequence[dict[str, Any]]) -> Markup:
@@ -140,7 +140,7 @@ def of_front(front: Sequence[dict[str, Any]]) -> Markup:
         return Markup()
     series = Series("", [n for n, _ in found], [loss for _, loss in found], (), True)
     return chart("Loss over nonzero weights, of the models of vwlite tune", "Loss over nonzero weights", [series],
-                 Axis("nonzero weights", series.x, log=True), Axis("loss", series.y))  # fmt: skip
+                 Axis("nonzero weights", series.x, log=True), Axis("loss", series.y))
 
 
 def of_worst(rows: Iterable[Any]) -> Markup:
@@ -153,7 +153,7 @@ def of_worst(rows: Iterable[Any]) -> Markup:
             Words(", ".join(f"{c.name} ({c.contribution:+.3g})" for c in row.explanation.contributions)),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     head = ("line", "label", "prediction", "loss", "what spoke for the mistake: feature (contribution)")
     return table("The rows with the largest loss", head, lines)
 
@@ -170,13 +170,13 @@ def of_weights(groups: Sequence[Any], rows: Iterable[Any], examples: int) -> Mar
             shown(row.weight), f"{row.examples:,}", percent(row.examples / examples), shown(row.effect),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
     with_class = bool(each) and len(each[0]) == 6
     head = ("feature", *(["class"] if with_class else []), "weight", "rows", "of all", "weight x spread")
     return columns([
         table("By column or namespace", ("name", "features", "share", "sum of |weight x spread|"), sums),
         table(f"The {len(each)} largest |weight x spread|", head, each),
-    ])  # fmt: skip
+    ])
 
 
 def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str]], program: str) -> Markup:
@@ -192,11 +192,11 @@ def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str
         if examples:
             rows.append((f"training data of {name}", Words(f"digest of the examples in the model {examples}")))
         rows += [(f"training data of {name}", Words(f"digest in the model, BLAKE2b {digest}"))
-                 for digest in model.continued.get("inputs", [])]  # fmt: skip
+                 for digest in model.continued.get("inputs", [])]
     rows += [(name, Words(f"data of this page, SHA-256 {digest}")) for name, digest in data]
     if not all(model.solved or model.chosen.get("data") or model.continued for _, model in models):
         parts.append(paragraph("Models have a digest of their training data from --algorithm auto with files, vwlite "
-                               "solve and train --continue."))  # fmt: skip
+                               "solve and train --continue."))
     return joined([*parts, table("Files", ("file", "digest"), rows), paragraph(f"This page: {program}.")])
 
 

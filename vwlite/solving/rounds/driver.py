@@ -48,7 +48,7 @@ class RoundRow:
         refused = "" if self.taken else "  refused"
         losses = f"{self.loss:>16.10g} {self.objective:>16.10g}"
         return (f"{self.round:>6} {losses} {self.gap:>13.6g} {100 * share:>9.3g} {self.step:>9.3g} "
-                f"{self.nonzeros:>9}{refused}")  # fmt: skip
+                f"{self.nonzeros:>9}{refused}")
 
 
 @dataclass
@@ -174,7 +174,7 @@ class Rounds:
         loss, descent, s = sums[1] / sums[0], self.descent, self.settings
         if s.constant and is_one_sided(s.loss, sums):
             raise DataError("all labels of all shards are on one side: the optimal intercept is infinite; use "
-                            "--no-constant, or other data")  # fmt: skip
+                            "--no-constant, or other data")
         dual = DualPoint(s.loss, s.constant, sums, slopes, second)
         state.lower_bound = max(state.lower_bound, dual.bound(s.l1, s.l2, s.radius))
         step = descent.step
@@ -192,15 +192,15 @@ class Rounds:
         for one, other in pairwise(parts):
             if one.shard == other.shard:
                 raise DataError(f"{one.name} and {other.name} have the same examples, which would count twice: leave "
-                                "one out")  # fmt: skip
+                                "one out")
             if one.columns != other.columns:
                 raise DataError(f"{one.name} and {other.name} are tables whose columns have different roles: set "
-                                "them with --label, --numeric, --categorical and the like")  # fmt: skip
+                                "them with --label, --numeric, --categorical and the like")
         known = {shard for shard, _, _ in self.state.shards}
         for part in parts:
             if known and part.shard not in known:
                 raise DataError(f"{part.name} has other examples than in the rounds before: all rounds need the same "
-                                "shards; restart for others")  # fmt: skip
+                                "shards; restart for others")
         return parts
 
     def _first(self, parts: list[ShardSums]) -> None:
@@ -290,4 +290,4 @@ class Rounds:
                 "passes": float(self.descent.rounds if self.descent is not None else 0),
                 "data": f"{checksum(b''.join(bytes.fromhex(shard) for shard, _, _ in state.shards)):016x}",
             },
-        )  # fmt: skip
+        )

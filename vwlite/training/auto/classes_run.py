@@ -34,7 +34,7 @@ class AutoClassTraining(AutoTraining):
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
         if "passes" in o.given and o.passes == 1:
             raise UsageError("--algorithm auto learns classes in several passes, also from standard input: leave "
-                             "--passes 1 out, or use --algorithm gd")  # fmt: skip
+                             "--passes 1 out, or use --algorithm gd")
         super().__init__(o, job, stack, source)
         self.class_names = self.learner.class_names
 
@@ -85,7 +85,7 @@ class AutoClassTraining(AutoTraining):
         return ClassSelection(
             make_loss(self.settings), data, self.validation, classes=self.lane_classes, named=self.width,
             has_offsets=self.settings.constant,
-        )  # fmt: skip
+        )
 
     def _lanes(self, name: str, folds: int) -> Lanes:
         normalizer = Normalizer(name, self.dense if name == "center" else ())
@@ -106,7 +106,7 @@ class AutoClassTraining(AutoTraining):
         learner = GivenPredictions(
             make_rule(settings, loss, expander.constant_key), loss, expander, class_names=self.class_names,
             predictions=self.options.predictions is not None, raw_predictions=self.options.raw_predictions is not None,
-        )  # fmt: skip
+        )
         learner.answers_blank_lines = True
         return learner
 

@@ -104,7 +104,7 @@ def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:
 def _check_finite(w: Any) -> None:
     if not all(map(math.isfinite, w)):
         raise DataError("the model would have weights that are too large for a 32-bit float: scale the labels or the "
-                        "values")  # fmt: skip
+                        "values")
 
 
 def load_intercept(learner: Learner, value: float, examples: int) -> float:
@@ -129,7 +129,7 @@ def described(c: GridCandidate, chosen: dict[str, Any]) -> str:
 VALUES = {
     "none": "values as they are", "l2": "values scaled to length 1", "log": "logarithms scaled to length 1",
     "center": "values minus their means",
-}  # fmt: skip
+}
 
 
 def update_of(best: PassResult) -> str:

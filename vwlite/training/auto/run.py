@@ -581,7 +581,7 @@ class AutoTraining(Training):
             raise DataError(f"labels are {said}, but --loss logistic needs -1 and 1, or 0 and 1: add --labels NEG,POS")
         if self.options.class_weight is not None and choice.loss != "logistic":
             raise DataError(f"--class-weight needs labels that are classes: {choice.why}; name two with --labels, or "
-                            "several with --oaa")  # fmt: skip
+                            "several with --oaa")
         settings = replace(self.settings, loss=choice.loss, labels=choice.labels)
         if "link" not in self.options.typed:
             settings = replace(settings, link=usual_link(settings))
@@ -727,7 +727,7 @@ class AutoTraining(Training):
         learner = GivenPredictions(
             rule, loss, expander, scale=fold.scale, shift=fold.shift, link=settings.link,
             predictions=self.options.predictions is not None, raw_predictions=self.options.raw_predictions is not None,
-        )  # fmt: skip
+        )
         low, high = loss_function(settings.loss).first_range
         labels = self.summary.labels
         learner.min_label = min(low, min(labels, default=low))
@@ -782,7 +782,7 @@ class AutoTraining(Training):
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
             "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
             "loss is": f"{kind} {called(self.settings.loss)}",
-        }  # fmt: skip
+        }
 
     def _data(self) -> dict[str, str]:
         """A digest of the examples, which does not depend on how they are split into files and written there. Without,

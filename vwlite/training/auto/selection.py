@@ -187,7 +187,7 @@ class Selection:
     def run(
         self, candidates: Sequence[GridCandidate], passes: int, threads: int,
         after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
-    ) -> GridCandidate | None:  # fmt: skip
+    ) -> GridCandidate | None:
         """The best candidate, all of them side by side. after: called after each pass."""
         from concurrent.futures import ThreadPoolExecutor  # not at the top: few examples need no race
 
@@ -210,7 +210,7 @@ class Selection:
     def run_in_turn(
         self, candidates: Sequence[GridCandidate], passes: int,
         after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
-    ) -> GridCandidate | None:  # fmt: skip
+    ) -> GridCandidate | None:
         """As `run`, with the same result, in the memory of one candidate: those that stay in the race begin again."""
         for limit in sorted({*(min(number, passes) for number in RACE), passes}):
             for c in [c for c in candidates if not c.ended]:
@@ -236,7 +236,7 @@ class Selection:
             c.lanes.learn(
                 batch, folds[at : at + len(batch)], mean=labels.mean, scale=labels.scale,
                 initial_scale=labels.initial_scale,
-            )  # fmt: skip
+            )
             at += len(batch)
             self.learned += len(batch)
         if number <= len(c.passes):

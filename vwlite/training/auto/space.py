@@ -99,7 +99,7 @@ class Space:
                     if name != AUTO.name and option in refused(ALGORITHMS[name]):
                         why = refused(ALGORITHMS[name])[option]
                         raise UsageError(f"--try {option_name(option)[2:]} has no effect with --algorithm {name}: "
-                                         f"{why}")  # fmt: skip
+                                         f"{why}")
             return [name for name in named.values if name != AUTO.name]
         fit = [a.name for a in ALGORITHMS.values() if self.loss in a.losses and not set(options) & set(refused(a))]
         found = [name for name in fit if name in USUAL] or fit
@@ -143,7 +143,7 @@ class Space:
         at = (
             u if isinstance(x, Values) else min(max(u + NEAR * (2 * move - 1), 0.0), 1.0)
             for x, u, move in zip(dimensions, point.at, moves, strict=True)
-        )  # fmt: skip
+        )
         return Point(point.algorithm, tuple(at))
 
     def words(self, point: Point, share: float = 1.0) -> list[str]:

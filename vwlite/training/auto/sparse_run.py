@@ -28,7 +28,7 @@ from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.model import VALUES, WeightScale
 from vwlite.training.auto.run import ORDERED, ROBUST, AutoTraining
 from vwlite.training.auto.selection import GridCandidate
-from vwlite.training.auto.sparse import (  # fmt: skip
+from vwlite.training.auto.sparse import (
     NORMALIZATIONS,
     JudgedLearner,
     LearnerMaker,
@@ -305,7 +305,7 @@ class SparseTraining(AutoTraining):
         slots = slots_of(
             learner.rule, memoryview(keys),
             {name: memoryview(array("d", [x] * len(keys))) for name, x in fields.items()},
-        )  # fmt: skip
+        )
         learner.rule.load({"t": float(self.summary.examples), "shift": 0.0, "scale": rate}, slots)
 
     def chosen(self) -> dict[str, Any]:
@@ -316,14 +316,14 @@ class SparseTraining(AutoTraining):
             "normalize": self.grid.normalize, **reported(self.point), "best loss": self.front[-1].loss,
             "largest gain": self._largest_gain, "kept": (self.baseline - self.point.loss) / self._largest_gain,
             "loss is": f"progressive {called(self.settings.loss)}",
-        }  # fmt: skip
+        }
 
     def _doubts(self) -> Iterator[str]:
         yield from super()._doubts()
         measures = self.measures(self._held_tally or self.learner.progressive)
         if self.point is not None and is_worse(measures["average loss"], measures.get("average loss" + BASELINE)):
             yield ("the loss above, of all rows before they were learned, is worse than that of the best constant; on "
-                   "the later rows, by which the model was chosen, it is better")  # fmt: skip
+                   "the later rows, by which the model was chosen, it is better")
 
     def more_for_report(self) -> dict[str, Any]:
         front = [{**reported(p), "chosen": p == self.point} for p in self.front]

@@ -12,7 +12,7 @@ RESUMING = (
 WRITTEN = (
     "final_regressor", "readable_model", "invert_hash", "output_feature_regularizer_binary",
     "output_feature_regularizer_text",
-)  # fmt: skip
+)
 
 
 class Bfgs(LinearLayer):

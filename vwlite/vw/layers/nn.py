@@ -72,7 +72,7 @@ class Nn(Symmetric):
         for flag, called in (
             (multitask, "multitask sharing"), (a.flag("meanfield"), "mean field"), (dropout, "dropout"),
             (inpass, "input passthrough"),
-        ):  # fmt: skip
+        ):
             if flag:
                 s.streams.info(f"using {called} for neural network {words}")
 

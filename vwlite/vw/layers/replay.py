@@ -62,7 +62,7 @@ class ReplayB(Replay):
     excludes = (
         "bootstrap", "boosting", "active", "confidence", "oaa", "csoaa", "multilabel_oaa", "ect", "csoaa_ldf",
         "wap_ldf",
-    )  # fmt: skip
+    )
 
 
 class ReplayM(Replay):

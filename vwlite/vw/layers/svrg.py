@@ -21,7 +21,7 @@ class Svrg(LinearLayer):
     excludes = (
         *GD_FLAGS, "adax", *BETTING, "noop", "l1", "l2", "sparse_l2", "feature_mask", "nn", "baseline", "active",
         "confidence",
-    )  # fmt: skip
+    )
 
     def __init__(self, base: LinearLayer, s: Setup) -> None:
         super().__init__(self.name, base.stepper, s.streams)

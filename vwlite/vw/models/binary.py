@@ -72,7 +72,7 @@ STATE = [
     ("weighted_labeled_examples", "<d"), ("weighted_labels", "<d"), ("weighted_unlabeled_examples", "<d"),
     ("example_number", "<Q"), ("total_features", "<Q"), ("total_weight", "<d"),
     ("sd::oec.weighted_labeled_examples", "<d"), ("current_pass", "<Q"), ("l1_state", "<d"), ("l2_state", "<d"),
-]  # fmt: skip
+]
 
 
 @dataclass
@@ -321,7 +321,7 @@ def read_rest(h: Header, source: _Bytes, width: int) -> VwModel:
 
 LATER = {
     "total_weight": 0.0, "sd::oec.weighted_labeled_examples": 0.0, "current_pass": 0, "l1_state": 0.0, "l2_state": 1.0,
-}  # fmt: skip
+}
 
 
 def _has(version: Version, name: str) -> bool:

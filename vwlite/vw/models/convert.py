@@ -22,7 +22,7 @@ _KNOWN = (
     "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "noconstant", "hash", "learning_rate",
     "power_t", "sgd", "adaptive", "normalized", "invariant", "link", "hash_seed", "random_seed",
     "bfgs", "conjugate_gradient", "l1_state", "l2_state",
-)  # fmt: skip
+)
 
 
 def from_vw(path: str, data: bytes) -> Model:
@@ -83,7 +83,7 @@ def from_vw(path: str, data: bytes) -> Model:
         state={name: array_of(columns[i].tobytes(), "f") for i, name in enumerate(fields)} if whole else {},
         weights_only=not whole,
         program=f"Vowpal Wabbit {'.'.join(map(str, header.version))}",
-    )  # fmt: skip
+    )
 
 
 def _in_order(model: vw.VwModel) -> vw.VwModel:
@@ -112,7 +112,7 @@ def _settings(a: Arguments, header: vw.Header, found: vw.VwModel) -> Settings:
         ignore_linear=text("ignore_linear"), learning_rate=a.get("learning_rate", 0.5), power_t=a.get("power_t", 0.5),
         initial_t=(found.state or {}).get("initial_t", 0.0),
         link=a.get("link", "identity"),
-    )  # fmt: skip
+    )
 
 
 def to_vw(path: str, model: Model) -> bytes:
@@ -149,7 +149,7 @@ def to_vw(path: str, model: Model) -> bytes:
             "initial_t": s.initial_t, "norm normalizer": rule["norm_sum"], "t": s.initial_t + rule["t"],
             "dump_interval": 1.0, "min_label": low, "max_label": high, "total_weight": rule["weight_sum"],
             "l1_state": rule["gravity"], "l2_state": rule["contraction"],
-        })  # fmt: skip
+        })
     else:
         floats.extend(to_float(w) for w in model.weights)
     if not (all_finite(memoryview(floats)) and isfinite(low) and isfinite(high)):

@@ -72,7 +72,7 @@ class ModelWriter:
         return Header(
             a.get("id", ""), stepper.min_label, stepper.max_label, self.plan.bits, list(a.get("ngram", [])),
             list(a.get("skips", [])), self._options(a.flag("predict_only_model")),
-        )  # fmt: skip
+        )
 
     def _model(self) -> VwModel:
         s = self.setup
@@ -95,7 +95,7 @@ class ModelWriter:
                 "sd::oec.weighted_labeled_examples": t.old_weighted_labeled_examples,
                 "current_pass": t.current_pass, "l1_state": getattr(rule, "gravity", 0.0) + s.owed,
                 "l2_state": getattr(rule, "contraction", 1.0),
-            }  # fmt: skip
+            }
         slots, columns = SlotLayout(rule, self.plan.fields).columns()
         return VwModel(header, state, len(columns), slots, woven(columns))
 

@@ -31,7 +31,7 @@ class BatchLinear(LinearLayer):
     def __init__(
         self, name: str, stepper: Stepper, streams: Streams, solver: PassSolver, regularizer: Regularizer, bits: int,
         constant_key: int, tests: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(name, stepper, streams)
         self.solver, self.regularizer, self.bits, self.constant_key = solver, regularizer, bits, constant_key
         self.tests = tests

@@ -25,7 +25,7 @@ class CsvParser:
     def __init__(
         self, features: FeatureHashing, warn: Callable[[str], None], *, separator: str, has_head: bool,
         head: str | None, scales: str,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """head: the names of the columns, instead of the first line if there is one. scales: NAMESPACE:FACTOR,...
 
         CsvError if these are malformed.

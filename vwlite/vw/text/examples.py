@@ -217,7 +217,7 @@ class ExampleSource:
             lambda stop: map(Task, self._blocks(stop)),
             lambda: _Parsing(self.features, numbers=self.cache is not None, labels_in_tags=not self.simple), threads=1,
             stop=self.stop, helps=total_size(self.paths) is not None,
-        )  # fmt: skip
+        )
         try:
             for parsed in ahead:
                 self.excess = {}
@@ -337,7 +337,7 @@ class _Parsing(Parsing):
         self.parser = Parser(
             hash_all=features.hash_all, hash_seed=features.hash_seed, stop_at_fault=False,
             labels_in_tags=labels_in_tags, vw_compatible_only=True,
-        )  # fmt: skip
+        )
         self.numbers = numbers
 
     def parse(self, task: Task | UnreadableInput, batch: Batch) -> Parsed:

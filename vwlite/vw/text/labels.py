@@ -437,4 +437,4 @@ def _differences(given: list[int], predicted: list[int]) -> float:
 
 LABELS: dict[str, Any] = {
     "SIMPLE": Simple, "MULTICLASS": Multiclass, "CS": Costs, "MULTILABEL": Multilabels, "LINES": Lines,
-}  # fmt: skip
+}
