@@ -47,7 +47,7 @@ def test_it_is_the_same_as_importances_in_the_data(vwlite, tmp_path, kind, label
             said = vwlite("train", plain, *options, "--class-weight", typed, "-m", tmp_path / "a.model").err
         vwlite("train", weighted, *options, "-m", tmp_path / "b.model")
         assert learned(tmp_path / "a.model") == learned(tmp_path / "b.model"), (name, said)
-        assert "note: --class-weight bends probabilities" in said
+        assert "note: --class-weight: probabilities are not calibrated" in said
         assert ("vwlite calibrate" in said) == (kind != "oaa")
 
 

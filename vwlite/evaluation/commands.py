@@ -209,8 +209,8 @@ def report_command(options: ReportOptions) -> int:
 
     One HTML file without scripts, that loads nothing: how good the model is, beside the best constant and with
     intervals; the losses of its training; ROC, precision and recall, calibration; its weights by column or namespace,
-    and the largest; the worst predictions, and what spoke for the mistake; notes on the data; how to make the model
-    again. DATA are read several times: files, not a pipe.
+    and the largest; the worst predictions, and the features that moved their scores away from the labels; notes on the
+    data; how to make the model again. DATA are read several times: files, not a pipe.
     """
     return run("vwlite.evaluation.report:report", options)
 
@@ -224,9 +224,9 @@ def report_command(options: ReportOptions) -> int:
 )
 @worst_options
 def worst_command(options: WorstOptions) -> int:
-    """Show the examples of DATA with the largest loss, and what spoke for the mistake.
+    """Show the examples of DATA with the largest loss, and the features that moved the score away from the label.
 
-    A feature spoke for it if its contribution, weight times value, moved the score away from the label; with classes,
-    if it preferred the class with the largest score among the others to that of the label. DATA need labels.
+    A feature does if its contribution, weight times value, has the wrong sign; with classes, if it prefers the class
+    with the largest score among the others to that of the label. DATA need labels.
     """
     return run("vwlite.evaluation.worst:worst", options)

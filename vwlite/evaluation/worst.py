@@ -1,4 +1,4 @@
-"""The examples with the largest loss, and what spoke for the mistake."""
+"""The examples with the largest loss, and the features that moved the score away from the label."""
 
 import sys
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class WorstRow(NamedTuple):
     """A line with a large loss. label, prediction: as in the data and as `vwlite predict` writes it.
 
     explanation: of the score, or, with classes, of how far the score of `rival` is above that of the label; listed are
-    only contributions that spoke for the mistake.
+    only contributions that moved the score away from the label.
     """
 
     loss: float

@@ -100,5 +100,5 @@ def about_weights(settings: Settings) -> str:
     again = "the model does not keep it: type it again with -i"
     if settings.loss != "logistic":
         return f"--class-weight: {again}"
-    mends = "" if settings.oaa else " (vwlite calibrate mends that)"
-    return f"--class-weight bends probabilities: they are those of weighted data{mends}; {again}"
+    mends = "" if settings.oaa else " (vwlite calibrate corrects that)"
+    return f"--class-weight: probabilities are not calibrated, as they are those of weighted data{mends}; {again}"

@@ -298,8 +298,8 @@ class TrainOptions(InputOptions):
     )
     continued: str | None = option(
         None, "--continue", "continued", group=OUT, type=PATH, metavar="MODEL", writes=True,
-        help="Continue MODEL and replace it, or start it. The input of its last run is refused; a run that is "
-             "interrupted changes nothing: `vwlite help cron`.",
+        help="Continue MODEL and replace it. If it is not there, a new one is written. The input of its last run is "
+             "refused; a run that is interrupted changes nothing: `vwlite help cron`.",
     )
     again: bool = option(
         False, "--again", group=OUT, help="With --continue: learn the input of the last run again."

@@ -154,7 +154,7 @@ def of_worst(rows: Iterable[Any]) -> Markup:
         )
         for row in rows
     ]
-    head = ("line", "label", "prediction", "loss", "what spoke for the mistake: feature (contribution)")
+    head = ("line", "label", "prediction", "loss", "features that moved the score away from the label (contribution)")
     return table("The rows with the largest loss", head, lines)
 
 
