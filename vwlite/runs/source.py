@@ -1,11 +1,11 @@
 """The examples of a run: the batches of its DATA, parsed, or read from the cache of an earlier run or pass."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
@@ -142,12 +142,26 @@ def shaping_of(
     return found
 
 
+class ClassWeights(Protocol):
+    """What multiplies importances by weights of labels."""
+
+    needs_counts: bool
+
+    def count(self, batches: Iterable[Batch]) -> None: ...
+
+    def apply(self, batch: Batch) -> Batch: ...
+
+    def check(self) -> None: ...
+
+
 class Source:
     """The batches of DATA, once or several times, and the cache that the options ask for.
 
     known: a cache may add to its classes; names that are new to its features come with the batches, as no cache has
     them. bad: counts the bad lines; who reads hands them on. share_numbers: for `CacheReader.batches`.
     """
+
+    weights: "ClassWeights | None" = None  # of labels, by which importances are multiplied; caches do not have them
 
     def __init__(
         self, options: TrainOptions, settings: Settings, known: DataNames, bad: BadLines, *, share_numbers: bool = False
@@ -162,11 +176,6 @@ class Source:
         self.keeps_batches = options.passes > 1  # after the first pass, in a cache
         self.keeps_text = options.holdout_to is not None  # in what is parsed
         self.spaces = False  # batches have the hashes of namespaces
-        self._weights = None
-        if options.class_weight is not None:
-            from vwlite.runs.class_weight import ClassWeights
-
-            self._weights = ClassWeights(options.class_weight, settings, known.classes)
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -200,21 +209,21 @@ class Source:
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """One pass over the data; each batch is valid until the next. stop: whether to end it early.
 
-        What was parsed to its end is the cache of the passes that follow. Caches do not have the weights of classes.
+        What was parsed to its end is the cache of the passes that follow.
         """
-        if self._weights is not None and self._weights.needs_counts:
+        if self.weights is not None and self.weights.needs_counts:
             # A cache is taken, not made: bad lines are reported by the pass that follows.
             counted = self._unweighted if self._cache is not None else partial(self.batches_of, self._options.data)
             with counted(stop) as batches:
-                self._weights.count(parsed.batch for parsed in batches)
+                self.weights.count(parsed.batch for parsed in batches)
         with self._unweighted(stop) as batches:
             yield map(self._weighted, batches)
-        if self._weights is not None and not stop():
-            self._weights.check()
+        if self.weights is not None and not stop():
+            self.weights.check()
 
     def _weighted(self, parsed: Parsed) -> Parsed:
-        if self._weights is not None:
-            self._weights.apply(parsed.batch)
+        if self.weights is not None:
+            self.weights.apply(parsed.batch)
         return parsed
 
     @contextmanager
@@ -245,7 +254,7 @@ class Source:
         """A batch of the last pass, if it kept them; counted from 0."""
         assert self._cache is not None
         batch = self._cache.batch(number)
-        return batch if self._weights is None else self._weights.apply(batch)
+        return batch if self.weights is None else self.weights.apply(batch)
 
     @contextmanager
     def batches_of(self, paths: Sequence[str], stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:

@@ -89,6 +89,10 @@ class Training(Run):
         super().__init__(o, learner, settings, stack)
         self.job, self.feature_names = job, job.known.features
         self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.unchanged)
+        if o.class_weight is not None:
+            from vwlite.training.class_weight import ClassWeights
+
+            self.source.weights = ClassWeights(o.class_weight, settings, job.known.classes)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end
@@ -311,7 +315,7 @@ class Training(Run):
         results = self.results()
         numbers, notes = together(self.notes(), unseen)
         if self.options.class_weight is not None:
-            from vwlite.runs.class_weight import about_weights
+            from vwlite.training.class_weight import about_weights
 
             notes.append(about_weights(self.settings))
         if self.continuing is not None:
