@@ -37,10 +37,3 @@ def feature_hash(name: bytes, namespace: bytes, hash_all: bool = False, seed: in
 def namespace_of(name: str) -> str:
     """The namespace of a column: its name without what VW text cannot hold."""
     return "".join("_" if c <= " " or c in ":|" else c for c in name)
-
-
-try:  # hashlib has the same function, but loads OpenSSL for others: a twentieth of the start of a command
-    from _blake2 import blake2b  # type: ignore[import-not-found]
-except ImportError:
-    from hashlib import blake2b
-__all__ = ["blake2b"]

@@ -9,7 +9,7 @@ from vwlite.dask.commands import DaskTrainOptions
 from vwlite.dask.parts import Listing
 from vwlite.dask.state import FinishedRounds, read_state, write_state
 from vwlite.dask.work import ShardJob
-from vwlite.hashing import blake2b
+from vwlite.digest import blake2b
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.run import say
 

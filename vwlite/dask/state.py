@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.hashing import blake2b
 from vwlite.output.atomic import AtomicFile
 
 SUFFIX = ".rounds"

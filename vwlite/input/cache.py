@@ -28,8 +28,8 @@ from vwlite import __version__
 from vwlite.core.base.checksum import checksum
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.dictionary import Dictionary
+from vwlite.digest import blake2b
 from vwlite.errors import CannotCreateError, NoInputError, UsageError, WriteError
-from vwlite.hashing import blake2b
 from vwlite.input.ahead import read_ahead
 from vwlite.output.atomic import AtomicFile
 

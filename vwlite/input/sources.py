@@ -1,7 +1,6 @@
 """Which files are data: whether they can be read, and what to do about those that are something else."""
 
 import errno
-import glob
 import os
 import re
 import stat
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 
 from vwlite.errors import DataError, NoInputError
 from vwlite.input import looks_like_vw
-from vwlite.output.shell_words import quoted
 from vwlite.output.stdio import say
 
 
@@ -82,6 +80,11 @@ _FIRST_OF_SPREADSHEETS = (
 
 def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
     """The sentence about a file that cannot be read. data: it is one of the DATA, else a model or the like."""
+    import glob
+    from difflib import get_close_matches
+
+    from vwlite.output.shell_words import quoted
+
     said = f"{path}: {e.strerror}"
     if e.errno == errno.EISDIR and data:
         return f"{said}: {quoted(path.rstrip('/') or path)}/* names the files in it"
@@ -99,14 +102,14 @@ def unreadable(path: str, e: OSError, *, data: bool = True) -> str:
         return f"{said}: write spaces between files, {path.replace(',', ' ')}"
     names = os.listdir(folder or ".") if os.access(folder or ".", os.R_OK) else []
     others = [n for n in names if n[0] != "." and _DIGITS.sub("0", n) != _DIGITS.sub("0", name)]  # day3 is not day2
-    from difflib import get_close_matches
-
     alike = get_close_matches(name, others, 1, 0.8)
     return f"{said} (did you mean {os.path.join(folder, alike[0])}?)" if alike else said
 
 
 def _instead(scheme: str, url: str, data: bool) -> str:
     """How to read a URL, as the end of a sentence."""
+    from vwlite.output.shell_words import quoted
+
     if scheme == "file":
         return f": name the file, {url.removeprefix('file://')}"
     fetch = _FETCH.get(scheme, "").format(quoted(url))
@@ -118,6 +121,8 @@ def _instead(scheme: str, url: str, data: bool) -> str:
 
 def not_data(head: bytes, path: str) -> str:
     """What a file is by its first bytes, and what to do with it, if it is one of ours; else nothing."""
+    from vwlite.output.shell_words import quoted
+
     name = "FILE" if path == "<stdin>" else quoted(path)
     text = head[:2048].replace(b"\0", b"")
     if looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text):

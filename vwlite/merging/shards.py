@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.hashing import blake2b
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import brief

@@ -35,8 +35,8 @@ from typing import IO, TYPE_CHECKING, Any
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
+from vwlite.digest import blake2b
 from vwlite.errors import DataError
-from vwlite.hashing import blake2b
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import IO
 
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError
-from vwlite.hashing import blake2b
 from vwlite.input import looks_like_vw
 from vwlite.input.reader import check_file
 from vwlite.model.file import Model, inconsistency, read_own

@@ -343,7 +343,7 @@ def _shortened(target: "Path") -> str:
     name = os.fsencode(target.name)
     if len(name) <= space:
         return target.name
-    from vwlite.hashing import blake2b
+    from vwlite.digest import blake2b
 
     digest = blake2b(name, digest_size=_DIGEST).hexdigest()
     return name[: max(0, space - 1 - len(digest))].decode("utf-8", "ignore") + "~" + digest

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,14 +11,12 @@ from vwlite.errors import UsageError
 from vwlite.options.command import Command, Option, run
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
 from vwlite.options.taking import takes
-from vwlite.options.types import (
-    PATH,
-    Number,
-    Whole,
-)
+from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import InputOptions, TrainOptions
-from vwlite.training.auto.space import PRIMES, Dimension, Range, Values
+
+if TYPE_CHECKING:
+    from vwlite.training.auto.space import Dimension
 
 TUNE = "Tune"
 _CHOOSING = "of the learned examples or their labels, and settings are compared on the same ones: use it as an option"
@@ -35,7 +33,9 @@ class TryType(click.ParamType):
 
     name = "try"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Dimension]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[str, Dimension]":
+        from vwlite.training.auto.space import Range, Values
+
         name, is_said, text = str(value).partition("=")
         spec = TRIED.get(name.lstrip("-").replace("-", "_"))
         if not is_said or not text:
@@ -69,6 +69,8 @@ class TryType(click.ParamType):
 
 
 def _check_tries(o: "TuneOptions") -> None:
+    from vwlite.training.auto.space import PRIMES
+
     names = [name for name, _ in o.tries]
     for name in names:
         if names.count(name) > 1:
@@ -81,7 +83,7 @@ def _check_tries(o: "TuneOptions") -> None:
 class TuneOptions(TrainOptions):
     """The options of `vwlite tune`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
 
-    tries: tuple[tuple[str, Dimension], ...] = option(
+    tries: "tuple[tuple[str, Dimension], ...]" = option(
         (), "--try", "tries", group=TUNE, type=TryType(), metavar="NAME=VALUES", multiple=True, check=_check_tries,
         help="Try only these values of an option of train. VALUES are as in l1=0,1e-6,1e-5 or l1=1e-6..1e-2:log (or "
              ":lin); algorithm=NAME,NAME and normalize=, passes= too. May be repeated.",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.learner import Learner
+from vwlite.digest import blake2b
 from vwlite.errors import CheckError, DataError, UsageError
-from vwlite.hashing import blake2b
 from vwlite.input.reader import check_file
 from vwlite.input.sources import display_name
 from vwlite.model.header import MOST_INPUTS

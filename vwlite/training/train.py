@@ -6,7 +6,6 @@ from dataclasses import replace
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.sources import check_sources
-from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Kept
 from vwlite.runs.options import TrainOptions
@@ -38,7 +37,10 @@ def train(o: TrainOptions) -> int:
             model = read_model(o.initial, uncalibrated=True)
         if continuing is not None:
             continuing.begin(model, lambda: frame.signal is not None)
-        o = with_counted_classes(o, lambda: frame.signal is not None)
+        if o.typed.get("classes") == "auto":
+            from vwlite.runs.counted import with_counted_classes
+
+            o = with_counted_classes(o, lambda: frame.signal is not None)
         job = prepared(o, model, in_place=_in_place(o))._replace(continuing=continuing)
         if model is not None:
             from vwlite.runs.unseen import Unseen

@@ -28,8 +28,8 @@ from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.core.learn.labels import best_constant
 from vwlite.core.learn.losses import Loss, Quantile
 from vwlite.core.learn.tally import Tally
+from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
-from vwlite.hashing import blake2b
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.model.header import COUNTERS
