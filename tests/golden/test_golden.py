@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,10 @@ def test_pickles_predict_and_go_on(path):
     expected = np.load(path.with_suffix(".npy"))
     found = estimator.predict(x)
     assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
-    again = pickle.loads(pickle.dumps(estimator))
+    content = pickle.dumps(estimator)
+    named = re.findall(rb"vwlite\.\w+(?:\.\w+)*", content)
+    assert {name.rpartition(b".")[0] for name in named} == {b"vwlite.estimators"}  # modules that stay where they are
+    again = pickle.loads(content)
     assert again.predict(x).tolist() == expected.tolist()
     if path.stem in ("stream", "steps"):
         again.partial_fit(x, expected)

@@ -1,10 +1,12 @@
 """`partial_fit` with algorithm="auto": the one pass of `vwlite train --algorithm auto --passes 1`, call by call."""
 
+import sys
 from array import array
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
 
+import vwlite.runs.options
 from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
@@ -18,6 +20,9 @@ from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
 from vwlite.training.auto.stream import Stream, packed, unpacked
 from vwlite.training.passes import prepared
+
+# Pickles of 0.2.0 have a TrainOptions, and name its module as it was; this one is imported before it.
+sys.modules.setdefault("vwlite.options.run_options", vwlite.runs.options)
 
 State = dict[str, Any]
 NOT_SEVERAL = "partial_fit with algorithm='auto' is for two classes: use fit, or algorithm='gd'"
@@ -163,7 +168,9 @@ class FittedStream(Fitted):
 
     def __getstate__(self) -> State:
         with self.lock:
-            return {"options": self._options, "columns": self._columns, "state": self._learner_run().state()}
+            return {"options": vars(self._options), "columns": self._columns, "state": self._learner_run().state()}
 
     def __setstate__(self, state: State) -> None:
-        self.__init__(state["options"], state["columns"], state["state"])  # type: ignore[misc]
+        options = state["options"]
+        o = TrainOptions(**options) if isinstance(options, dict) else options
+        self.__init__(o, state["columns"], state["state"])  # type: ignore[misc]
