@@ -135,9 +135,12 @@ class Shortage:
 
     def __init__(self) -> None:
         self._said = -SILENCE
+        self.closed = False  # the sockets: what would listen again after a shortage finds none
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         e, now = context.get("exception"), time.monotonic()
+        if self.closed and isinstance(e, ValueError):
+            return
         if not (isinstance(e, OSError) and e.errno in SHORT):
             loop.default_exception_handler(context)
         elif now - self._said >= SILENCE:
@@ -164,7 +167,8 @@ async def _run(
     if parent is not None:
         loop.add_reader(parent, orphaned, parent)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
-    loop.set_exception_handler(Shortage())
+    shortage = Shortage()
+    loop.set_exception_handler(shortage)
     answers.later = loop.call_soon_threadsafe
     servers = [await loop.create_server(partial(kind, answers), sock=s, backlog=AT_ONCE) for kind, s in sockets.items()]
     for s in sockets.values():
@@ -174,6 +178,7 @@ async def _run(
     await ended.wait()
     for server in servers:
         server.close()
+    shortage.closed = True
     ended.clear()
     end = time.monotonic() + GRACE
     while answers.connections and time.monotonic() < end and not ended.is_set():
