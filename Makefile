@@ -58,8 +58,13 @@ help:
 
 install: $(INSTALLED)
 
+# Compiling needs them; the system's Python often comes without.
+HEADERS := import os, sys, sysconfig; at = os.path.join(sysconfig.get_path("include"), "Python.h"); \
+	sys.exit(not os.path.exists(at) and f"{at} is missing: install the headers of this Python (python3-dev or python3-devel)")
+
 .venv/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "vwlite needs Python 3.10 or later: make PYTHON=python3.12")'
+	@$(PYTHON) -c '$(HEADERS)'
 	rm -rf .venv
 	$(PYTHON) -m venv .venv
 

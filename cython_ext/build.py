@@ -39,6 +39,8 @@ SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", "-fsani
 SANITIZED_LINK = ["-fsanitize=address,undefined"]
 STRIPPED = [] if sys.platform == "darwin" else ["-s"]
 QUIET = ["-Wno-unused-function", "-Wno-unreachable-code", "-Wno-sign-compare"]
+# With the Python of Debian and others they are errors; so with every Python.
+STRICT = ["-Wformat", "-Werror=format-security"]
 
 DIRECTIVES = {
     "language_level": 3,
@@ -106,7 +108,7 @@ class BuildExt(build_ext):
                 [source],
                 output_dir=self.build_temp,
                 macros=[("VWLITE_PORTABLE", None)] if _build("PORTABLE") else [],
-                extra_postargs=(SANITIZE if _build("SANITIZE") else FAST) + QUIET,
+                extra_postargs=(SANITIZE if _build("SANITIZE") else FAST) + QUIET + STRICT,
             )
         return made
 

@@ -96,7 +96,7 @@ cdef inline int write_exact(char* out, double v, bint narrow) noexcept nogil:
     if fabs(v) < (1.2e-38 if narrow else 2.3e-308):   # a subnormal number has fewer
         digits = 1
     if v - v != 0:
-        return snprintf(out, LONGEST_NUMBER, "nan" if v != v else "inf" if v > 0 else "-inf")
+        return snprintf(out, LONGEST_NUMBER, "%s", <const char*>("nan" if v != v else "inf" if v > 0 else "-inf"))
     while True:
         snprintf(out, LONGEST_NUMBER, "%.*e", digits - 1, v)
         if digits == (9 if narrow else 17) or (
