@@ -5,7 +5,7 @@ import sys
 
 from vwlite.errors import INTERNAL, ClosedPipe, outcome
 from vwlite.output import stdio
-from vwlite.program import version_text
+from vwlite.versions import version_text
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -32,8 +32,3 @@ def namespace_hash(namespace: bytes, hash_all: bool = False, seed: int = 0) -> i
 def feature_hash(name: bytes, namespace: bytes, hash_all: bool = False, seed: int = 0) -> int:
     """All 32 bits of a feature's hash; its key in a model is `hash & (2**bits - 1)`."""
     return name_hash(name, namespace_hash(namespace, hash_all, seed), hash_all)
-
-
-def namespace_of(name: str) -> str:
-    """The namespace of a column: its name without what VW text cannot hold."""
-    return "".join("_" if c <= " " or c in ":|" else c for c in name)

@@ -1,4 +1,5 @@
-"""Names of columns, classes and labels as options have them: with commas between them, quoted as in CSV."""
+"""Names of columns, classes and labels: as options have them, with commas between them, quoted as in CSV; and the
+namespaces of columns."""
 
 from collections.abc import Sequence
 
@@ -28,3 +29,8 @@ def names_text(names: Sequence[str]) -> str:
 def can_name(word: str) -> bool:
     """Whether a class or a label can have this name: blanks are not at its ends, and it has no control characters."""
     return bool(word) and word == word.strip(" ") and min(word) >= " "
+
+
+def namespace_of(name: str) -> str:
+    """The namespace of a column: its name without what VW text cannot hold."""
+    return "".join("_" if c <= " " or c in ":|" else c for c in name)

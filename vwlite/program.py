@@ -1,76 +1,62 @@
 """The program's commands, as click has them."""
 
 import importlib
-import os
-import sys
 
 import click
 
-from vwlite import __version__
+from vwlite.versions import version_text
 
+# Of each command: the folder whose commands.py has it, and what it does.
 GROUPS = {
     "Train and predict": {
-        "train": "Train a model on data, in one or more passes.",
-        "tune": "Find the best options, and smaller models nearly as good.",
-        "predict": "Predict with a model.",
-        "serve": "Predict over HTTP, with models that may be replaced meanwhile.",
+        "train": ("training", "Train a model on data, in one or more passes."),
+        "tune": ("training", "Find the best options, and smaller models nearly as good."),
+        "predict": ("prediction", "Predict with a model."),
+        "serve": ("serve", "Predict over HTTP, with models that may be replaced meanwhile."),
     },
     "Evaluate and explain": {
-        "evaluate": "Show how good a model's predictions are.",
-        "report": "Make a page about a model and labelled data.",
-        "explain": "Explain the score of each example, feature by feature.",
-        "worst": "Show the examples with the largest loss.",
-        "diff": "Show what differs between two models.",
-        "drift": "Show what differs between the data of two days.",
+        "evaluate": ("evaluation", "Show how good a model's predictions are."),
+        "report": ("evaluation", "Make a page about a model and labelled data."),
+        "explain": ("evaluation", "Explain the score of each example, feature by feature."),
+        "worst": ("evaluation", "Show the examples with the largest loss."),
+        "diff": ("evaluation", "Show what differs between two models."),
+        "drift": ("evaluation", "Show what differs between the data of two days."),
     },
     "Models": {
-        "info": "Show the options, counters, state and size of a model.",
-        "weights": "Show the weights of a model.",
-        "calibrate": "Make the probabilities of a model fit the shares in data.",
-        "names": "Add feature names to a model.",
-        "export": "Export a model as a table, a program, or for Vowpal Wabbit.",
-        "import": "Create a model from a table of weights.",
+        "info": ("inspection", "Show the options, counters, state and size of a model."),
+        "weights": ("inspection", "Show the weights of a model."),
+        "calibrate": ("prediction", "Make the probabilities of a model fit the shares in data."),
+        "names": ("inspection", "Add feature names to a model."),
+        "export": ("export", "Export a model as a table, a program, or for Vowpal Wabbit."),
+        "import": ("export", "Create a model from a table of weights."),
     },
     "Data": {
-        "describe": "Look at data: columns, labels, likely mistakes.",
-        "convert": "Convert tables and other data to VW text.",
-        "check": "Check that models, caches and data are complete and valid.",
+        "describe": ("inspection", "Look at data: columns, labels, likely mistakes."),
+        "convert": ("inspection", "Convert tables and other data to VW text."),
+        "check": ("inspection", "Check that models, caches and data are complete and valid."),
     },
     "Exact solutions": {
-        "solve": "Solve an l1/l2-regularized problem exactly, with a duality gap.",
-        "certify": "Bound a model's suboptimality (duality gap).",
+        "solve": ("solving", "Solve an l1/l2-regularized problem exactly, with a duality gap."),
+        "certify": ("solving", "Bound a model's suboptimality (duality gap)."),
     },
     "Many machines": {
-        "merge": "Merge models trained on shards of the data.",
-        "dask": "Train and predict on many machines with Dask.",
+        "merge": ("merging", "Merge models trained on shards of the data."),
+        "dask": ("dask", "Train and predict on many machines with Dask."),
     },
     "Help and compatibility": {
-        "algorithms": "Explain algorithms and solvers: formulas, options, papers.",
-        "completion": "Install completion with the Tab key for bash, zsh or fish.",
-        "help": "Explain a topic, such as formats, models, errors, glossary.",
-        "vw": "Run Vowpal Wabbit's command lines (`alias vw='vwlite vw'`).",
+        "algorithms": ("help", "Explain algorithms and solvers: formulas, options, papers."),
+        "completion": ("help", "Install completion with the Tab key for bash, zsh or fish."),
+        "help": ("help", "Explain a topic, such as formats, models, errors, glossary."),
+        "vw": ("vw", "Run Vowpal Wabbit's command lines (`alias vw='vwlite vw'`)."),
     },
 }
-COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
-_FOLDERS = {  # in whose commands.py they are
-    "training": "train tune",
-    "prediction": "predict calibrate",
-    "serve": "serve",
-    "evaluation": "evaluate report explain worst diff drift",
-    "inspection": "info weights names describe convert check",
-    "export": "export import",
-    "solving": "solve certify",
-    "merging": "merge",
-    "dask": "dask",
-    "help": "algorithms completion help",
-    "vw": "vw",
-}
+_ROWS = {name: row for group in GROUPS.values() for name, row in group.items()}
+COMMANDS = {name: about for name, (_, about) in _ROWS.items()}
 
 
 def command_of(name: str) -> click.Command:
     """One of COMMANDS."""
-    folder = next(folder for folder, names in _FOLDERS.items() if name in names.split())
-    command: click.Command = getattr(importlib.import_module(f"vwlite.{folder}.commands"), f"{name}_command")
+    command: click.Command = getattr(importlib.import_module(f"vwlite.{_ROWS[name][0]}.commands"), f"{name}_command")
     return command
 
 
@@ -117,7 +103,7 @@ class Program(Commands):
         width = max(map(len, COMMANDS))
         for title, group in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(f"{name:<{width}}", about) for name, about in group.items()])
+                formatter.write_dl([(f"{name:<{width}}", about) for name, (_, about) in group.items()])
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -132,25 +118,3 @@ def program() -> None:
     vwlite predict -m clicks.model new.csv -p predictions.txt
     zcat logs/*.gz | vwlite train -i clicks.model -m clicks.model
     """
-
-
-def version_text() -> str:
-    """The version, and those of what results may depend on."""
-    # Not at the top: only this needs it.
-    from vwlite.core.base.targets import instruction_set
-
-    versions = f"vwlite {__version__}\nnumpy {_numpy_version()}\nPython {sys.version.split()[0]}"
-    return f"{versions}\ninstructions {instruction_set()}"
-
-
-def _numpy_version() -> str:
-    """From the name of the folder beside NumPy: to import that, or importlib.metadata, takes longer than all else."""
-    for folder in sys.path:
-        if os.path.isdir(os.path.join(folder, "numpy")):
-            names = [name for name in os.listdir(folder) if name.startswith("numpy-") and name.endswith(".dist-info")]
-            if names:
-                return names[0].removesuffix(".dist-info").removeprefix("numpy-")
-            break
-    from importlib.metadata import version
-
-    return version("numpy")

@@ -21,8 +21,8 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells, time_of
 from vwlite.core.text.parser import Parser
 from vwlite.core.text.tables import TableParser, delimiters_of_cells, json_stop_of, split, whole
-from vwlite.hashing import namespace_of
 from vwlite.input.schema import MISSING, ROLES, Schema
+from vwlite.names import namespace_of
 
 WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "50%", "5% x", "a%20b", "%3Ax%3", "line\nend",
          "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12", "seventeen_letters", "naïve—café", "x" * 40, "\t",

@@ -13,7 +13,7 @@ from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
 from vwlite.evaluation.worst import worst_rows
 from vwlite.input.pipeline import parsed_batches
-from vwlite.inspection.weights import weights_of_data
+from vwlite.inspection.weights_of_data import weights_of_data
 from vwlite.model import read_model
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened

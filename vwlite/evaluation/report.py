@@ -19,7 +19,7 @@ from vwlite.evaluation.page.markup import Markup, columns, joined, page, paragra
 from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.worst import WorstRow, worst_rows
 from vwlite.inspection.describe import notes_on
-from vwlite.inspection.weights import WeightsOfData, weights_of_data
+from vwlite.inspection.weights_of_data import WeightsOfData, weights_of_data
 from vwlite.model.weights import largest
 from vwlite.output.json_text import json_text
 from vwlite.runs.frame import RunFrame

@@ -8,10 +8,11 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.interactions import WILDCARD, concrete
 from vwlite.errors import DataError
-from vwlite.hashing import namespace_hash, namespace_of
+from vwlite.hashing import namespace_hash
 from vwlite.input.schema import Schema
 from vwlite.model import Model
 from vwlite.model.learners import make_loss
+from vwlite.names import namespace_of
 
 MAX_TERMS = 10_000  # interactions that wildcards expand to
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.errors import DataError, UsageError
 from vwlite.export.linear import Linear
-from vwlite.hashing import feature_hash, namespace_of
+from vwlite.hashing import feature_hash
 from vwlite.input.schema import NAMES, OPTIONAL, Schema
+from vwlite.names import namespace_of
 from vwlite.output.text import printable
 
 HEAD = """\

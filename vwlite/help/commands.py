@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from vwlite.help.algorithms import NAMES
 from vwlite.help.completion import SHELLS
 from vwlite.options.command import Command, Option, run
 from vwlite.options.types import Choice
@@ -65,6 +64,8 @@ class AlgorithmType(click.ParamType):
     name = "name"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from vwlite.help.algorithms import NAMES
+
         if value in NAMES:
             return str(value)
         from vwlite.options.nearest import did_you_mean
@@ -74,6 +75,8 @@ class AlgorithmType(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
         from click.shell_completion import CompletionItem
+
+        from vwlite.help.algorithms import NAMES
 
         return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 

@@ -29,9 +29,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vwlite.delimiters import is_delimiter, is_escape
-from vwlite.hashing import namespace_of
 from vwlite.input import MISSING as MISSING
 from vwlite.input import MOST_WORDS as MOST_WORDS
+from vwlite.names import namespace_of
 
 ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
 ONCE = ("label", "importance", "tag")  # roles of one column at most

@@ -13,10 +13,10 @@ from vwlite.core.text.cells import Cells
 from vwlite.core.text.parser import Parser, detect
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
-from vwlite.hashing import namespace_of
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.sample import Sample
 from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed, open_schema
+from vwlite.names import namespace_of
 
 MOST_BROKEN = 100  # records over several lines in which rows are looked for, of a block
 MOST_KEYS = 1000  # of JSON lines that an error chooses from

@@ -110,10 +110,7 @@ TOP = 20
 @click.option("--contains", cls=Option, metavar="TEXT", help="Only features whose name contains TEXT.")
 @click.option("--by-class", cls=Option, is_flag=True, help="The N largest of each class, by class.")
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
-def weights_command(
-    model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
-    contains: str | None, by_class: bool, as_json: bool, **typed: Any,
-) -> int:
+def weights_command(**options: Any) -> int:
     """Show the weights of MODEL, the largest |weight| first.
 
     A line is index, TAB, weight, and, if the model has names, TAB and the name; several names are features with the
@@ -123,8 +120,7 @@ def weights_command(
     standard deviation of the feature's value in all examples. Then the sums of |weight x spread| by column or
     namespace. Names are those of DATA, too.
     """
-    chosen = (top, everything, features, contains, by_class)
-    return run("vwlite.inspection.weights:weights", model, data, *chosen, as_json, **typed)
+    return run("vwlite.inspection.weights:weights", **options)
 
 
 @click.command(

@@ -33,7 +33,8 @@ def convert(o: InputOptions) -> int:
                 break
         bad.finish()
         if escaped and not o.quiet:
-            say(f"note: {escaped:,} values have blanks, ':' or '|', which VW text cannot hold: they are written with "
+            found = "1 value has" if escaped == 1 else f"{escaped:,} values have"
+            say(f"note: {found} blanks, ':' or '|', which VW text cannot hold: they are written with "
                 "%20, %3A, %7C; a model of this text has other hashes for these features, and other names of such "
                 "classes, than a model of the table")
         return frame.code()

@@ -20,13 +20,11 @@ from vwlite.core.learn.spread import Spread
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
-from vwlite.inspection.commands import TOP
 from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
-from vwlite.model.weights import CHUNK, Row, largest, look_up, name_bytes
+from vwlite.model.weights import Row
 from vwlite.output.json_text import json_text
-from vwlite.output.stdio import say
 from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened
@@ -162,81 +160,3 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
     if len(shown) < len(groups):
         lines.append(f"... and {len(groups) - len(shown):,} more: --all shows them")
     sys.stdout.write("\n".join(lines) + "\n")
-
-
-def weights(
-    model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
-    contains: str | None, by_class: bool, as_json: bool, **typed: Any,
-) -> int:
-    """Run `vwlite weights`; the exit code."""
-    from vwlite.errors import UsageError
-    from vwlite.model import read_model
-
-    if (top is not None) + everything + bool(features) > 1:
-        raise UsageError("--top, --all and --feature cannot be used together")
-    if features and (contains is not None or by_class):
-        raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} cannot be used together")
-    def rows(loaded: "Model", sizes: "np.ndarray[Any, Any] | None" = None) -> "Iterator[Row]":
-        if by_class and not loaded.class_names():
-            raise UsageError(f"--by-class: {model} has no classes")
-        if contains is not None and not len(loaded.names):
-            raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
-        if features:
-            return _of_features(model, loaded, features)
-        return largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
-
-    given = {name: value for name, value in typed.items() if value not in (None, ())}
-    if data:
-        return beside_data(ModelOptions(model=model, data=data, **given), rows, as_json, None if everything else TOP)
-    if given:
-        name = next(iter(given)).replace("_", "-")
-        raise UsageError(f"--{name} is for DATA: name its files, or - for standard input")
-    loaded = read_model(model)
-    if loaded.calibration:
-        say("note: weights are those of scores before their map by vwlite calibrate")
-    write_rows(loaded, rows(loaded), as_json, bool(features))
-    return 0
-
-
-def _of_features(path: str, model: "Model", features: tuple[str, ...]) -> "Iterator[Row]":
-    """The rows of features by name; words about those that the model does not know."""
-    from vwlite.output.text import printable
-
-    for name in features:
-        for index, weights, known in look_up(model, name):
-            if not known:
-                why = "unseen in training, or its weight is zero"
-                if any(weights):
-                    why = "its weight is that of all unseen features"
-                alone = "" if "^" in name else "; with a namespace it is NAMESPACE^NAME"
-                say(f"{printable(name)}: {path} has no such feature: {why}{alone}")
-            for k, weight in enumerate(weights):
-                yield index, k, weight if known or any(weights) else None, [name]
-
-
-def write_rows(model: "Model", rows: "Iterator[Row]", as_json: bool, typed: bool) -> None:
-    """Write rows to standard output, as lines or as a JSON array. typed: names are what somebody typed."""
-    import sys
-
-    from vwlite.model.feature_names import escaped
-    from vwlite.output.json_text import json_text
-    from vwlite.output.text import printable
-
-    classes = model.class_names()
-    columns = [f"\t{printable(name)}" for name in classes] or [""]
-    waiting, separator = [], "[\n"
-    for index, k, weight, names in rows:
-        if as_json:
-            one = {"index": index, **({"class": classes[k]} if classes else {}), "weight": weight, "names": names}
-            waiting.append(separator + json_text(one))
-            separator = ",\n"
-        else:
-            shown = "".join(f"\t{name if typed else escaped(name_bytes(name))}" for name in names)
-            number = "unknown" if weight is None else repr(weight)
-            waiting.append(f"{index}{columns[k]}\t{number}{shown}\n")
-        if len(waiting) == CHUNK:
-            sys.stdout.write("".join(waiting))
-            waiting = []
-    if as_json:
-        waiting.append("[]\n" if separator == "[\n" else "\n]\n")
-    sys.stdout.write("".join(waiting))

@@ -205,10 +205,8 @@ def make_finder(settings: Settings, store: "NameStore", wanted: Iterable[int] | 
 
 def crossed(settings: Settings, cross: str) -> list[tuple[str, int]]:
     """The namespaces that are crossed by name, each with its hash."""
-    from vwlite.hashing import (
-        namespace_hash,  # not at the top: few models cross by name
-        namespace_of,
-    )
+    from vwlite.hashing import namespace_hash
+    from vwlite.names import namespace_of
 
     names = [namespace_of(name) for name in cross.split(",")]
     return [(n, namespace_hash(n.encode("utf-8", "surrogateescape"), settings.hash == "all")) for n in names]

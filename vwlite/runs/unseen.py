@@ -8,10 +8,11 @@ from typing import Any
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.hashing import namespace_hash, namespace_of
+from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model import Model
+from vwlite.names import namespace_of
 from vwlite.output.text import printable
 from vwlite.runs.notes import Kept, Notes
 

@@ -97,7 +97,7 @@ def _labels(batch: Batch) -> NDArray[np.float64]:
 
 def about_weights(settings: Settings) -> str:
     """What weights of classes do to a model."""
-    again = "the model does not keep it: type it again with -i"
+    again = "-i does not take it from the model: type it again then"
     if settings.loss != "logistic":
         return f"--class-weight: {again}"
     mends = "" if settings.oaa else " (vwlite calibrate corrects that)"

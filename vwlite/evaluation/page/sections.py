@@ -159,7 +159,7 @@ def of_worst(rows: Iterable[Any]) -> Markup:
 
 
 def of_weights(groups: Sequence[Any], rows: Iterable[Any], examples: int) -> Markup:
-    """groups, rows: as `vwlite.inspection.weights.weights_of_data` finds them."""
+    """groups, rows: as `vwlite.inspection.weights_of_data` finds them."""
     sums = [(g.name, f"{g.size:,}", percent(g.share), shown(g.effect)) for g in groups[:MOST_GROUPS]]
     if rest := groups[MOST_GROUPS:]:
         share, effect = sum(g.share for g in rest), sum(g.effect for g in rest)
