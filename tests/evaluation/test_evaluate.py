@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.running import GD
 from vwlite.evaluation import screen
-from vwlite.evaluation.against import Against
 from vwlite.evaluation.kinds import Binary, Regression, Rows
+from vwlite.evaluation.measures import Against, Measured
 from vwlite.options.types import Condition
 from vwlite.output.json_text import json_text
 from vwlite.runs.conditions import failures
@@ -361,7 +361,7 @@ def scaled(text: str, factor: float) -> str:
 @pytest.mark.parametrize("label", ["two", "number", "count", "class"])
 @pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e-160, 1e160, 1e300])
 def test_the_scale_of_importances_changes_no_measure(vwlite, monkeypatch, label, factor):
-    monkeypatch.setattr("vwlite.evaluation.kinds.AT_ONCE", 100)
+    monkeypatch.setattr("vwlite.evaluation.measures.AT_ONCE", 100)
     made(label, True)
     vwlite("train", "train.vw", *LEARN, "--loss", *LOSS[label], "-m", "m")
     vwlite("train", "train.vw", *LEARN, "--loss", *LOSS[label], "--l1", "0.01", "-m", "m2")
@@ -387,7 +387,7 @@ def test_the_scale_of_importances_changes_no_measure(vwlite, monkeypatch, label,
 @pytest.mark.parametrize("at", [0, 450, 899])
 @pytest.mark.parametrize("weight", ["1e30", "1e160", "1e300"])
 def test_one_large_importance_decides(vwlite, monkeypatch, label, at, weight):
-    monkeypatch.setattr("vwlite.evaluation.kinds.AT_ONCE", 100)
+    monkeypatch.setattr("vwlite.evaluation.measures.AT_ONCE", 100)
     made(label, False)
     vwlite("train", "train.vw", *LEARN, "--loss", *LOSS[label], "-m", "m")
     lines = Path("test.vw").read_text().splitlines()
@@ -450,17 +450,18 @@ def test_intervals_are_within_the_range_of_their_measures(noise):
         rows = drawn_rows(chance, int(chance.integers(2, 30)), noise)
         other = rows._replace(prediction=rows.prediction[::-1], loss=rows.loss[::-1])
         for first, second in (kinds[:2], kinds[2:]):
+            first, second = Measured(first), Measured(second)
             against = Against(first, second)
             first.add(rows)
             first.finish()
             against.add(rows, other)
-            for m in first.measures():
+            for m in first.values():
                 low, high = m.interval or (None, None)
                 if low is not None:
                     met += 1
                     bound = most.get(m.name, np.inf)
                     assert least.get(m.name, 0) <= low <= m.value + 1e-12 and m.value - 1e-12 <= high <= bound, m
-            for m in against.measures():
+            for m in against.values():
                 if m.interval is not None and m.name in most:
                     assert -most[m.name] <= m.interval[0] <= m.interval[1] <= most[m.name]
     assert met > 600

@@ -13,9 +13,9 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.evaluator import WIDTH, Evaluator
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import screen
-from vwlite.evaluation.against import Against
 from vwlite.evaluation.commands import EvaluateOptions
-from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression, Rows
+from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression, Rows
+from vwlite.evaluation.measures import Against, Measured
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.parsing import Parsed
@@ -77,7 +77,7 @@ class Evaluating:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
         return {"number of examples": self.learner.examples} | numbers, notes
 
-    def kind(self, threshold: float | None, most: int = MOST_KEPT) -> Evaluation:
+    def kind(self, threshold: float | None, most: int = MOST_KEPT) -> Kind:
         """What counts examples of this model."""
         settings, learner = self.opened.settings, self.learner
         if learner.class_names is not None:
@@ -101,7 +101,7 @@ class Evaluating:
         return [] if names is None else list(names.first(self.learner.named))
 
 
-class Measured:
+class Evaluation:
     """A model on its data: the evaluation, its parts by --by, and the comparison with another model."""
 
     def __init__(self, o: EvaluateOptions, frame: RunFrame) -> None:
@@ -112,11 +112,11 @@ class Measured:
         self.first = Evaluating(o, frame, keeps_text=o.by is not None)
         if not self.first.opened.settings.loss:
             raise UsageError(f"{o.model} does not store its loss: give --loss")
-        self.whole = self.first.kind(o.threshold)
-        if o.threshold is not None and not isinstance(self.whole, Binary):
+        self.whole = Measured(self.first.kind(o.threshold))
+        if o.threshold is not None and not isinstance(self.whole.kind, Binary):
             raise UsageError(f"--threshold is for models of two labels, and {o.model} has not two")
         self._slices = Slices(o.by) if o.by is not None else None
-        self._parts: list[Evaluation] = []
+        self._parts: list[Measured] = []
         self.second = self.against = None
         if o.against is not None:
             other = replace(o, model=o.against, against=None, by=None, report=None, rejects=None)
@@ -133,68 +133,69 @@ class Measured:
                 continue
             numbers = slices.of(parsed, lines.astype(int).tolist(), columns)
             new = range(len(slices.names) - len(self._parts))
-            self._parts += [self.first.kind(self._o.threshold, MOST_OF_SLICE) for _ in new]
+            self._parts += [Measured(self.first.kind(self._o.threshold, MOST_OF_SLICE)) for _ in new]
             for k in np.unique(numbers).tolist():
                 self._parts[k].add(rows.where(numbers == k))
 
     def finish(self) -> tuple[dict[str, Any], list[str]]:
-        """Numbers and notes; then there are `measures`."""
+        """Numbers and notes; then there are `values`."""
         found, notes = self.first.finish()
         for part in (self.whole, *self._parts, *([self.against.other] if self.against else [])):
             part.finish()
         if self._slices is not None:
             self._slices.check()
-        if isinstance(self.whole, Binary) and not self.whole.probable:
+        kind = self.whole.kind
+        if isinstance(kind, Binary) and not kind.probable:
             learner = self.first.learner
             baseline = baseline_of(self.first.opened.settings, learner, learner.progressive)
-            self.whole.constant = baseline and baseline.loss
-        self.measures = self.whole.measures()
+            kind.constant = baseline and baseline.loss
+        self.values = self.whole.values()
         return found, notes
 
     @property
-    def slices(self) -> list[tuple[str, Evaluation]]:
+    def slices(self) -> list[tuple[str, Measured]]:
         return list(zip(self._slices.names, self._parts, strict=True)) if self._slices is not None else []
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         result = {
             "rows": self.whole.rows,
-            "weight": self.whole.weight,
-            "measures": {m.key: m.as_dict() for m in self.measures},
-            **self.whole.details(),
-            **_of_classes(self.whole, self.first.class_names),
+            "weight": self.whole.kind.weight,
+            "measures": {m.key: m.as_dict() for m in self.values},
+            **self.whole.kind.details(),
+            **_of_classes(self.whole.kind, self.first.class_names),
         }
         if self.slices:
-            result["by"] = {name: _part(part) for name, part in self.slices if part.weight}
+            result["by"] = {name: _part(part) for name, part in self.slices if part.kind.weight}
         if self.against is not None:
-            result["difference"] = {m.key: m.as_dict() for m in self.against.measures()}
+            result["difference"] = {m.key: m.as_dict() for m in self.against.values()}
         return result
 
 
 def evaluate(o: EvaluateOptions) -> int:
     """Run `vwlite evaluate`; the exit code."""
     with RunFrame("evaluate", o) as frame:
-        measured = Measured(o, frame)
-        first, whole = measured.first, measured.whole
+        evaluation = Evaluation(o, frame)
+        first, whole = evaluation.first, evaluation.whole
         check = _conditions(o, whole)
-        measured.run()
+        evaluation.run()
         if frame.signal is not None and not first.learner.examples:
             return frame.code()
-        found, notes = measured.finish()
-        measures, against, result = measured.measures, measured.against, measured.as_dict()
+        found, notes = evaluation.finish()
+        values, against, result = evaluation.values, evaluation.against, evaluation.as_dict()
         if o.json:
             sys.stdout.write(json_text(result, indent=2, ensure_ascii=False) + "\n")
         else:
-            lines = [screen.head(whole, first.positive), *screen.table(measures)]
+            lines = [screen.head(whole, first.positive), *screen.table(values)]
             if against is not None:
-                lines += screen.differences(against.measures(), o.against or "")
-            lines += [*screen.body(whole, first.class_names), *screen.slices(o.by or "", measured.slices)]
+                lines += screen.differences(against.values(), o.against or "")
+            lines += [*screen.body(whole.kind, first.class_names), *screen.slices(o.by or "", evaluation.slices)]
             sys.stdout.write(plain("\n".join(lines)) + "\n")
-        if any(m.about for m in measures):
+        if any(m.about for m in values):
             notes.append(f"~: of more than {MOST_KEPT:,} rows, scores within 0.2 % of each other count as equal")
         for note in () if o.quiet else notes:
             say(f"note: {note}")
-        code = frame.code() or check(measures, whole)
+        code = frame.code() or check()
         frame.report(
             options=frame.reported_options(first.opened.settings, "data", "model"), signal=frame.signal,
             results={**found, **result}, notes=notes, exit_code=code,
@@ -226,41 +227,37 @@ def _paired(
         raise DataError("--against: the models do not evaluate the same examples of the data")
 
 
-def _same_kind(o: EvaluateOptions, second: Evaluating, whole: Evaluation) -> Evaluation:
+def _same_kind(o: EvaluateOptions, second: Evaluating, whole: Measured) -> Measured:
     kind = second.kind(o.threshold)
-    if type(kind) is not type(whole):
+    if type(kind) is not type(whole.kind):
         raise UsageError(f"--against: {o.against} and {o.model} are models of different tasks: their measures differ")
-    return kind
+    return Measured(kind)
 
 
-def _of_classes(evaluation: Evaluation, names: list[str]) -> dict[str, Any]:
-    if not isinstance(evaluation, Classes):
+def _of_classes(kind: Kind, names: list[str]) -> dict[str, Any]:
+    if not isinstance(kind, Classes):
         return {}
-    columns = [column.tolist() for column in evaluation.of_each()]
+    columns = [column.tolist() for column in kind.of_each()]
     each = {
         name: dict(zip(("weight", "precision", "recall", "f1"), row, strict=True))
         for name, row in zip(names, zip(*columns, strict=True), strict=False)
     }
     k = len(names) + 1
-    matrix = None if evaluation.confusion is None else evaluation.confusion[1:k, 1:k].tolist()
+    matrix = None if kind.confusion is None else kind.confusion[1:k, 1:k].tolist()
     return {"classes": each, "confusion_matrix": matrix}
 
 
-def _part(evaluation: Evaluation) -> dict[str, Any]:
-    return {"rows": evaluation.rows, "measures": {m.key: m.as_dict() for m in evaluation.measures()}}
+def _part(part: Measured) -> dict[str, Any]:
+    return {"rows": part.rows, "measures": {m.key: m.as_dict() for m in part.values()}}
 
 
-def _conditions(o: EvaluateOptions, evaluation: Evaluation) -> Callable[[list[Measure], Evaluation], int]:
+def _conditions(o: EvaluateOptions, whole: Measured) -> Callable[[], int]:
     """Checks the conditions of --fail-if: the exit code. UsageError for a measure that there is not."""
-    names = [*evaluation.names(), *(("precision", "recall", "f1") if isinstance(evaluation, Binary) else ())]
-    check_names(o.fail_if, names)
+    check_names(o.fail_if, whole.keys())
 
-    def check(measures: list[Measure], evaluation: Evaluation) -> int:
-        values = {m.key: m.value for m in measures}
-        if isinstance(evaluation, Binary):
-            found = evaluation.at_threshold()
-            values |= {"precision": found.precision, "recall": found.recall, "f1": found.f1}
-        failed = failures(o.fail_if, values)
+    def check() -> int:
+        wanted = {condition.measure for condition in o.fail_if}
+        failed = failures(o.fail_if, {m.key: m.value().value for m in whole.measures if m.key in wanted})
         for failure in failed:
             say(failure)
         return 1 if failed else 0

@@ -1,46 +1,16 @@
-"""The measures of each kind of task: two labels, numbers, classes."""
+"""What is counted for measures of each kind of task: two labels, numbers, classes."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from vwlite.algorithms.losses import usual_threshold
-from vwlite.core.learn.labels import best_constant, constant_loss
 from vwlite.core.learn.losses import Huber, Quantile
 from vwlite.evaluation import ranking
-from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, Moments, Ranked, Sample, Scores, around, cut
+from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, Moments, Ranked, Sample, Scores, Unit
 
 GROUPS = 10  # of calibration
-LARGEST = {"accuracy": 1.0, "Brier": 1.0, "AUC": 1.0}  # values of measures that have one
-AT_ONCE = 8192  # rows that are counted together
-
-
-class Measure(NamedTuple):
-    """One number, beside that of the best constant prediction."""
-
-    name: str
-    value: float | None  # None: it is not defined
-    baseline: float | None = None
-    interval: Interval | None = None
-    larger: bool = False  # is better
-    why: str = ""  # it is not defined
-    about: bool = False  # it comes from bins
-
-    @property
-    def key(self) -> str:
-        """The name as programs have it."""
-        return _key(self.name)
-
-    def as_dict(self) -> dict[str, Any]:
-        low, high = self.interval or (None, None)
-        found = {"value": self.value, "baseline": self.baseline, "low": low, "high": high}
-        return found | ({"approximate": True} if self.about else {}) | ({"undefined": self.why} if self.why else {})
-
-
-def _key(name: str) -> str:
-    return name.lower().replace(" ", "_").replace("^", "").replace("-", "_")
 
 
 class Rows(NamedTuple):
@@ -60,62 +30,23 @@ class Rows(NamedTuple):
         return Rows(*(np.concatenate(column) for column in zip(self, *others, strict=True))) if others else self
 
 
-class Evaluation:
-    """The measures of a stream of examples. columns: whose means are measures, for each example."""
+class Kind:
+    """What is counted of the examples of a kind of task. loss: the name of the model's."""
 
-    larger: tuple[str, ...] = ("accuracy",)  # measures of which more is better
-    others: tuple[str, ...] = ()  # keys of measures that are not means
-
-    def __init__(self) -> None:
-        self.rows = 0
+    def __init__(self, loss: str = "") -> None:
+        self.loss = loss
         self.weighted = False  # an importance is not 1, so that their sums are not numbers of rows
-        self.means: dict[str, Mean] = {}
-        self._waiting: list[Rows] = []
-        self._uncounted = 0
-
-    def columns(self, rows: Rows) -> dict[str, Floats]:
-        raise NotImplementedError
-
-    def add(self, rows: Rows) -> None:
-        """Count these rows, at the latest in `finish`."""
-        self._waiting.append(rows)
-        self.rows += rows.label.size
-        self._uncounted += rows.label.size
-        if self._uncounted >= AT_ONCE:
-            self.finish()
-
-    def finish(self) -> None:
-        """Count the rows that wait. Before it, measures are of fewer rows."""
-        if self._waiting:
-            self.count(self._waiting[0].followed_by(self._waiting[1:]))
-        self._waiting, self._uncounted = [], 0
+        self._unit, self._weight = Unit(), 0.0
 
     def count(self, rows: Rows) -> None:
         self.weighted = self.weighted or bool((rows.weight != 1).any())
-        for name, column in self.columns(rows).items():
-            self.means.setdefault(name, Mean()).add(column, rows.weight)
+        w, shrunk = self._unit.take(rows.weight)
+        self._weight = shrunk * self._weight + float(w.sum())
 
     @property
     def weight(self) -> float:
-        return next(iter(self.means.values())).weight if self.means else 0.0
-
-    def measures(self) -> list[Measure]:
-        """Those that there are; call it if there is some weight."""
-        raise NotImplementedError
-
-    def names(self) -> list[str]:
-        """The keys of the measures."""
-        one = Rows(*(np.ones(1) for _ in Rows._fields))
-        return [*map(_key, self.columns(one)), *self.others]
-
-    def _of_means(self, baselines: dict[str, float | None]) -> list[Measure]:
-        """Losses are at least 0. Shares have the interval of Wilson."""
-        return [
-            Measure(name, mean.value, baselines.get(name),
-                    mean.of_share if name == "accuracy" else cut(mean.interval, 0.0, LARGEST.get(name, math.inf)),
-                    name in self.larger)
-            for name, mean in self.means.items()
-        ]
+        """The sum of the importances."""
+        return self._unit.whole(self._weight)
 
     def details(self) -> dict[str, Any]:
         """What else there is to say, for JSON."""
@@ -152,27 +83,18 @@ class Found(NamedTuple):
         return {**self._asdict(), "recall": self.recall, "precision": self.precision, "f1": self.f1}
 
 
-class Binary(Evaluation):
+class Binary(Kind):
     """Two labels. probable: scores are those of the logistic loss, so that they mean probabilities. loss: the name of
     the loss. constant: its value for the best constant, where that is another loss. threshold: of probabilities, else
     of scores; None: 0.5 or 0, which accuracy has too."""
 
-    others = ("auc", "average_precision")
-
     def __init__(self, *, probable: bool, loss: str, threshold: float | None = None, most: int = MOST_KEPT) -> None:
-        super().__init__()
-        self.probable, self._loss, self._threshold = probable, "log loss" if probable else f"{loss} loss", threshold
+        super().__init__(loss)
+        self.probable, self._threshold = probable, threshold
         self.scores, self._share = Scores(most), Mean()
         self._ranked: Ranked | None = None
         self.positives = 0  # examples
         self.constant: float | None = None
-
-    def columns(self, rows: Rows) -> dict[str, Floats]:
-        positive = rows.label > 0
-        found = {self._loss: rows.loss, "accuracy": (self.decided(rows.prediction) == positive).astype(np.float64)}
-        if self.probable:
-            found["Brier"] = np.expm1(-rows.loss) ** 2  # the loss is -log of the label's probability
-        return found
 
     def count(self, rows: Rows) -> None:
         super().count(rows)
@@ -196,25 +118,6 @@ class Binary(Evaluation):
     def predicted(self, score: Floats) -> Floats:
         """What a score is shown as: a probability, if it means one."""
         return probability_of(score) if self.probable else score
-
-    def measures(self) -> list[Measure]:
-        p, r, about = self.share, self.ranked, self.scores.binned
-        entropy = sum(-x * math.log(x) for x in (p, 1 - p) if x > 0)
-        constant = entropy if self.probable else self.constant
-        baselines = {self._loss: constant, "accuracy": max(p, 1 - p), "Brier": p * (1 - p)}
-        first, accuracy, *brier = self._of_means(baselines)
-        if r.of_both:
-            area, error = ranking.auc(r)
-            precision = ranking.average_precision(ranking.curve(r))
-            interval = ranking.average_precision_interval(precision, r)
-            ordered = [
-                Measure("AUC", area, 0.5, ranking.auc_interval(area, error), True, about=about),
-                Measure("average precision", precision, p, interval, True, about=about),
-            ]
-        else:
-            why = f"all labels are {'positive' if p else 'negative'}"
-            ordered = [Measure(name, None, why=why, larger=True) for name in ("AUC", "average precision")]
-        return [first, *ordered, *brier, accuracy]
 
     def decided(self, score: Floats, threshold: float | None = None) -> npt.NDArray[np.bool_]:
         """Which scores are those of the positive label: from the threshold on."""
@@ -261,60 +164,33 @@ class Binary(Evaluation):
         }
 
 
-class Regression(Evaluation):
+class Regression(Kind):
     """Numbers. loss: the name of the loss that the model minimizes. tau: of the quantile loss; delta: of Huber's. The
     baseline is the mean of the labels, and for these two losses their own best constant."""
 
-    others = ("r2",)
-
     def __init__(self, *, loss: str, tau: float = 0.5, delta: float = 1.0, most: int = MOST_KEPT) -> None:
-        super().__init__()
-        self.loss = loss
-        self._robust = {"quantile": Quantile(tau), "huber": Huber(delta)}.get(loss)
-        self._moments, self._labels = Moments(), Scores(most)
-        self._entropy = Mean()  # of y log y
+        super().__init__(loss)
+        self.robust: Any = {"quantile": Quantile(tau), "huber": Huber(delta)}.get(loss)
+        self.moments, self.labels = Moments(), Scores(most)
+        self.entropy = Mean()  # of y log y
         self._sample = Sample()
 
     def mean_of(self, rows: Rows) -> Floats:
         """The predictions as numbers like the labels."""
         return np.exp(rows.prediction) if self.loss == "poisson" else rows.prediction
 
-    def columns(self, rows: Rows) -> dict[str, Floats]:
-        y, p = rows.label, self.mean_of(rows)
-        found = {"MSE": (y - p) ** 2, "MAE": np.abs(y - p)}
-        if self.loss == "poisson":
-            found["Poisson deviance"] = 2 * (_x_log_x(y) - y * rows.prediction - y + p)
-        elif self._robust is not None:
-            found[f"{self.loss} loss"] = rows.loss
-        return found
-
     def count(self, rows: Rows) -> None:
         super().count(rows)
-        self._moments.add(rows.label, (rows.label - self.mean_of(rows)) ** 2, rows.weight)
-        self._labels.add(rows.label, rows.weight)
+        self.moments.add(rows.label, (rows.label - self.mean_of(rows)) ** 2, rows.weight)
+        self.labels.add(rows.label, rows.weight)
         self._sample.add(self.mean_of(rows), rows.label, rows.weight)
         if self.loss == "poisson":
-            self._entropy.add(_x_log_x(rows.label), rows.weight)
+            self.entropy.add(x_log_x(rows.label), rows.weight)
 
-    def measures(self) -> list[Measure]:
-        moments, labels = self._moments, self._labels.ranked()
-        mean, of = moments.mean, labels.positive / labels.positive.sum()
-        distance = labels.score - mean
-        baselines: dict[str, float | None] = {"MSE": moments.variance, "MAE": float(of @ np.abs(distance))}
-        if self._robust is not None:
-            best = best_constant(self._robust, labels.score, of)
-            baselines[f"{self.loss} loss"] = float(constant_loss(self._robust, best, labels.score, of))
-        elif self.loss == "poisson":
-            entropy = self._entropy.value or 0.0
-            baselines["Poisson deviance"] = 2 * (entropy - mean * math.log(mean)) if mean > 0 else 0.0
-        mse, mae, *own = self._of_means(baselines)
-        found = moments.r2()
-        if found is None:
-            r2 = Measure("R^2", None, why="all labels are the same", larger=True)
-        else:
-            r2 = Measure("R^2", found[0], 0.0, cut(around(*found), -math.inf, 1.0), larger=True)
-        about = self._labels.binned
-        return [m._replace(about=about and m.name not in ("MSE", "Poisson deviance")) for m in (mse, mae)] + [r2, *own]
+    def distribution(self) -> tuple[Floats, Floats]:
+        """The different labels, and the share of each."""
+        labels = self.labels.ranked()
+        return labels.score, labels.positive / labels.positive.sum()
 
     def groups(self) -> list[ranking.Group]:
         """Mean labels of groups by ascending prediction, of a sample."""
@@ -322,28 +198,22 @@ class Regression(Evaluation):
         return ranking.groups_of_means(predicted, label, weight, GROUPS)
 
     def details(self) -> dict[str, Any]:
-        return {"mean_label": self._moments.mean}
+        return {"mean_label": self.moments.mean}
 
 
-def _x_log_x(x: Floats) -> Floats:
+def x_log_x(x: Floats) -> Floats:
     return np.where(x > 0, x * np.log(np.where(x > 0, x, 1.0)), 0.0)
 
 
-class Classes(Evaluation):
+class Classes(Kind):
     """Several classes, at most `limit`. probable: they have probabilities. most: cells of a confusion matrix that is
     kept."""
 
-    others = ("macro_precision", "macro_recall", "macro_f1")
-
     def __init__(self, *, limit: int, probable: bool, most: int = MOST_KEPT) -> None:
         super().__init__()
-        self._probable = probable
+        self.probable = probable
         self.sums = np.zeros((3, limit + 1))  # importance of labels, of predictions, and of those that are right
         self.confusion = np.zeros((limit + 1, limit + 1)) if (limit + 1) ** 2 <= most else None
-
-    def columns(self, rows: Rows) -> dict[str, Floats]:
-        found = {"accuracy": (rows.label == rows.prediction).astype(np.float64)}
-        return {"log loss": rows.log_loss, **found} if self._probable else found
 
     def count(self, rows: Rows) -> None:
         super().count(rows)
@@ -362,16 +232,12 @@ class Classes(Evaluation):
         precision, recall, f1 = (np.nan_to_num(x, nan=0.0) for x in found)
         return label, precision, recall, f1
 
-    def measures(self) -> list[Measure]:
-        label, precision, recall, f1 = self.of_each()
-        shares = label[label > 0] / label.sum()
-        most = float(shares.max())
-        baselines: dict[str, float | None] = {"accuracy": most, "log loss": -float(shares @ np.log(shares))}
-        there = (self.sums[0] + self.sums[1] > 0)[1:]
-        n, k = int(there.sum()), int((label > 0).sum())
-        of_constant = {"precision": most / k, "recall": 1 / k, "F1": 2 * most / (1 + most) / k}
-        macro = [
-            Measure(f"macro {name}", float(column[there].sum()) / n, of_constant[name], larger=True)
-            for name, column in (("precision", precision), ("recall", recall), ("F1", f1))
-        ]
-        return [*self._of_means(baselines), *macro]
+    def shares(self) -> Floats:
+        """Of the classes that are a label."""
+        label = self.sums[0, 1:]
+        return np.asarray(label[label > 0] / label.sum())
+
+    @property
+    def most(self) -> float:
+        """The share of the most frequent class."""
+        return float(self.shares().max())

@@ -12,7 +12,7 @@ from typing import Any
 from vwlite import __version__
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.evaluation.commands import ReportOptions
-from vwlite.evaluation.evaluate import Measured
+from vwlite.evaluation.evaluate import Evaluation
 from vwlite.evaluation.kinds import Binary, Classes, Regression
 from vwlite.evaluation.page import sections
 from vwlite.evaluation.page.markup import Markup, columns, joined, page, paragraph, section, text
@@ -36,23 +36,23 @@ def report(o: ReportOptions) -> int:
     front = _front_of(o.front)
     with RunFrame("report", o) as frame:
         out = frame.file(o.output) if o.output != "-" else None
-        measured = Measured(o, frame)
-        measured.run()
+        evaluation = Evaluation(o, frame)
+        evaluation.run()
         if frame.signal is not None:
             return frame.code("; no page was written")
-        _, notes = measured.finish()
+        _, notes = evaluation.finish()
         quiet = replace(o, quiet=True, rejects=None, report=None)
         parts = [Part(quiet, frame)] + ([Part(replace(quiet, model=o.against), frame)] if o.against else [])
-        notes += notes_on(quiet, measured.first.opened.model.columns)
+        notes += notes_on(quiet, evaluation.first.opened.model.columns)
         data = [(path, _digest(path)) for path in o.data]
         if frame.signal is not None:
             return frame.code("; no page was written")
-        facts = {"measures": measured.as_dict(), "notes": notes, "models": [p.as_dict() for p in parts],
+        facts = {"measures": evaluation.as_dict(), "notes": notes, "models": [p.as_dict() for p in parts],
                  "front": front, "data": dict(data)}
         if o.json:
             written = json_text(facts, indent=2, ensure_ascii=False) + "\n"
         else:
-            written = _page(o, measured, parts, notes, data, front)
+            written = _page(o, evaluation, parts, notes, data, front)
         if out is None:
             sys.stdout.write(written)
         else:
@@ -60,7 +60,7 @@ def report(o: ReportOptions) -> int:
             out.commit()
             if not o.quiet:
                 say(f"the page is in {o.output}")
-        frame.report(options=frame.reported_options(measured.first.opened.settings, "data", "model"),
+        frame.report(options=frame.reported_options(evaluation.first.opened.settings, "data", "model"),
                      signal=frame.signal, results=facts, notes=notes)
         return frame.code()
 
@@ -93,31 +93,31 @@ class Part:
 
 
 def _page(
-    o: ReportOptions, measured: Measured, parts: list[Part], notes: list[str], data: list[tuple[str, str]],
+    o: ReportOptions, evaluation: Evaluation, parts: list[Part], notes: list[str], data: list[tuple[str, str]],
     front: Sequence[dict[str, Any]],
 ) -> str:
-    whole, against, names = measured.whole, measured.against, [part.path for part in parts]
-    said = sections.verdict(whole, measured.measures, measured.first.positive)
+    whole, against, names = evaluation.whole, evaluation.against, [part.path for part in parts]
+    said = sections.verdict(whole, evaluation.values, evaluation.first.positive)
 
     def of_each(found: list[Markup]) -> Markup:
         if len(parts) == 1:
             return found[0]
         return columns([joined([Markup(f"<h3>{text(n)}</h3>"), f]) for n, f in zip(names, found, strict=True)])
 
-    evaluations = [whole, *([against.other] if against else [])]
-    if isinstance(whole, Binary):
-        pairs = [(n, e) for n, e in zip(names, evaluations, strict=True) if isinstance(e, Binary)]
+    kinds = [whole.kind, *([against.other.kind] if against else [])]
+    if isinstance(whole.kind, Binary):
+        pairs = [(n, e) for n, e in zip(names, kinds, strict=True) if isinstance(e, Binary)]
         order, title = sections.of_order(pairs), "ROC, precision and recall, calibration"
-    elif isinstance(whole, Classes):
-        classes = measured.first.class_names
-        order = of_each([sections.of_classes(e, classes) for e in evaluations if isinstance(e, Classes)])
+    elif isinstance(whole.kind, Classes):
+        classes = evaluation.first.class_names
+        order = of_each([sections.of_classes(e, classes) for e in kinds if isinstance(e, Classes)])
         title = "Classes"
     else:
-        order = of_each([sections.of_numbers(e) for e in evaluations if isinstance(e, Regression)])
+        order = of_each([sections.of_numbers(e) for e in kinds if isinstance(e, Regression)])
         title = "Predictions and labels"
     body = [
         Markup(f'<p class="verdict">{text(said, None)}</p>'),
-        section("Measures", sections.of_measures(measured.measures, against, names)),
+        section("Measures", sections.of_measures(evaluation.values, against, names)),
         section("Training", of_each([sections.of_training(part.model.passes) for part in parts])),
         section(title, order),
         section("Weights", of_each([

@@ -2,49 +2,46 @@
 
 from collections.abc import Sequence
 
-from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression
+from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
+from vwlite.evaluation.measures import Measured, Value
 from vwlite.output.progress import fit
-from vwlite.output.text import shown
+from vwlite.output.text import percent, shown
 
 MOST_SLICES = 20
 MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
 SMALL, LARGE = 0.05, 1e15  # sums of importances from which all digits are shown, and as far as they are known
-SHORT = {"average precision": "average prec.", "macro precision": "macro prec."}
 
 
-def percent(x: float, digits: int = 1) -> str:
-    return f"{100 * x:.{digits}f} %"
-
-
-def head(evaluation: Evaluation, positive: str) -> str:
+def head(measured: Measured, positive: str) -> str:
     """The first line: how many rows there are, and what their labels are like. positive: the name of the label."""
-    rows = f"{evaluation.rows:,} row{'s' * (evaluation.rows != 1)}"
-    if isinstance(evaluation, Binary):
-        weight, share = evaluation.weight, evaluation.share
-        of_rows = evaluation.positives / evaluation.rows if evaluation.weighted else share
-        said = f"{rows}, {evaluation.positives:,} {positive} ({percent(of_rows)})"
-        if not evaluation.weighted:
+    n, kind = measured.rows, measured.kind
+    rows = f"{n:,} row{'s' * (n != 1)}"
+    if isinstance(kind, Binary):
+        weight, share = kind.weight, kind.share
+        of_rows = kind.positives / n if kind.weighted else share
+        said = f"{rows}, {kind.positives:,} {positive} ({percent(of_rows)})"
+        if not kind.weighted:
             return said
         return f"{said}; weight {count(weight)}, {count(share * weight)} of it {positive} ({percent(share)})"
-    if isinstance(evaluation, Classes):
-        return f"{rows}, {int((evaluation.sums[0] > 0).sum())} classes"
+    if isinstance(kind, Classes):
+        return f"{rows}, {int((kind.sums[0] > 0).sum())} classes"
     return rows
 
 
-def table(measures: Sequence[Measure]) -> list[str]:
+def table(values: Sequence[Value]) -> list[str]:
     """A line for each measure."""
     rows = [
-        (SHORT.get(m.name, m.name), shown(m.value, m.about), shown(m.baseline),
+        (m.measure.short or m.name, shown(m.value, m.about), shown(m.baseline),
          f"{shown(m.interval[0])} - {shown(m.interval[1])}" if m.interval else "-")
-        for m in measures
+        for m in values
     ]
     a, b, c, d = column_widths(rows, (14, 10, 11, 20))
     lines = [f"{'':{a}}{'model':>{b}}{'baseline':>{c}}   95 % interval"]
-    for m, (name, value, baseline, interval) in zip(measures, rows, strict=True):
+    for m, (name, value, baseline, interval) in zip(values, rows, strict=True):
         if m.value is None:
             lines.append(f"{name:{a}}{value:>{b}}   not defined: {m.why}")
             continue
-        lines.append(f"{name:{a}}{value:>{b}}{baseline:>{c}}   {interval:<{d}}{gain(m)}".rstrip())
+        lines.append(f"{name:{a}}{value:>{b}}{baseline:>{c}}   {interval:<{d}}{m.gain}".rstrip())
     return lines
 
 
@@ -53,36 +50,21 @@ def column_widths(rows: Sequence[Sequence[str]], least: Sequence[int]) -> list[i
     return [max([width, *(len(row[k]) + 1 for row in rows)]) for k, width in enumerate(least)]
 
 
-def gain(m: Measure) -> str:
-    """How much better than the baseline it is, where a share says it; else nothing."""
-    if m.value is None or m.baseline is None or m.name in ("AUC", "average precision", "R^2"):
-        return ""
-    if m.name.startswith("macro"):
-        return ""
-    value, baseline = (1 - m.value, 1 - m.baseline) if m.name == "accuracy" else (m.value, m.baseline)
-    if baseline <= 0:
-        return ""
-    gain = 1 - value / baseline
-    if m.name == "accuracy":
-        return f"{percent(gain)} fewer errors" if gain > 0.0005 else "no better than always one label"
-    return f"{percent(abs(gain))} {'better' if gain >= 0 else 'worse'}"
-
-
-def differences(measures: Sequence[Measure], other: str) -> list[str]:
+def differences(values: Sequence[Value], other: str) -> list[str]:
     """Those of two models."""
     rows = [
-        (SHORT.get(m.name, m.name), shown(m.value) if m.value is None or m.interval is None else _signed(m.value),
+        (m.measure.short or m.name, shown(m.value) if m.value is None or m.interval is None else _signed(m.value),
          f"{_signed(m.interval[0])} - {_signed(m.interval[1])}" if m.interval else "-")
-        for m in measures
+        for m in values
     ]
     a, b, c = column_widths(rows, (14, 11, 22))
     lines = ["", f"minus {other}", f"{'':{a}}{'difference':>{b}}   95 % interval"]
-    for m, (name, value, interval) in zip(measures, rows, strict=True):
+    for m, (name, value, interval) in zip(values, rows, strict=True):
         if m.value is None or m.interval is None:
             lines.append(f"{name:{a}}{value:>{b}}   not defined: {m.why or 'there are too few rows'}")
             continue
         low, high = m.interval
-        better = (m.value > 0) == m.larger
+        better = (m.value > 0) == m.measure.larger
         verdict = "no clear difference" if low <= 0 <= high else "better" if better else "worse"
         lines.append(f"{name:{a}}{value:>{b}}   {interval:<{c}}{verdict}")
     return lines
@@ -92,10 +74,10 @@ def _signed(x: float) -> str:
     return ("+" if x > 0 else "") + (f"{x:.5f}" if abs(x) < 10 else f"{x:.5g}")
 
 
-def of_threshold(evaluation: Binary) -> list[str]:
+def of_threshold(kind: Binary) -> list[str]:
     """What the threshold finds, and the best one."""
-    found, best = evaluation.at_threshold(), evaluation.best()
-    by = " by weight" if evaluation.weighted else ""
+    found, best = kind.at_threshold(), kind.best()
+    by = " by weight" if kind.weighted else ""
     lines = [
         f"at {shown(found.threshold)}{by}: {count(found.found)} of {count(found.positive)} found "
         f"(recall {percent(found.recall, 0)}), {count(found.false)} false alarms"
@@ -108,9 +90,9 @@ def of_threshold(evaluation: Binary) -> list[str]:
     return lines
 
 
-def counted(evaluation: Evaluation) -> str:
+def counted(kind: Kind) -> str:
     """What sums of importances count, as the head of a column."""
-    return "weight" if evaluation.weighted else "rows"
+    return "weight" if kind.weighted else "rows"
 
 
 def count(x: float) -> str:
@@ -120,33 +102,33 @@ def count(x: float) -> str:
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.1f}"
 
 
-def body(evaluation: Evaluation, names: Sequence[str]) -> list[str]:
+def body(kind: Kind, names: Sequence[str]) -> list[str]:
     """What follows the measures. names: of classes."""
-    if isinstance(evaluation, Binary):
-        lines = of_threshold(evaluation)
-        groups = evaluation.calibration()
+    if isinstance(kind, Binary):
+        lines = of_threshold(kind)
+        groups = kind.calibration()
         if groups:
             lines.append("predicted " + "".join(f"{g.predicted:6.3f}" for g in groups))
             lines.append("observed  " + "".join(f"{g.observed:6.3f}" for g in groups))
         return lines
-    if isinstance(evaluation, Classes):
-        return _of_classes(evaluation, names)
-    assert isinstance(evaluation, Regression)
-    own = f"; of the {evaluation.loss} loss, the best constant" if evaluation.loss in ("quantile", "huber") else ""
+    if isinstance(kind, Classes):
+        return _of_classes(kind, names)
+    assert isinstance(kind, Regression)
+    own = f"; of the {kind.loss} loss, the best constant" if kind.loss in ("quantile", "huber") else ""
     return [f"the baseline is the mean of the labels{own}"]
 
 
-def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
-    columns = [column.tolist() for column in evaluation.of_each()]
+def _of_classes(kind: Classes, names: Sequence[str]) -> list[str]:
+    columns = [column.tolist() for column in kind.of_each()]
     order = sorted((k for k in range(len(names)) if columns[0][k]), key=lambda k: -columns[0][k])
     a, b = column_widths([(fit(names[k]), count(columns[0][k])) for k in order[:MOST_CLASSES]], (20, 10))
-    lines = ["", f"{'class':{a}}{counted(evaluation):>{b}}{'precision':>11}{'recall':>9}{'F1':>9}"]
+    lines = ["", f"{'class':{a}}{counted(kind):>{b}}{'precision':>11}{'recall':>9}{'F1':>9}"]
     for k in order[:MOST_CLASSES]:
         weight, precision, recall, f1 = (column[k] for column in columns)
         lines.append(f"{fit(names[k]):{a}}{count(weight):>{b}}{precision:11.3f}{recall:9.3f}{f1:9.3f}")
     if len(order) > MOST_CLASSES:
         lines.append(f"... and {len(order) - MOST_CLASSES} more: --json has all")
-    matrix, k = evaluation.confusion, len(names)
+    matrix, k = kind.confusion, len(names)
     if matrix is None or k > MOST_CLASSES:
         return lines
     cells = [[count(x) for x in row] for row in matrix[1 : k + 1, 1 : k + 1].tolist()]
@@ -159,16 +141,16 @@ def _of_classes(evaluation: Classes, names: Sequence[str]) -> list[str]:
     return lines
 
 
-def slices(by: str, parts: Sequence[tuple[str, Evaluation]]) -> list[str]:
+def slices(by: str, parts: Sequence[tuple[str, Measured]]) -> list[str]:
     """A line for each slice, the largest first."""
-    order = sorted((part for part in parts if part[1].weight), key=lambda part: -part[1].rows)
+    order = sorted((part for part in parts if part[1].kind.weight), key=lambda part: -part[1].rows)
     if not order:
         return []
-    first = [m.name for m in order[0][1].measures()[:4]]
-    head = [fit(by), "rows", *(SHORT.get(name, name) for name in first)]
+    first = [m.measure.short or m.name for m in order[0][1].values()[:4]]
+    head = [fit(by), "rows", *first]
     rows = [
-        [fit(name), f"{evaluation.rows:,}", *(shown(m.value, m.about) for m in evaluation.measures()[:4])]
-        for name, evaluation in order[:MOST_SLICES]
+        [fit(name), f"{part.rows:,}", *(shown(m.value, m.about) for m in part.values()[:4])]
+        for name, part in order[:MOST_SLICES]
     ]
     wide = column_widths([head, *rows], (15, 9, *[14] * len(first)))
     lines = [""]

@@ -9,6 +9,11 @@ def shown(x: float | None, about: bool = False) -> str:
     return f"~{text}" if about else text
 
 
+def percent(x: float, digits: int = 1) -> str:
+    """A share."""
+    return f"{100 * x:.{digits}f} %"
+
+
 def label_text(label: float | str) -> str:
     """A label of the data in a message."""
     return printable(label) if isinstance(label, str) else f"{label:g}"

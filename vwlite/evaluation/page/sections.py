@@ -5,48 +5,46 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from vwlite.evaluation import ranking, screen
-from vwlite.evaluation.against import Against
-from vwlite.evaluation.kinds import Binary, Classes, Evaluation, Measure, Regression
+from vwlite.evaluation.kinds import Binary, Classes, Regression
+from vwlite.evaluation.measures import Against, Measured, Value
 from vwlite.evaluation.page.charts import Axis, Series, chart
 from vwlite.evaluation.page.markup import Markup, Words, columns, items, joined, paragraph, table, text
 from vwlite.evaluation.page.origin import command_of
-from vwlite.evaluation.screen import percent
 from vwlite.model import Model
-from vwlite.output.text import shown
+from vwlite.output.text import percent, shown
 
 MOST_CLASSES = 20  # of the tables
 MOST_GROUPS, MOST_NOTES = 30, 30
 
 
-def interval(m: Measure) -> str:
+def interval(m: Value) -> str:
     return f"{shown(m.interval[0])} to {shown(m.interval[1])}" if m.interval else "-"
 
 
-def verdict(evaluation: Evaluation, measures: Sequence[Measure], positive: str) -> str:
+def verdict(measured: Measured, values: Sequence[Value], positive: str) -> str:
     """One sentence: the first measure beside the baseline."""
-    m = next((m for m in measures if m.value is not None), None)
+    m = next((m for m in values if m.value is not None), None)
     if m is None:
-        return f"{screen.head(evaluation, positive)}: no measure is defined."
+        return f"{screen.head(measured, positive)}: no measure is defined."
     said = f"{m.name} is {shown(m.value, m.about)}"
     said += f" (95 % interval: {interval(m)})" if m.interval else ""
-    better = screen.gain(m)
     if m.baseline is not None:
         said += f"; the best constant prediction has {shown(m.baseline)}"
-    return f"On {screen.head(evaluation, positive)}, the {said}{f': {better}' if better else ''}."
+    return f"On {screen.head(measured, positive)}, the {said}{f': {m.gain}' if m.gain else ''}."
 
 
-def of_measures(measures: Sequence[Measure], against: Against | None, names: Sequence[str]) -> Markup:
+def of_measures(values: Sequence[Value], against: Against | None, names: Sequence[str]) -> Markup:
     """names: of the model, and of the other."""
     if against is None:
         rows = [
-            (m.name, shown(m.value, m.about), shown(m.baseline), interval(m), Words(m.why or screen.gain(m)))
-            for m in measures
+            (m.name, shown(m.value, m.about), shown(m.baseline), interval(m), Words(m.why or m.gain))
+            for m in values
         ]
         return table("Measures", ("measure", "model", "baseline", "95 % interval", "against the baseline"), rows)
-    others = {m.name: m for m in against.other.measures()}
-    apart = {m.name: m for m in against.measures()}
+    others = {m.name: m for m in against.other.values()}
+    apart = {m.name: m for m in against.values()}
     both = []
-    for m in measures:
+    for m in values:
         other, difference = others.get(m.name), apart.get(m.name)
         cells = ["-", "-"]
         if difference is not None and difference.value is not None:
