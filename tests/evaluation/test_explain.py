@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,12 @@ from test_auto import lines_of
 
 from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
-from vwlite.evaluation.worst import worst_rows
+from vwlite.evaluation.worst import Worst
 from vwlite.input.pipeline import parsed_batches
-from vwlite.inspection.weights_of_data import weights_of_data
+from vwlite.inspection.weights_of_data import WeightsOfData
 from vwlite.model import read_model
-from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import Opened
+from vwlite.prediction.scoring import Scoring
+from vwlite.runs.opened import opened
 from vwlite.runs.options import ModelOptions
 
 DATA = Path(__file__).parents[2] / "data"
@@ -63,11 +64,11 @@ def trained(vwlite, name):
 
 def scores(model, data):
     """The scores of each line, as `vwlite predict` finds them, in double precision."""
-    opened = Opened(ModelOptions(model=str(model), data=(str(data),)))
-    with parsed_batches((str(data),), opened.parse, stop=lambda: False) as batches:
+    applied = opened(ModelOptions(model=str(model), data=(str(data),)))
+    with parsed_batches((str(data),), applied.parse, stop=lambda: False) as batches:
         parsed = [b.batch for b in batches]
     n = sum(batch.kind.tobytes().count(0) for batch in parsed)
-    return scores_of(Scorer(opened.learner), parsed, n, False).raw
+    return scores_of(Scorer(applied.learner), parsed, n, False).raw
 
 
 def lines(result):
@@ -312,16 +313,23 @@ def test_pipes_bad_lines_and_threads(vwlite):
 
 def test_from_python(vwlite):
     model, data = trained(vwlite, "softmax")
-    o = ModelOptions(model=model, data=(data,), quiet=True)
-    with RunFrame("report", o) as frame:
-        rows = worst_rows(o, Opened(o), frame, top=2)
-    assert rows[0].label in ("red", "green", "blue")
-    assert [row.as_dict() for row in rows] == lines(vwlite("worst", "-m", model, data, "--json", "--top", 2))
-    with RunFrame("report", o) as frame:
-        found = weights_of_data(o, Opened(o), frame)
-    assert {group.name for group in found.groups()} == {"user", "page", "user*page"}
-    (row,) = found.rows([(read_model(model).keys[0], 0, 1.0, ["x"])])
-    assert 0 < row.examples <= found.examples == 12
+    applied = opened(ModelOptions(model=model, data=(data,), quiet=True))
+    worst, weights = Worst(applied, 2, 3), WeightsOfData(applied)
+    scoring = Scoring(applied, worst.recorder)
+    for found in (worst, weights):
+        with parsed_batches((data,), replace(scoring.parse, finder=found.finder)) as batches:
+            for parsed in batches:
+                if found is worst:
+                    scoring.take(parsed)
+                    worst.take(parsed)
+                else:
+                    weights.take(parsed.batch, parsed.names)
+    weights.finish()
+    assert worst.rows()[0].label in ("red", "green", "blue")
+    assert [row.as_dict() for row in worst.rows()] == lines(vwlite("worst", "-m", model, data, "--json", "--top", 2))
+    assert {group.name for group in weights.groups()} == {"user", "page", "user*page"}
+    (row,) = weights.rows([(read_model(model).keys[0], 0, 1.0, ["x"])])
+    assert 0 < row.examples <= weights.examples == 12
 
 
 def test_a_line_with_too_many_features(vwlite, monkeypatch):

@@ -1,18 +1,21 @@
 """`vwlite report`: a page that is complete, safe and loads nothing, with the numbers of the other commands."""
 
+import gzip
 import hashlib
 import json
 import random
 import re
+import subprocess
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.support.running import GD, shell
+from tests.support.running import GD, finish, shell, start
 from vwlite.evaluation.page.charts import WIDTH, Axis, Series, chart
 from vwlite.evaluation.page.origin import command_of
+from vwlite.input import reader
 from vwlite.model.read import read_model
 from vwlite.output.shell_words import split_words
 
@@ -161,6 +164,50 @@ def test_the_same_input_makes_the_same_page(vwlite, models):
     assert pages[0] == pages[1]
 
 
+@pytest.mark.parametrize("kind", ["text", "compressed", "table"])
+def test_data_are_read_once(vwlite, models, monkeypatch, kind):
+    """So a pipe will do; with two models, once for each. The digest is that of the bytes of the file."""
+    lines = Path(models).read_bytes()
+    if kind == "table":
+        lines = b"y,x,k\n" + b"".join(b"%d,%d,k%d\n" % (i % 2, i * i % 7, i % 3) for i in range(60))
+    Path("data").write_bytes(gzip.compress(lines) if kind == "compressed" else lines)
+    if kind == "table":
+        for name, more in (("gd.model", (*GD, "--loss", "logistic", "--labels", "0,1")), ("auto.model", ())):
+            vwlite("train", "data", "--label", "y", "--quiet", "-m", name, *more)
+    opened, before = [], reader._File.__init__
+
+    def init(file, source, *arguments):
+        opened.append(source)
+        before(file, source, *arguments)
+
+    monkeypatch.setattr(reader._File, "__init__", init)
+    command = ["report", "-m", "gd.model", "data", "--json"]
+    found = json.loads(vwlite(*command).out)
+    assert opened == ["data"]
+    vwlite(*command, "--against", "auto.model")
+    assert opened == ["data"] * 3
+    assert found["data"] == {"data": hashlib.sha256(Path("data").read_bytes()).hexdigest()}
+    piped = finish(start("report", "-m", "gd.model", "--json", stdin=subprocess.PIPE), Path("data").read_bytes())
+    assert piped.code == 0
+    assert json.loads(piped.out.replace("<stdin>", "data")) == found
+
+
+def test_bad_lines_are_left_out_and_noted_once(vwlite, models):
+    """Also labels that the model cannot read."""
+    lines = Path(models).read_text().splitlines(keepends=True)
+    Path("bad.vw").write_text("".join([*lines[:9], "bad |mean radius:1\n", "1 |mean radius:x\n", *lines[9:]]))
+    Path("good.vw").write_text("".join(lines))
+    found = {}
+    for name in ("bad.vw", "good.vw"):
+        done = vwlite("report", "-m", "gd.model", name, "--json", "--on-error", "skip")
+        found[name] = json.loads(done.out)
+        assert done.err.count("(skipped)") == (2 if name == "bad.vw" else 0)
+    note, *notes = found["bad.vw"].pop("notes")
+    assert note.startswith("bad lines: 2, which are not in these numbers; the first is bad.vw:10:1: label 'bad'")
+    assert notes == found["good.vw"].pop("notes")
+    assert found["bad.vw"]["measures"] == found["good.vw"]["measures"]
+
+
 def test_two_models_are_beside_each_other(vwlite, models):
     page = Page(vwlite("report", "-m", "gd.model", models, "--against", "auto.model").out)
     apart = json.loads(vwlite("evaluate", "-m", "gd.model", models, "--against", "auto.model", "--json").out)
@@ -206,8 +253,8 @@ def test_a_wide_table_has_a_small_page(vwlite):
 @pytest.mark.parametrize(
     "options, text, code, message",
     [
-        (("-m", "gd.model"), None, 2, "standard input is read only once"),
-        (("-m", "gd.model", "-"), None, 2, "standard input is read only once"),
+        (("-m", "gd.model", "--against", "gd.model"), None, 2, "standard input is read only once"),
+        (("-m", "gd.model", "--against", "gd.model", "-"), None, 2, "standard input is read only once"),
         (("-m", "gd.model", "t.vw"), "", 65, "nothing to evaluate"),
         (("-m", "gd.model", "t.vw"), "|n x\n", 65, "no example has a label"),
         (("-m", "gd.model", "t.vw"), "1 |n x:a\n", 65, "t.vw:1:8"),

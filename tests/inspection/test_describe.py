@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.running import shell, standard_input, start
 from vwlite.input.values import Values
-from vwlite.inspection.describe import notes_on
+from vwlite.inspection.describe import Description
 from vwlite.runs.options import InputOptions
 
 pandas = pytest.importorskip("pandas")
@@ -76,7 +76,9 @@ def test_notes_and_the_next_command(vwlite):
     assert suggested == "vwlite describe t.csv --label bought"
     out = vwlite(*shlex.split(suggested)[1:]).out
     assert max(map(len, out.splitlines())) <= 80
-    notes = notes_on(InputOptions(data=("t.csv",), label="bought"))
+    description = Description(InputOptions(data=("t.csv",), label="bought"))
+    description.read(lambda: False)
+    notes = description.notes()
     starts = ("day: dates or times", "age: 2878 of 3030 cells are numbers, but not 'unknown'",
               "id: whole numbers that all differ", "the same value in every row, which tells nothing: same",
               "scales differ: flag goes to 1, size to ")

@@ -210,7 +210,7 @@ def report_command(options: ReportOptions) -> int:
     One HTML file without scripts, that loads nothing: how good the model is, beside the best constant and with
     intervals; the losses of its training; ROC, precision and recall, calibration; its weights by column or namespace,
     and the largest; the worst predictions, and the features that moved their scores away from the labels; notes on the
-    data; how to make the model again. DATA are read several times: files, not a pipe.
+    data; how to make the model again.
     """
     return run("vwlite.evaluation.report:report", options)
 

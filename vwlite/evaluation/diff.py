@@ -16,7 +16,9 @@ from vwlite.model.weights import names_by_index
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
+from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import opened
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
 
@@ -92,15 +94,21 @@ def _counts(both: Any) -> dict[str, Any]:
 
 def _of_predictions(o: DiffOptions, frame: RunFrame, notes: list[str]) -> dict[str, Any]:
     """Lines of another class, or of another of two labels. Of a regression: of another prediction."""
-    runs = [Evaluating(replace(o, model=path), frame, everything=True) for path in (o.model, o.other)]
-    names, tasks = zip(*((run.opened.model.class_names(), run.kind(None)) for run in runs), strict=True)
+    runs, readings = [], list[Reading]()
+    for path in (o.model, o.other):
+        of_model = replace(o, model=path)
+        applied = opened(of_model)
+        readings.append(Reading(of_model, frame, beside=readings[0] if readings else None))
+        runs.append(Evaluating(applied, readings[-1].take_bad, everything=True))
+    names, tasks = zip(*((run.opened.model.class_names(), run.kind()) for run in runs), strict=True)
     if type(tasks[0]) is not type(tasks[1]):
         notes.append("predictions are not compared: the models are of different tasks")
         return {}
     classes = [*dict.fromkeys(names[0] + names[1])]
     numbers = np.array([0, *(classes.index(name) + 1 for name in names[1])])
     counts, kept = np.zeros(5, int), []
-    for one, other in zip_longest(*(run.batches() for run in runs)):
+    batches = [run.over(r.batches(run.scoring.parse, run.learner)) for run, r in zip(runs, readings, strict=True)]
+    for one, other in zip_longest(*batches):
         if frame.signal is not None:
             break
         if one is None or other is None or not np.array_equal(one[2], other[2]):

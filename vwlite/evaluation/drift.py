@@ -9,12 +9,14 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.evaluation.columns import Columns
 from vwlite.evaluation.commands import DriftOptions
-from vwlite.evaluation.evaluate import Evaluating
+from vwlite.evaluation.evaluate import Evaluating, names_of
 from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.output.json_text import json_text
 from vwlite.output.text import printable
+from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import opened
 from vwlite.runs.run import say
 from vwlite.runs.watched import Number, differs, watched
 
@@ -25,20 +27,22 @@ class Day:
     """A file, as the model sees it. before: the day that features are compared with, if the model has none."""
 
     def __init__(self, o: DriftOptions, frame: RunFrame, before: "Day | None" = None) -> None:
-        run = Evaluating(o, frame, keeps_text=True, spaces=True)
-        model = run.opened.model
-        has_features = run.opened.kept.features > 0
+        applied = opened(o, keeps_text=True, spaces=True)
+        reading, model = Reading(o, frame), applied.model
+        run = Evaluating(applied, reading.take_bad)
+        has_features = applied.kept.features > 0
         keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
         self.columns: Columns = Columns(keys, model.settings.bits)
         self.names = {0: "(no name)"}
         roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
-        for parsed, _, _ in run.batches():
+        for parsed, _, _ in run.over(reading.batches(run.scoring.parse, run.learner)):
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
             text = parsed.source.text if parsed.source is not None else b""
             for name in {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
                 self.names.setdefault(namespace_hash(name), printable(name.decode("utf-8", "surrogateescape")))
         if frame.signal is None:
-            _, self.notes = run.finish()
+            reading.bad.finish()
+            _, self.notes = run.finish(names_of(o.data))
         self.numbers = watched(run.learner)
         if not has_features and "unknown features" in self.numbers:
             self.numbers["unknown features"] = self.columns.unknown()

@@ -9,10 +9,10 @@ Features of a line that share an index share a weight, and are one here, with al
 import copy
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from vwlite.model.learners import make_expander, make_finder
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
 from vwlite.output.text import cut, printable
-from vwlite.prediction.scoring import Scoring
+from vwlite.prediction.scoring import Reading, Scoring, TakeBad, refuse
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import Opened
+from vwlite.runs.opened import Opened, opened
 from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.run import say
 
@@ -86,9 +86,9 @@ class BlockNames(NamedTuple):
 
 
 class Explainer:
-    """Explains scores of lines of a batch, after they were predicted. To be created before the stream is opened.
+    """Explains scores of lines of a batch, after they were predicted.
 
-    top: how many contributions are listed, the largest first.
+    top: how many contributions are listed, the largest first. finder: what must look for names in the batches.
     """
 
     def __init__(self, opened: Opened, top: int) -> None:
@@ -100,7 +100,7 @@ class Explainer:
         self._mask = np.uint32((1 << self._settings.bits) - 1)
         self._make_expanders()
         uncrossed = replace(self._settings, interactions=(), crosses=())
-        opened.parse = replace(opened.parse, finder=cast(Any, partial(BlockNames, uncrossed)))
+        self.finder: Any = partial(BlockNames, uncrossed)
 
     def _make_expanders(self) -> None:
         self._expander = make_expander(self._settings)
@@ -212,37 +212,83 @@ def place_of(batch: Batch, row: int) -> tuple[str, int, str]:
     return str(batch.source), batch.line_number(row), batch.tag(row).decode("utf-8", "surrogateescape")
 
 
+class Explained(NamedTuple):
+    """An example with its scores. label: None if there is none. classes: whose scores are explained; [""]: it has one
+    score."""
+
+    file: str
+    line: int
+    tag: str
+    label: float | str | None
+    prediction: float | str
+    classes: list[str]
+    scores: list[Explanation]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found = {name: getattr(self, name) for name in ("file", "line", "tag", "label", "prediction")}
+        if self.classes == [""]:
+            return found | self.scores[0].as_dict()
+        pairs = zip(self.classes, self.scores, strict=True)
+        return found | {"classes": [{"class": name, **e.as_dict()} for name, e in pairs]}
+
+
+class Explaining:
+    """Explains the examples of batches. classes: those whose scores are explained, from 0; None: the predicted one."""
+
+    def __init__(self, opened: Opened, top: int, classes: Sequence[int] | None, take_bad: TakeBad = refuse) -> None:
+        self.recorder = Recorder(opened.learner)
+        self._explainer, self._scoring = Explainer(opened, top), Scoring(opened, self.recorder, take_bad)
+        self._classes = classes
+        self.parse = replace(self._scoring.parse, finder=self._explainer.finder)
+
+    def over(self, batches: Iterable[Parsed]) -> Iterator[list[Explained]]:
+        """The examples of each batch."""
+        for parsed in batches:
+            self._scoring.take(parsed)
+            rows, records = records_of(self.recorder, parsed.batch)
+            wanted = [(int(row), self._views(record)) for row, record in zip(rows, records, strict=True)]
+            found = self._explainer.explain(parsed, wanted)
+            yield [
+                self._explained(place_of(parsed.batch, row), record, views, each)
+                for (row, views), record, each in zip(wanted, records, found, strict=True)
+            ]
+
+    def _views(self, record: Any) -> list[View]:
+        if self.recorder.class_names is None:
+            return [View()]
+        classes = [max(int(record["shown"]) - 1, 0)] if self._classes is None else self._classes
+        return [View(k) for k in classes if k < self.recorder.named]
+
+    def _explained(
+        self, place: tuple[str, int, str], record: Any, views: list[View], scores: list[Explanation]
+    ) -> Explained:
+        names = self.recorder.class_names
+        label = None if math.isnan(record["label"]) else self._scoring.shown_label(float(record["label"]))
+        classes = [""] if names is None else [str(names[view.of_class]) for view in views]
+        return Explained(*place, label, self._scoring.shown(float(record["shown"])), classes, scores)
+
+
 def explain(o: ExplainOptions) -> int:
     """Run `vwlite explain`; the exit code."""
-    opened = Opened(o)
-    chosen = _class_of(opened, o)
-    explainer = Explainer(opened, o.top)
+    model = opened(o)
+    chosen = _class_of(model, o)
     with RunFrame("explain", o) as frame:
-        recorder = Recorder(opened.learner)
-        run = Scoring(o, opened, frame, recorder)
-
-        def views(record: Any) -> list[View]:
-            if opened.settings.oaa is None:
-                return [View()]
-            if chosen is None and o.json:
-                return [View(k) for k in range(recorder.named)]
-            return [View(max(int(record["shown"]) - 1, 0) if chosen is None else chosen)]
-
-        for parsed in run.batches():
-            rows, records = records_of(recorder, parsed.batch)
-            wanted = [(int(row), views(record)) for row, record in zip(rows, records, strict=True)]
-            for (row, of_row), record, each in zip(wanted, records, explainer.explain(parsed, wanted), strict=True):
-                write = _as_json if o.json else _as_text
-                text = write(run, place_of(parsed.batch, row), record, of_row, each)
-                sys.stdout.write(text if o.json else plain(text))
+        reading = Reading(o, frame)
+        every = range(model.settings.oaa or 0) if o.json else None
+        explaining = Explaining(model, o.top, every if chosen is None else [chosen], reading.take_bad)
+        for examples in explaining.over(reading.batches(explaining.parse, explaining.recorder)):
+            for example in examples:
+                as_text = partial(_as_text, model.settings)
+                sys.stdout.write(json_text(example.as_dict()) + "\n" if o.json else plain(as_text(example)))
             sys.stdout.flush()
-        run.bad.finish()
-        if frame.signal is None and not recorder.examples:
+        reading.bad.finish()
+        if frame.signal is None and not explaining.recorder.examples:
             raise DataError("there is no example in the data to explain")
-        if opened.model.calibration and not o.quiet:
+        if model.model.calibration and not o.quiet:
             say("note: scores and contributions are those before their map by vwlite calibrate")
-        frame.report(options=frame.reported_options(opened.settings, "data", "model"), signal=frame.signal,
-                     results={"number of examples": recorder.examples})
+        frame.report(options=frame.reported_options(model.settings, "data", "model"), signal=frame.signal,
+                     results={"number of examples": explaining.recorder.examples})
         return frame.code()
 
 
@@ -257,25 +303,13 @@ def _class_of(opened: Opened, o: ExplainOptions) -> int | None:
     return names.index(o.of_class)
 
 
-def _as_json(run: Scoring, place: tuple[str, int, str], record: Any, views: list[View], each: list[Explanation]) -> str:
-    found: dict[str, Any] = dict(zip(("file", "line", "tag"), place, strict=True))
-    found["label"] = None if math.isnan(record["label"]) else run.shown_label(float(record["label"]))
-    found["prediction"] = run.shown(float(record["shown"]))
-    names = run.learner.class_names
-    if names is None:
-        found |= each[0].as_dict()
-    else:
-        found["classes"] = [{"class": names[v.of_class], **e.as_dict()} for v, e in zip(views, each, strict=True)]
-    return json_text(found) + "\n"
-
-
-def _as_text(run: Scoring, place: tuple[str, int, str], record: Any, views: list[View], each: list[Explanation]) -> str:
-    names, shown = run.learner.class_names, run.shown(float(record["shown"]))
-    what = [] if names is None else [f"class {printable(str(names[views[0].of_class]))}"]
-    what += [f"score {each[0].score:.6g}", f"predicted {number_text(shown)}"]
-    if not math.isnan(record["label"]):
-        what.append(f"label {number_text(run.shown_label(float(record['label'])))}")
-    return heading(*place, what) + term_lines(run.settings, each[0]) + "\n"
+def _as_text(settings: Settings, example: Explained) -> str:
+    (name,), (e,) = example.classes, example.scores
+    what = [f"class {printable(name)}"] if name else []
+    what += [f"score {e.score:.6g}", f"predicted {number_text(example.prediction)}"]
+    if example.label is not None:
+        what.append(f"label {number_text(example.label)}")
+    return heading(example.file, example.line, example.tag, what) + term_lines(settings, e) + "\n"
 
 
 def number_text(x: float | str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from vwlite.core.text.tables import split
 from vwlite.errors import DataError, UsageError
 from vwlite.input.json_text import loads
-from vwlite.input.parsing import Parsed, SourceText
+from vwlite.input.parsing import FrameRows, Parsed, SourceText
 
 MOST = 200  # slices; what comes later is one more
 LONGEST = 60  # characters of a name
@@ -36,9 +36,12 @@ class Slices:
 
     def of(self, parsed: Parsed, rows: Sequence[int], columns: Sequence[str]) -> npt.NDArray[np.int64]:
         """The number of the slice of each row. columns: of tables without a header."""
-        if parsed.source is None:
+        if isinstance(parsed.rows, FrameRows):
+            values, self._found = parsed.rows.texts(self._by, rows), True
+        elif parsed.source is None:
             raise UsageError("--by needs lines of text: convert these data with vwlite convert")
-        values = self._values(parsed.source, parsed.source.lines_of(parsed.batch, rows), columns)
+        else:
+            values = self._values(parsed.source, parsed.source.lines_of(parsed.batch, rows), columns)
         return np.array([self._number(value) for value in values], dtype=np.int64)
 
     def check(self) -> None:

@@ -1,10 +1,12 @@
 """The examples with the largest loss, and the features that moved the score away from the label."""
 
 import sys
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.recorder import Recorder
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import WorstOptions
@@ -18,12 +20,13 @@ from vwlite.evaluation.explain import (
     records_of,
     term_lines,
 )
+from vwlite.input.parsing import Parsed
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain, say
-from vwlite.prediction.scoring import Scoring
+from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import Opened
-from vwlite.runs.options import ModelOptions
+from vwlite.runs.opened import Opened, opened
+from vwlite.runs.run import shown, shown_label
 
 
 class WorstRow(NamedTuple):
@@ -49,63 +52,86 @@ class WorstRow(NamedTuple):
         return found | ({"rival": self.rival, "margin": explained} if self.rival else explained)
 
 
-def worst_rows(o: ModelOptions, opened: Opened, frame: RunFrame, top: int = 10, listed: int = 3) -> list[WorstRow]:
-    """The lines of DATA with the largest loss, the first of equal ones; of a part of them after a signal.
-    listed: how many contributions of each. DataError if no line has a label."""
-    if not opened.settings.loss:
-        raise UsageError(f"{opened.path} does not store its loss: give --loss")
-    explainer, recorder = Explainer(opened, listed), Recorder(opened.learner)
-    run, labelled = Scoring(o, opened, frame, recorder), 0
-    kept: list[tuple[float, float, WorstRow]] = []  # loss, and the margin of classes without probabilities
-    for parsed in run.batches():
-        rows, records = records_of(recorder, parsed.batch)
+class Worst:
+    """The examples of batches with the largest loss, the first of equal ones.
+
+    listed: how many contributions of each. recorder: has predicted each batch before it is taken. UsageError if the
+    model has no loss.
+    """
+
+    def __init__(self, opened: Opened, top: int, listed: int) -> None:
+        if not opened.settings.loss:
+            raise UsageError(f"{opened.path} does not store its loss: give --loss")
+        self._top, self._settings, self.labelled = top, opened.settings, 0
+        self._explainer, self.recorder = Explainer(opened, listed), Recorder(opened.learner)
+        self.finder = self._explainer.finder
+        self._kept: list[tuple[float, float, WorstRow]] = []  # loss, and the margin of classes without probabilities
+
+    def take(self, parsed: Parsed) -> None:
+        """Look at a batch."""
+        rows, records = records_of(self.recorder, parsed.batch)
         counted = (np.asarray(parsed.batch.importance)[rows] > 0) & ~np.isnan(records["loss"])
-        labelled += int(counted.sum())
+        self.labelled += int(counted.sum())
         counted &= records["loss"] > 0
         rows, records = rows[counted], records[counted]
-        margin = records["slope"] if run.settings.oaa else np.zeros(len(records))
-        order = np.lexsort((-margin, -records["loss"]))[:top].tolist()
-        if len(kept) == top:
-            order = [i for i in order if (records["loss"][i], margin[i]) > kept[-1][:2]]
-        views = [View(max(int(r["rival"]) - 1, 0), int(r["label"]) - 1, 1) if run.settings.oaa
-                 else View(sign=1 if r["slope"] > 0 else -1) for r in records[order]]
-        found = explainer.explain(parsed, [(int(rows[i]), [view]) for i, view in zip(order, views, strict=True)])
-        for i, (explanation,) in zip(order, found, strict=True):
-            loss, label, shown, rival = (float(records[name][i]) for name in ("loss", "label", "shown", "rival"))
-            names = run.shown_label(label), run.shown(shown), str(run.shown(rival)) if run.settings.oaa else None
-            row = WorstRow(loss, *place_of(parsed.batch, int(rows[i])), *names, explanation)
-            kept.append((loss, float(margin[i]), row))
-        kept.sort(key=lambda one: (-one[0], -one[1]))  # stable: the first of equal ones stay first
-        del kept[top:]
-    run.bad.finish()
-    labels, wrong = run.about_labels()
-    if frame.signal is None and (wrong or not labelled):
-        raise DataError(wrong or "no example of the data has a label: the loss of a prediction needs one")
-    for note in labels[1] if not o.quiet else ():
-        say(f"note: {note}")
-    return [row for _, _, row in kept]
+        margin = records["slope"] if self._settings.oaa else np.zeros(len(records))
+        order = np.lexsort((-margin, -records["loss"]))[: self._top].tolist()
+        if len(self._kept) == self._top:
+            order = [i for i in order if (records["loss"][i], margin[i]) > self._kept[-1][:2]]
+        wanted = [(int(rows[i]), [self._view(records[i])]) for i in order]
+        for i, (explanation,) in zip(order, self._explainer.explain(parsed, wanted), strict=True):
+            row = self._row(place_of(parsed.batch, int(rows[i])), records[i], explanation)
+            self._kept.append((row.loss, float(margin[i]), row))
+        self._kept.sort(key=lambda one: (-one[0], -one[1]))  # stable: the first of equal ones stay first
+        del self._kept[self._top :]
+
+    def _view(self, record: Any) -> View:
+        if self._settings.oaa:
+            return View(max(int(record["rival"]) - 1, 0), int(record["label"]) - 1, 1)
+        return View(sign=1 if record["slope"] > 0 else -1)
+
+    def _row(self, place: tuple[str, int, str], record: Any, explanation: Explanation) -> WorstRow:
+        loss, label, prediction, rival = (float(record[name]) for name in ("loss", "label", "shown", "rival"))
+        names = (shown_label(self._settings, self.recorder, label), shown(self.recorder, prediction),
+                 str(shown(self.recorder, rival)) if self._settings.oaa else None)
+        return WorstRow(loss, *place, *names, explanation)
+
+    def rows(self) -> list[WorstRow]:
+        """Those of all batches so far."""
+        return [row for _, _, row in self._kept]
 
 
 def worst(o: WorstOptions) -> int:
     """Run `vwlite worst`; the exit code."""
-    opened = Opened(o)
+    model = opened(o)
     with RunFrame("worst", o) as frame:
-        rows = worst_rows(o, opened, frame, o.top, o.contributions)
+        reading, found = Reading(o, frame), Worst(model, o.top, o.contributions)
+        scoring = Scoring(model, found.recorder, reading.take_bad)
+        for parsed in reading.batches(replace(scoring.parse, finder=found.finder), found.recorder):
+            scoring.take(parsed)
+            found.take(parsed)
+        reading.bad.finish()
         if frame.signal is not None:
             return frame.code()
+        labels, wrong = scoring.about_labels()
+        if wrong or not found.labelled:
+            raise DataError(wrong or "no example of the data has a label: the loss of a prediction needs one")
+        for note in labels[1] if not o.quiet else ():
+            say(f"note: {note}")
+        rows = found.rows()
         if o.json:
             sys.stdout.write("".join(json_text(row.as_dict()) + "\n" for row in rows))
         else:
-            sys.stdout.write(plain("\n".join(_text(opened, i, row) for i, row in enumerate(rows, 1))))
+            sys.stdout.write(plain("\n".join(_text(model.settings, i, row) for i, row in enumerate(rows, 1))))
         if not rows and not o.quiet:
             say("no example has a loss above 0")
-        frame.report(options=frame.reported_options(opened.settings, "data", "model"), signal=frame.signal,
+        frame.report(options=frame.reported_options(model.settings, "data", "model"), signal=frame.signal,
                      results={"worst": [row.as_dict() for row in rows]})
         return frame.code()
 
 
-def _text(opened: Opened, number: int, row: WorstRow) -> str:
+def _text(settings: Settings, number: int, row: WorstRow) -> str:
     what = [f"loss {row.loss:.6g}", f"label {number_text(row.label)}", f"predicted {number_text(row.prediction)}"]
     if row.rival:
         what.append(f"{number_text(row.rival)} ahead by {row.explanation.score:.6g}")
-    return heading(row.file, row.line, row.tag, what, f"{number}. ") + term_lines(opened.settings, row.explanation)
+    return heading(row.file, row.line, row.tag, what, f"{number}. ") + term_lines(settings, row.explanation)

@@ -3,6 +3,7 @@
 `LineParsing` is for lines of features, such as VW text, and the base class for other formats (`formats.py`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ from vwlite.input.sources import UnreadableInput
 from vwlite.records import record
 
 if TYPE_CHECKING:
-    from vwlite.core.text.feature_names import NameFinder
     from vwlite.input.tables import TableReader
 
 EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
@@ -40,7 +40,7 @@ class ParseOptions:
     class_names: ClassNames | None = None  # labels are then names of classes
     or_numbers: bool = False  # or all of them are numbers
     table: "TableReader | None" = None  # the columns, if something says that the sources are tables
-    finder: Callable[[], "NameFinder"] | None = None  # makes what looks for names of features, one for each thread
+    finder: Callable[[], Any] | None = None  # makes what looks for names of features, one for each thread
     keeps_text: bool = False  # batches come with the text that they were, if they were text
     only_text: bool = False  # files of binary formats are refused
     model: str = ""  # the file of a model that predicts, and knows no columns
@@ -72,6 +72,18 @@ class SourceText:
         return [self.text[begin:end].rstrip(b"\r\n") for begin, end in places]
 
 
+class FrameRows(ABC):
+    """Some rows of a frame in memory."""
+
+    @abstractmethod
+    def cells(self) -> dict[str, list[Any]]:
+        """By column: words as bytes, numbers, and None for what is missing."""
+
+    @abstractmethod
+    def texts(self, column: str, rows: Sequence[int]) -> list[str]:
+        """The cells of a column as text. UsageError if there is none of this name."""
+
+
 @record
 class Parsed:
     """A batch, and what was wrong with the text that it comes from."""
@@ -82,9 +94,9 @@ class Parsed:
     total: int | None = None  # bytes of all input, if known
     text: bytes = b""  # the equivalent VW text, if required
     escaped: int = 0  # names, labels and tags that are escaped in it
-    names: tuple[bytes, bytes, bytes] | None = None  # of features, for NameStore.take
+    names: Any = None  # of features, as the finder gives them; a NameFinder, for NameStore.take
     source: SourceText | None = None  # if required
-    rows: Any = None  # as pyarrow has them, of a binary format, if the source is required
+    rows: Any = None  # of a binary format as pyarrow has them, or of a frame, if the source is required
     # With lenient labels, those that the model cannot use: the first few different ones, and where each is first
     unfit: Mapping[str, str] = field(default_factory=dict)
 

@@ -22,7 +22,7 @@ from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import IS_NUMBER, BadLine
 from vwlite.input.formats import FORMATS
 from vwlite.input.json_text import loads
-from vwlite.input.parsing import EXAMPLE, Parsed, ParseOptions, SourceText
+from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sample import FEW, NEARLY, Finding, Sample
 from vwlite.input.schema import CELLS_MISSING, listed, open_schema
@@ -69,11 +69,15 @@ def describe(o: DescribeOptions) -> int:
 
 
 class Description:
-    """What was seen of data. columns: those of a model, if one is for these data."""
+    """What was seen of data. table, label_of: how somebody else reads them for a model, whose batches `take` gets then:
+    the columns, and a label as it is in the data."""
 
-    def __init__(self, o: InputOptions, columns: dict[str, Any] | None = None) -> None:
-        self._o, self._table, self._classes = o, table_of(o, columns) or TableReader(), ClassNames(1000, grows=True)
-        self._table.say = lambda line: None
+    def __init__(
+        self, o: InputOptions, table: TableReader | None = None, label_of: Callable[[float], Any] | None = None
+    ) -> None:
+        self._o, self._classes = o, ClassNames(1000, grows=True)
+        self._table = table or table_of(replace(o, quiet=True)) or TableReader()
+        self._foreign, self._label_of = label_of is not None, label_of or self._own_label
         self._typed = o.roles.roles()
         words = {word.encode("utf-8", "surrogateescape") for word in o.roles.missing_words}
         self._missing = words | {float(word) for word in words if IS_NUMBER.fullmatch(word)}
@@ -90,10 +94,11 @@ class Description:
                              lenient_labels=True, table=self._table, keeps_text=True, spaces=True)
         with parsed_batches(self._o.data, parse, stop=stop, threads=self._o.threads) as batches:
             for parsed in batches:
-                self._take(parsed)
+                self.take(parsed)
                 take_bad(parsed.bad)
 
-    def _take(self, parsed: Parsed) -> None:
+    def take(self, parsed: Parsed) -> None:
+        """Look at a batch, which has the hashes of namespaces, and its text or the rows that it is made of."""
         batch, source = parsed.batch, parsed.source
         kinds = np.asarray(batch.kind, np.uint8)
         rows = np.flatnonzero(kinds == EXAMPLE)
@@ -103,10 +108,11 @@ class Description:
         self.rows += len(rows)
         if not len(batch):  # input that is not lines, of which the bad line tells
             return
-        if source is None:
-            columns = {name: list(map(_cell, column.to_pylist()))
-                       for name, column in zip(parsed.rows.schema.names, parsed.rows.columns, strict=True)}
-            columns = {name: [cells[row] for row in rows] for name, cells in columns.items()}
+        lines: list[bytes] = []
+        if source is None and parsed.rows is None:  # of a matrix
+            self._take_examples(batch, kinds == EXAMPLE, b"")
+        elif source is None:
+            columns = {name: [_cell(cells[row]) for row in rows] for name, cells in _columns_of(parsed.rows).items()}
             lines = [repr(cells).encode() for cells in zip(*columns.values(), strict=True)]
             self._take_columns(columns)
         else:
@@ -118,6 +124,8 @@ class Description:
                 self._take_columns(_of_json(lines))
             else:
                 self._take_examples(batch, kinds == EXAMPLE, source.text)
+                unfit = [_cell(label) for label in parsed.unfit] if self._foreign else []
+                self._labels.add(unfit, (), as_words=False)
         self._distinct.count(Counter(mmh3.hash_bytes(line.strip()) for line in lines))
 
     def _of_delimited(self, source: SourceText, lines: list[bytes]) -> dict[str, Any]:
@@ -152,11 +160,17 @@ class Description:
             v.count(Counter(np.asarray(batch.hash)[part].tolist()))
             v.widen(x.min(), x.max(), x.sum())
             v.lines += len(np.unique(lines[part]))
-        labels, names = np.asarray(batch.label)[kept].tolist(), self._classes.first(len(self._classes))
-        if names:
-            labels = [_cell(names[int(label) - 1]) if label == label else None for label in labels]
-        self._labels.add(labels, (), as_words=bool(names))
+        labels = np.asarray(batch.label)[kept].tolist()
+        known = {label: _cell(self._label_of(label)) for label in {*labels} if label == label}
+        self._labels.add(map(known.get, labels), (), as_words=False)
         self._importance.add(np.asarray(batch.importance)[kept].tolist(), (), as_words=False)
+
+    def _own_label(self, label: float) -> Any:
+        return self._classes[int(label) - 1] if len(self._classes) else label
+
+    def notes(self) -> list[str]:
+        """The notes of `facts`, as sentences."""
+        return [*map(_sentence, self.facts()["notes"])]
 
     def facts(self) -> Facts:
         """What there is to say, as `--json` prints it. DataError if there is no row at all."""
@@ -263,6 +277,12 @@ def _values_of(name: Any, found: dict[Any, Values], columns: int) -> Values:
     return found.setdefault(name, values) if len(found) < MOST_NAMES else values
 
 
+def _columns_of(rows: Any) -> dict[str, list[Any]]:
+    if isinstance(rows, FrameRows):
+        return rows.cells()
+    return {name: column.to_pylist() for name, column in zip(rows.schema.names, rows.columns, strict=True)}
+
+
 def _of_json(lines: list[bytes]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for line in lines:
@@ -308,13 +328,6 @@ def _scales(facts: dict[str, Facts]) -> list[Finding]:
     (low, small), (high, large) = min((s for s in sizes if s[0]), default=(1, "")), max(sizes, default=(0, ""))
     said = f"scales differ: {printable(small)} goes to {low:.3g}, {printable(large)} to {high:.3g}; --algorithm auto"
     return [Finding("", f"{said} and gd adapt to that, for others scale them")] if high >= SCALES * low else []
-
-
-def notes_on(o: InputOptions, columns: dict[str, Any] | None = None) -> list[str]:
-    """The notes on the DATA of options, as sentences. columns: those of the model that is for them, if there is one."""
-    found = Description(o, columns)
-    found.read(lambda: False)
-    return list(map(_sentence, found.facts()["notes"]))
 
 
 def _sentence(note: Facts) -> str:

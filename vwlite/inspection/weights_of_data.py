@@ -15,19 +15,19 @@ import numpy as np
 
 from vwlite.algorithms.memory import TOO_LONG
 from vwlite.algorithms.settings import Settings
+from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.spread import Spread
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
-from vwlite.model import Model
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.model.weights import Row
 from vwlite.output.json_text import json_text
 from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import Opened
+from vwlite.runs.opened import Opened, opened
 from vwlite.runs.options import MOST_NAMES, ModelOptions
 from vwlite.runs.run import BadLines
 
@@ -55,15 +55,40 @@ class Group(NamedTuple):
 
 
 class WeightsOfData:
-    """What was counted. model: with the names of the data too. effects: weight x spread, in the order of the model's
-    array of weights."""
+    """The weights of a model beside the batches that it takes. finder: what must look for names in these. After
+    `finish`, model: with the names of the data too; effects: weight x spread, in the order of the model's array of
+    weights."""
 
-    def __init__(self, model: Model, spread: Spread) -> None:
-        n = len(model.keys)
-        self.model, self.examples = model, int(spread.examples)
-        self._counts, self._spreads = np.zeros(n, np.uint64), np.zeros(n)
-        spread.results(self._counts, self._spreads)
-        self.effects: np.ndarray[Any, Any] = np.asarray(model.weights) * np.repeat(self._spreads, model.records)
+    effects: np.ndarray[Any, Any]
+
+    def __init__(self, opened: Opened) -> None:
+        model, settings, known = opened.model, opened.settings, opened.model.names
+        self.model, self.examples = model, 0
+        self._spread = Spread(make_expander(settings), np.array(model.keys, np.uint32))
+        self._names = NameStore(max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
+        weights = np.asarray(model.weights).reshape(-1, model.records)
+        nonzero = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+        self.finder = partial(make_finder, settings, self._names, nonzero)
+        self._counts, self._spreads = np.zeros(len(model.keys), np.uint64), np.zeros(len(model.keys))
+
+    def take(self, batch: Batch, names: Any) -> None:
+        """Count a batch. names: those that the finder has found in it."""
+        self._names.take(names)
+        try:
+            self._spread.take(batch)
+        except OverflowError:
+            raise DataError(f"{batch.source}: {TOO_LONG}") from None
+
+    def finish(self) -> None:
+        """DataError if there was no example."""
+        self.examples = int(self._spread.examples)
+        if not self.examples:
+            raise DataError("there is no example in the data")
+        self._spread.results(self._counts, self._spreads)
+        self.effects = np.asarray(self.model.weights) * np.repeat(self._spreads, self.model.records)
+        self.model.names = FeatureNames.kept(
+            self._names, self.model.keys, self.model.weights, self.model.settings.bits
+        )
 
     def rows(self, selected: Iterable[Row]) -> Iterator[WeightRow]:
         """Of weights that were selected."""
@@ -98,37 +123,19 @@ def _namespace_of(settings: Settings, key: int, name: bytes) -> str:
     return b"*".join(spaces).decode("utf-8", "surrogateescape")
 
 
-def weights_of_data(o: ModelOptions, opened: Opened, frame: RunFrame) -> WeightsOfData | None:
-    """The weights of a model beside DATA; None after a signal."""
-    model, settings, known = opened.model, opened.settings, opened.model.names
-    spread = Spread(make_expander(settings), np.array(model.keys, np.uint32))
-    store = NameStore(max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
-    nonzero = np.asarray(model.keys)[(np.asarray(model.weights).reshape(-1, model.records) != 0).any(axis=1)].tolist()
-    parse = replace(opened.parse, finder=partial(make_finder, settings, store, nonzero))
-    bad, stop = BadLines(o, frame), lambda: frame.signal is not None
-    batches = parsed_batches(o.data, parse, stop=stop, threads=o.threads)
-    for parsed in frame.enter_context(batches):
-        bad.take(parsed.bad)
-        store.take(parsed.names)
-        try:
-            spread.take(parsed.batch)
-        except OverflowError:
-            raise DataError(f"{parsed.batch.source}: {TOO_LONG}") from None
-    if frame.signal is not None:
-        return None
-    bad.finish()
-    if not spread.examples:
-        raise DataError("there is no example in the data")
-    model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
-    return WeightsOfData(model, spread)
-
-
 def beside_data(o: ModelOptions, rows: Callable[..., Iterable[Row]], as_json: bool, top: int | None) -> int:
     """Run `vwlite weights MODEL DATA`; the exit code. rows: those of a model, by falling size; top: see `write`."""
-    opened = Opened(o)
+    model = opened(o)
+    found = WeightsOfData(model)
     with RunFrame("weights", o) as frame:
-        found = weights_of_data(o, opened, frame)
-        if found is not None:
+        bad, parse = BadLines(o, frame), replace(model.parse, finder=found.finder)
+        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        for parsed in frame.enter_context(batches):
+            bad.take(parsed.bad)
+            found.take(parsed.batch, parsed.names)
+        if frame.signal is None:
+            bad.finish()
+            found.finish()
             write(found, found.rows(rows(found.model, found.effects)), as_json, top)
         return frame.code()
 

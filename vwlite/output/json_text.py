@@ -10,12 +10,13 @@ def json_text(value: Any, **options: Any) -> str:
     try:
         return json.dumps(value, allow_nan=False, **options)
     except ValueError:
-        return json.dumps(_finite(value), allow_nan=False, **options)
+        return json.dumps(json_values(value), allow_nan=False, **options)
 
 
-def _finite(value: Any) -> Any:
+def json_values(value: Any) -> Any:
+    """As `json.loads` gives what `json_text` has written."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _finite(x) for name, x in value.items()}
-    return [_finite(x) for x in value] if isinstance(value, list | tuple) else value
+        return {name: json_values(x) for name, x in value.items()}
+    return [json_values(x) for x in value] if isinstance(value, list | tuple) else value

@@ -6,6 +6,7 @@
                 n is the number of rows. g is the log odds of the share in a pool, and linear between pools.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -15,18 +16,17 @@ from numpy.typing import NDArray
 from vwlite import __version__
 from vwlite.core.base.arrays import total
 from vwlite.core.base.elementary import each
-from vwlite.core.data.batch import Batch
 from vwlite.core.learn.scorer import Scorer
 from vwlite.errors import DataError, UsageError
-from vwlite.input.parsing import EXAMPLE
+from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.output.json_text import json_text
 from vwlite.output.text import label_text, printable
 from vwlite.prediction.commands import CalibrateOptions
-from vwlite.prediction.scoring import Scoring
+from vwlite.prediction.scoring import Reading, Scoring, TakeBad
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import Opened
+from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
 
 MOST_ROWS = 1_000_000  # that are kept; more are in bins of scores
@@ -38,18 +38,19 @@ Floats = NDArray[np.float64]
 
 def calibrate(o: CalibrateOptions) -> int:
     """Run `vwlite calibrate`; the exit code."""
-    opened = Opened(o)
-    settings, model = opened.settings, opened.model
+    applied = opened(o)
+    settings, model = applied.settings, applied.model
     if settings.oaa is not None or settings.loss != "logistic":
         what = f"{settings.oaa} classes" if settings.oaa else f"--loss {settings.loss or 'unknown'}"
         raise UsageError(f"{o.model} is a model of {what}: vwlite calibrate is for two labels and --loss logistic")
     with RunFrame("calibrate", o) as frame:
         file = frame.file(o.output)
-        run = Calibrating(o, opened, frame)
-        run.read()
+        reading = Reading(o, frame)
+        run = Calibrating(applied, reading.take_bad)
+        run.read(reading.batches(run.scoring.parse, run.learner))
         if frame.signal is not None:
             return frame.code()
-        run.bad.finish()
+        reading.bad.finish()
         scores, weights, positive = run.sums()
         fit = platt if o.method == "platt" else isotonic
         with np.errstate(all="ignore"):  # what is not finite is found below
@@ -58,7 +59,7 @@ def calibrate(o: CalibrateOptions) -> int:
             raise DataError("the importances or scores are too large, or too small, to calibrate by")
         mapped = np.interp(scores, points, values)
         mapped += slope * (np.minimum(scores - points[0], 0) + np.maximum(scores - points[-1], 0))
-        notes = run.notes(({}, []))[1]
+        notes = run.scoring.notes(({}, []))[1]
         model.calibration = {"method": o.method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
         before, after = measured(scores, weights, positive), measured(mapped, weights, positive)
         results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
@@ -83,40 +84,34 @@ def calibrate(o: CalibrateOptions) -> int:
         return frame.code()
 
 
-class Calibrating(Scoring):
+class Calibrating:
     """Reads the scores, as they are before any map, and the importance times the label of each; of many, of bins."""
 
-    learner: Scorer
-
-    def __init__(self, o: CalibrateOptions, opened: Opened, frame: RunFrame) -> None:
-        super().__init__(o, opened, frame, Scorer(opened.learner))
+    def __init__(self, applied: Opened, take_bad: TakeBad) -> None:
+        self.learner = Scorer(applied.learner)
+        self.scoring = Scoring(applied, self.learner, take_bad)
         self.learner.calibrate(0, None, None)
         self.counts = [0, 0]  # rows with the negative and the positive label
         self.binned = False
         self._parts: list[tuple[Floats, Floats]] = []
         self._size = 0
-        self._scores, self._scored = np.empty(0), np.empty(0, bool)  # of a batch, and which of its lines have one
 
-    def read(self) -> None:
-        for parsed in self.batches(self._make_room):
-            signed = (np.asarray(parsed.batch.importance) * np.asarray(parsed.batch.label))[self._scored]
+    def read(self, batches: Iterable[Parsed]) -> None:
+        for parsed in batches:
+            scored = np.asarray(parsed.batch.kind) == EXAMPLE
+            scores = np.empty(int(scored.sum()))
+            self.learner.into(np.empty((len(scores), 1)), scores)
+            self.learner.examples += len(scores)
+            self.scoring.take(parsed)
+            scored[self.scoring.infinite] = False
+            signed = (np.asarray(parsed.batch.importance) * np.asarray(parsed.batch.label))[scored]
             kept = np.abs(signed) > 0  # not NaN: it has a label
-            self._parts.append((self._scores[: len(signed)][kept], signed[kept]))
+            self._parts.append((scores[: len(signed)][kept], signed[kept]))
             self._size += int(kept.sum())
             self.counts[0] += int((signed < 0).sum())
             self.counts[1] += int((signed > 0).sum())
             if self._size > MOST_ROWS:
                 self._round()
-
-    def _make_room(self, batch: Batch) -> None:
-        self._scored = np.asarray(batch.kind) == EXAMPLE
-        self._scores = np.empty(int(self._scored.sum()))
-        self.learner.into(np.empty((len(self._scores), 1)), self._scores)
-        self.learner.examples += len(self._scores)
-
-    def diverged(self, batch: Batch, line: int) -> None:
-        self._scored[line] = False
-        super().diverged(batch, line)
 
     def _round(self) -> None:
         """Replace the rows by the sums of those with the same label whose scores agree in 12 bits."""
@@ -133,17 +128,18 @@ class Calibrating(Scoring):
         """The different scores, ascending; the importance of each, and that of its positive labels. DataError if there
         is nothing to calibrate by."""
         if not max(self.counts):
-            unfit = "".join(f"; it does not know {printable(f'{x} ({at})')}" for x, at in [*self.unfit.items()][:1])
-            raise DataError(f"no example has a label for {self.options.model}{unfit}: nothing to calibrate by")
+            first = [*self.scoring.unfit.items()][:1]
+            unfit = "".join(f"; it does not know {printable(f'{x} ({at})')}" for x, at in first)
+            raise DataError(f"no example has a label for {self.scoring.path}{unfit}: nothing to calibrate by")
         if not min(self.counts):
-            only = label_text(self.settings.label_of(1 if self.counts[1] else -1))
+            only = label_text(self.scoring.settings.label_of(1 if self.counts[1] else -1))
             raise DataError(f"every label is {only}: calibration needs examples of both labels")
         if self.binned:
             self._round()
         scores, signed = map(np.concatenate, zip(*self._parts, strict=True))
         found, at = np.unique(scores, return_inverse=True)
         if len(found) == 1:
-            raise DataError(f"{self.options.model} gives every example the same score: nothing to calibrate by")
+            raise DataError(f"{self.scoring.path} gives every example the same score: nothing to calibrate by")
         return found, _sums(at, np.abs(signed)), _sums(at, np.maximum(signed, 0))
 
 

@@ -5,23 +5,31 @@ from typing import Any
 
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, UsageError
+from vwlite.input.diagnostics import BadLine
 from vwlite.names import names_text
 from vwlite.prediction.commands import PredictOptions
-from vwlite.prediction.scoring import Scoring
+from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import Opened
-from vwlite.runs.run import say, summary
+from vwlite.runs.opened import opened
+from vwlite.runs.run import Run, say, summary
 
 
 def predict(o: PredictOptions) -> int:
     """Run `vwlite predict`; the exit code."""
-    opened = Opened(o, lambda settings: written(o, settings))
+    model = opened(o, lambda settings: written(o, settings))
     with RunFrame("predict", o) as frame:
-        run = Scoring(o, opened, frame)
-        settings, learner = opened.settings, opened.learner
-        del opened  # the model is needed no more
-        for _ in run.batches():
-            pass
+        settings, learner = model.settings, model.learner
+        run = Run(o, learner, settings, frame)
+        reading = Reading(o, frame, run.bad)
+
+        def take_bad(bad: list[BadLine]) -> None:
+            run.flush()
+            reading.take_bad(bad)
+
+        scoring = Scoring(model, take_bad=take_bad)
+        del model  # it is needed no more
+        for parsed in reading.batches(scoring.parse, learner):
+            scoring.take(parsed)
         run.flush()  # the header of rows, if there was no example
         if frame.signal is not None and not learner.examples:
             return frame.code()
@@ -29,7 +37,7 @@ def predict(o: PredictOptions) -> int:
         results: dict[str, Any] = {"number of examples": learner.examples}
         if learner.unlabelled:
             results["unlabelled examples"] = learner.unlabelled
-        labels, wrong = run.about_labels()
+        labels, wrong = scoring.about_labels()
         if wrong and o.on_error == "stop" and frame.signal is None:
             raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without evaluating")
         if learner.progressive.weight and not wrong:
@@ -37,7 +45,7 @@ def predict(o: PredictOptions) -> int:
         if o.threshold is not None:
             results["accuracy"] = None  # it would be that of another threshold
         results["seconds"] = round(run.seconds(), 3)
-        numbers, notes = run.notes(labels)
+        numbers, notes = scoring.notes(labels, o.on_unknown)
         frame.show(summary(results), notes)
         if not o.quiet and not settings.loss and learner.progressive.weight:
             say(f"no average loss: {o.model} does not store its loss; give --loss")

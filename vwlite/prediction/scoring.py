@@ -1,94 +1,141 @@
-"""The stream of examples that a model is applied to, without learning: what `vwlite predict`, `evaluate` and others of
-their kind have in common."""
+"""A model that is applied to batches of examples: what `vwlite predict`, `evaluate` and others of their kind have in
+common. `Scoring` knows no files and prints nothing; `Reading` is what is around it in a command."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from vwlite.algorithms.losses import usual_threshold
 from vwlite.core.data.batch import Batch
-from vwlite.core.learn.learner import Learner
+from vwlite.core.learn.learner import Learner, Reason
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, not_finite
-from vwlite.input.parsing import Parsed
+from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.output.progress import LiveLine
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_features, about_unfit, together
 from vwlite.runs.opened import Opened
 from vwlite.runs.options import ModelOptions
-from vwlite.runs.run import SHOWN, Run
+from vwlite.runs.run import SHOWN, BadLines, check_reason, shown, shown_label
 from vwlite.runs.unseen import Unseen
 
+TakeBad = Callable[[list[BadLine]], None]
 
-class Scoring(Run):
-    """A run that applies a model to a stream. A line without a finite prediction is a bad line.
 
-    learner: the opened one, or one made of it.
+def refuse(bad: list[BadLine]) -> None:
+    """DataError for a bad line."""
+    if bad:
+        raise DataError(str(bad[0]))
+
+
+def feed(learner: Learner, batch: Batch, diverged: Callable[[int], None]) -> None:
+    """Have a learner predict a batch. diverged: takes each row whose prediction is not finite."""
+    at = learner.run(batch, 0)
+    while learner.reason == Reason.DIVERGED:
+        diverged(at)
+        at = learner.run(batch, at + 1)
+    check_reason(learner, batch, at)
+
+
+class Scoring:
+    """A model that predicts batches. A line without a finite prediction is a bad line.
+
+    learner: the opened one, or one made of it. take_bad: gets the bad lines of each batch. parse: how text is read for
+    it. infinite: rows of the last batch without a finite prediction. unfit: labels that the model cannot use, the first
+    few, and where they are first.
     """
 
-    options: ModelOptions
-
-    def __init__(self, o: ModelOptions, opened: Opened, frame: RunFrame, learner: Learner | None = None) -> None:
-        super().__init__(o, learner or opened.learner, opened.settings, frame)
-        self._path, self._parse, self._kept, self._frame = opened.path, opened.parse, opened.kept, frame
+    def __init__(self, opened: Opened, learner: Learner | None = None, take_bad: TakeBad = refuse) -> None:
+        self.path, self.settings, self._kept = opened.path, opened.settings, opened.kept
+        self.learner = learner or opened.learner
+        self.learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
+        self.parse = opened.parse
+        self._take_bad = take_bad
         self._unseen = Unseen(opened.model, opened.settings, opened.kept)
         if self._unseen.is_asked:
             names = not opened.model.columns  # of namespaces, which are in the text
-            self._parse = replace(self._parse, spaces=True, keeps_text=self._parse.keeps_text or names)
-        self._infinite: list[tuple[int, BadLine]] = []  # of the batch: the row and the error
+            self.parse = replace(self.parse, spaces=True, keeps_text=self.parse.keeps_text or names)
         tally = self.learner.progressive
         tally.logistic = opened.settings.loss == "logistic"
         tally.positive_from = usual_threshold(probable=tally.logistic)
-        self.unfit: dict[str, str] = {}  # labels that the model cannot use, the first few, and where they are first
-        frame.stop_with(self.stop)
+        self.infinite: list[int] = []
+        self.unfit: dict[str, str] = {}
 
-    def batches(self, before: Callable[[Batch], None] = lambda batch: None) -> Iterator[Parsed]:
-        """The batches, each after its examples were predicted. before: called with each, before that."""
-        o = self.options
-        live = LiveLine(quiet=o.quiet or "-" in (o.predictions, o.raw_predictions))
-        self._frame.callback(live.clear)  # also before the message of an error
-        batches = parsed_batches(o.data, self._parse, stop=lambda: self.stopped, threads=o.threads)
-        for parsed in self._frame.enter_context(batches):
-            before(parsed.batch)
-            self.feed(parsed.batch)
-            if len(self.unfit) < SHOWN:
-                for label, place in parsed.unfit.items():
-                    self.unfit.setdefault(label, place)
-            bad = self._with_infinite(parsed)
-            if bad:
-                live.clear()
-            self.bad.take(bad)
-            self._unseen.look(parsed)
-            live.update(self.learner.examples, parsed.done, parsed.total)
-            yield parsed
-            if self.stopped:
-                break
-        live.clear()
+    def take(self, parsed: Parsed) -> None:
+        """Predict the examples of a batch."""
+        bad: list[BadLine] = []
+        self.infinite = []
 
-    def diverged(self, batch: Batch, line: int) -> None:
-        bad = BadLine(batch.source, batch.line_number(line), 1, not_finite(self.learner.prediction))
-        if self.options.on_error != "skip":
-            self.flush()
-            raise DataError(str(bad))
-        self.learner.reject()
-        self._infinite.append((line, bad))
+        def diverged(row: int) -> None:
+            found = BadLine(parsed.batch.source, parsed.batch.line_number(row), 1, not_finite(self.learner.prediction))
+            if not self.parse.skip:
+                self._take_bad([found])
+            self.learner.reject()
+            self.infinite.append(row)
+            bad.append(found)
 
-    def _with_infinite(self, parsed: Parsed) -> list[BadLine]:
-        """The bad lines of a batch that was predicted, in their order."""
-        if not self._infinite:
-            return parsed.bad
-        found, self._infinite = self._infinite, []
-        bad = [b for _, b in found]
-        if parsed.source is not None:
-            texts = parsed.source.lines_of(parsed.batch, [row for row, _ in found])
+        feed(self.learner, parsed.batch, diverged)
+        for label, place in parsed.unfit.items() if len(self.unfit) < SHOWN else ():
+            self.unfit.setdefault(label, place)
+        if bad and parsed.source is not None:
+            texts = parsed.source.lines_of(parsed.batch, self.infinite)
             bad = [b._replace(text=text) for b, text in zip(bad, texts, strict=True)]
-        return sorted([*parsed.bad, *bad], key=lambda b: b.line)
+        self._take_bad(sorted([*parsed.bad, *bad], key=lambda b: b.line) if bad else parsed.bad)
+        self._unseen.look(parsed)
+
+    def shown(self, p: float) -> float | str:
+        """A prediction as it is written."""
+        return shown(self.learner, p)
+
+    def shown_label(self, y: float) -> float | str:
+        """A label as it is in the data."""
+        return shown_label(self.settings, self.learner, y)
 
     def about_labels(self) -> tuple[Notes, str]:
         """What is to be said of labels that the model cannot use; why nothing can be measured, "" if it can."""
-        return about_unfit(self.settings, self.learner, self.unfit, self._path)
+        return about_unfit(self.settings, self.learner, self.unfit, self.path)
 
-    def notes(self, labels: Notes) -> Notes:
-        """Those of labels, and of features that the model does not know."""
-        unseen = self._unseen.notes(getattr(self.options, "on_unknown", "note"))
-        return together(labels, about_features(self.settings, self.learner, self._path, self._kept), unseen)
+    def notes(self, labels: Notes, on_unknown: str = "note") -> Notes:
+        """Those of labels, and of features that the model does not know. on_unknown: see Unseen.notes."""
+        features = about_features(self.settings, self.learner, self.path, self._kept)
+        return together(labels, features, self._unseen.notes(on_unknown))
+
+
+class Reading:
+    """The DATA of a command that applies a model: progress, bad lines, signals.
+
+    bad: counts the bad lines, if something else has that already. beside: what reads the same data for another model.
+    """
+
+    def __init__(
+        self, o: ModelOptions, frame: RunFrame, bad: BadLines | None = None, beside: "Reading | None" = None
+    ) -> None:
+        self.bad = bad or BadLines(o, frame)
+        self._options, self._frame = o, frame
+        self._live = LiveLine(quiet=o.quiet or "-" in (o.predictions, o.raw_predictions))
+        frame.callback(self._live.clear)  # also before the message of an error
+        self._learners: list[Learner] = beside._learners if beside is not None else []
+
+    def take_bad(self, bad: list[BadLine]) -> None:
+        """For Scoring."""
+        if bad:
+            self._live.clear()
+        self.bad.take(bad)
+
+    def _stop(self) -> None:
+        for learner in self._learners:
+            learner.stop()
+
+    def batches(self, parse: ParseOptions, *learners: Learner) -> Iterator[Parsed]:
+        """The batches. learners: those that predict them, and end with a signal."""
+        self._learners += learners
+        self._frame.stop_with(self._stop)
+        o, frame = self._options, self._frame
+        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        for parsed in frame.enter_context(batches):
+            yield parsed
+            if learners:
+                self._live.update(learners[0].examples, parsed.done, parsed.total)
+            if frame.signal is not None:
+                break
+        self._live.clear()

@@ -20,25 +20,37 @@ from vwlite.runs.source import parse_with
 
 
 class Opened:
-    """A model that was read, its settings with what was typed, and how it reads text.
+    """A model that is applied to data. settings: its own, with what was typed. parse: how it reads text. written: how
+    predictions are written, as PredictionWriter takes it."""
 
-    written: how predictions are written, as PredictionWriter takes it, by the settings. whole: as `read_model` has it.
-    """
+    def __init__(self, model: Model, path: str, settings: Settings, **written: Any) -> None:
+        self.model, self.path, self.settings = model, path, settings
+        self.learner = restore(model, settings, path, learn=False, **written)
+        self.parse = ParseOptions()
+        self.kept = Kept.of(model)
 
-    def __init__(
-        self, o: ModelOptions, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, *,
-        whole: bool = False, **text: Any,
-    ) -> None:
-        assert o.model is not None
-        check_run(o)
-        check_sources(o.data, quiet=o.quiet)
-        self.path = o.model
-        self.model: Model = read_model(o.model, whole=whole)
-        self.settings = _settings(o, self.model)
-        self.learner = restore(self.model, self.settings, o.model, learn=False, **written(self.settings))
-        parse = parse_with(o, self.settings, self.model, o.model, self.learner.class_names)
-        self.parse: ParseOptions = replace(parse, **{"keeps_text": o.rejects is not None, **text})
-        self.kept = Kept.of(self.model)
+
+def opened(
+    o: ModelOptions, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, *, whole: bool = False,
+    **text: Any,
+) -> Opened:
+    """The model of a command, for its data. written: see Opened, by the settings. whole: as `read_model` has it. text:
+    for ParseOptions."""
+    assert o.model is not None
+    check_run(o)
+    check_sources(o.data, quiet=o.quiet)
+    return applied(o, read_model(o.model, whole=whole), written, **{"keeps_text": o.rejects is not None, **text})
+
+
+def applied(
+    o: ModelOptions, model: Model, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, **text: Any
+) -> Opened:
+    """The same for a model that was read. o.model: what it is called."""
+    path = str(o.model)
+    settings = _settings(o, model)
+    found = Opened(model, path, settings, **written(settings))
+    found.parse = replace(parse_with(o, settings, model, path, found.learner.class_names), **text)
+    return found
 
 
 def _settings(o: ModelOptions, model: Model) -> Settings:

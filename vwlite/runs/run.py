@@ -91,6 +91,38 @@ class BadLines:
             self._rejects.commit()
 
 
+def check_reason(learner: Learner, batch: Batch, at: int) -> None:
+    """Raise the error for which a learner came back at a line of a batch, if it was one."""
+    reason = learner.reason
+    if reason not in (Reason.NO_MEMORY, Reason.TOO_LONG, Reason.TOO_MANY):
+        return
+    where = f"{batch.source}:{batch.line_number(at)}"
+    if reason == Reason.NO_MEMORY:
+        raise MemoryError(table_needs(learner.oversized, where))
+    if reason == Reason.TOO_LONG:
+        raise DataError(f"{where}:1: {TOO_LONG}")
+    most = learner.rule.MOST_FEATURES
+    why = "the data have more features than --features: increase it, or leave it out"
+    if most is not None:
+        why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
+    raise DataError(f"{where}:1: {why}")
+
+
+def shown(learner: Learner, p: float) -> float | str:
+    """A prediction of a learner as it is written: the name of a class, or a number that went through --link."""
+    return float(learner.linked(p)) if learner.class_names is None else _class(learner, p)
+
+
+def shown_label(settings: Settings, learner: Learner, y: float) -> float | str:
+    """A label of a learner as it is in the data."""
+    return settings.label_of(y) if learner.class_names is None else _class(learner, y)
+
+
+def _class(learner: Learner, x: float) -> str:
+    names = learner.class_names
+    return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
+
+
 class Run:
     """One run of the program over a stream: options, learner, outputs. stack: closes the outputs."""
 
@@ -123,17 +155,7 @@ class Run:
                 self.diverged(batch, at)
                 at += 1
                 continue
-            if reason == Reason.NO_MEMORY:
-                where = f"{batch.source}:{batch.line_number(at)}"
-                raise MemoryError(table_needs(self.learner.oversized, where))
-            if reason == Reason.TOO_LONG:
-                raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {TOO_LONG}")
-            if reason == Reason.TOO_MANY:
-                most = self.learner.rule.MOST_FEATURES
-                why = "the data have more features than --features: increase it, or leave it out"
-                if most is not None:
-                    why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
-                raise DataError(f"{batch.source}:{batch.line_number(at)}:1: {why}")
+            check_reason(self.learner, batch, at)
             if reason in (Reason.DONE, Reason.STOPPED):
                 break
             self.paused(reason)
@@ -170,17 +192,12 @@ class Run:
             sink.commit()
 
     def shown(self, p: float) -> float | str:
-        """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""
-        return float(self.learner.linked(p)) if self.learner.class_names is None else self._class(p)
+        """See `shown`."""
+        return shown(self.learner, p)
 
     def shown_label(self, y: float) -> float | str:
-        """A label of the learner as it is in the data."""
-        return self.settings.label_of(y) if self.learner.class_names is None else self._class(y)
-
-    def _class(self, x: float) -> str:
-        names = self.learner.class_names
-        assert names is not None
-        return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
+        """See `shown_label`."""
+        return shown_label(self.settings, self.learner, y)
 
     def measures(self, tally: Tally) -> dict[str, Any]:
         """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""

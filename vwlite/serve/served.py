@@ -23,7 +23,7 @@ from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
 from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.predict import written
-from vwlite.runs.opened import Opened
+from vwlite.runs.opened import opened
 from vwlite.runs.run import Run
 from vwlite.serve.commands import ServeOptions
 
@@ -214,22 +214,22 @@ class Served:
 
     def __init__(self, o: ServeOptions, path: str) -> None:
         p = PredictOptions(model=path, quiet=True, predictions=None, probabilities=o.probabilities, typed=o.typed)
-        opened = Opened(p, whole=True)
-        self.settings, self.digest = opened.settings, opened.model.digest
-        self.classes = opened.model.class_names() if self.settings.oaa is not None else None
+        model = opened(p, whole=True)
+        self.settings, self.digest = model.settings, model.model.digest
+        self.classes = model.model.class_names() if self.settings.oaa is not None else None
         shares = self.classes is not None and self.settings.loss == "logistic"
         as_json = written(replace(p, output_format="json", probabilities=shares), self.settings)
         as_text = written(p, self.settings)
-        self._text = Turn(p, Recorder(opened.learner, link=self.settings.link, **as_text), self.settings, ExitStack())
-        self._json = Turn(p, Recorder(opened.learner, **as_json), self.settings, ExitStack())
-        self.columns = [*Schema.restored(opened.model.columns).roles] if opened.model.columns else []
-        self.is_of_table = bool(opened.model.columns)
+        self._text = Turn(p, Recorder(model.learner, link=self.settings.link, **as_text), self.settings, ExitStack())
+        self._json = Turn(p, Recorder(model.learner, **as_json), self.settings, ExitStack())
+        self.columns = [*Schema.restored(model.model.columns).roles] if model.model.columns else []
+        self.is_of_table = bool(model.model.columns)
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
-        self._expander = opened.learner.expander
-        self._parse = opened.parse
-        self._known = KnownColumns.of(opened.model.columns, opened.kept.features) if o.on_unknown == "error" else None
-        self._explainer = Explainer(opened, 0)
-        self._named = opened.parse  # the explainer has made it find names
+        self._expander = model.learner.expander
+        self._parse = model.parse
+        self._known = KnownColumns.of(model.model.columns, model.kept.features) if o.on_unknown == "error" else None
+        self._explainer = Explainer(model, 0)
+        self._named = replace(self._parse, finder=self._explainer.finder)
         self._queue, self._own = Queue(), threading.local()
 
     def _reader(self, skip: bool, named: bool = False) -> Reader:

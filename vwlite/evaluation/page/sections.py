@@ -142,7 +142,7 @@ def of_front(front: Sequence[dict[str, Any]]) -> Markup:
 
 
 def of_worst(rows: Iterable[Any]) -> Markup:
-    """rows: as `vwlite.evaluation.worst.worst_rows` finds them."""
+    """rows: as `vwlite.evaluation.worst.Worst` finds them."""
     lines = [
         (
             f"{os.path.basename(row.file)}:{row.line}{f' {row.tag}' if row.tag else ''}", row.label,
@@ -178,7 +178,7 @@ def of_weights(groups: Sequence[Any], rows: Iterable[Any], examples: int) -> Mar
 
 
 def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str]], program: str) -> Markup:
-    """The command of each model, and digests. data: names of files and SHA-256."""
+    """The command of each model, and digests. data: names of files and SHA-256, if they are files."""
     parts = []
     for name, model in models:
         made = "It was merged from several models" if model.merged else f"{name} was learned by"
@@ -191,7 +191,7 @@ def of_origin(models: Sequence[tuple[str, Model]], data: Sequence[tuple[str, str
             rows.append((f"training data of {name}", Words(f"digest of the examples in the model {examples}")))
         rows += [(f"training data of {name}", Words(f"digest in the model, BLAKE2b {digest}"))
                  for digest in model.continued.get("inputs", [])]
-    rows += [(name, Words(f"data of this page, SHA-256 {digest}")) for name, digest in data]
+    rows += [(name, Words(f"data of this page, SHA-256 {digest}")) for name, digest in data if digest]
     if not all(model.solved or model.chosen.get("data") or model.continued for _, model in models):
         parts.append(paragraph("Models have a digest of their training data from --algorithm auto with files, vwlite "
                                "solve and train --continue."))
