@@ -1,5 +1,6 @@
 """`vwlite.evaluate` and `vwlite.report`, and scikit-learn's displays on the estimators."""
 
+from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 
 import numpy as np
@@ -98,13 +99,67 @@ def test_contributions_add_up_to_the_scores(all_rows):
         (X, None, {}, "y is missing"),
         (X, Y[:5], {}, "different numbers of rows"),
         (X, Y, {"trheshold": 1}, "unexpected keyword argument 'trheshold'"),
-        (X, Y, {"by": "b"}, "by: libsvm has neither"),
+        (X, Y, {"by": "b"}, "by b: a matrix has no columns with names"),
+        (X, WORDS, {}, "row 0: column y: label '(ham|spam)' is not a number"),
+        (X, Y + 5, {}, r"labels of the data, [56] \(row 0\) and [56] \(row \d+\), do not match the model, .* 0 or 1"),
         (FRAME, Y, {}, "was not trained on a table"),
     ],
 )
 def test_bad_input(rows, labels, options, message):
     with pytest.raises(ValueError, match=message):
         vwlite.evaluate(SparseClassifier().fit(X, Y), rows, labels, **options)
+
+
+def test_all_is_in_memory(monkeypatch):
+    """No file, no command, nothing printed; so what is evaluated is what is predicted, also of booleans."""
+    rows = FRAME.assign(c=X[:, 2] > 0)
+    model = SparseClassifier(algorithm="gd").fit(rows, WORDS)
+
+    def refuse(*arguments, **options):
+        raise AssertionError(arguments)
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("sys.stdout", None)
+    found = vwlite.evaluate(model, rows, WORDS, by="c")
+    assert value(found, "log_loss") == pytest.approx(log_loss(WORDS, model.predict_proba(rows)), rel=1e-9)
+    assert {name: part["rows"] for name, part in found["by"].items()} == {
+        "true": rows["c"].sum(), "false": (~rows["c"]).sum()}
+    assert "vwlite-" not in vwlite.report(model, rows, WORDS)
+    names = {c["name"] for row in model.explain(rows, top=9) for c in row["contributions"]}
+    assert names == {"a^a", 'b^b=x,"y', "b^b=z", "label^label=new", "c^c=true", "c^c=false"}
+    assert model._learned.model().names.keys.tolist() == []  # those of the page are not the model's
+
+
+def test_labels_that_are_missing_or_unknown_are_left_out():
+    labels = WORDS.astype(object)
+    labels[::3], labels[1::30] = None, "eggs"
+    model, some = SparseClassifier().fit(X, WORDS), ~np.isin(labels, [None, "eggs"])
+    assert vwlite.evaluate(model, X, labels) == vwlite.evaluate(model, X[some], WORDS[some])
+
+
+def made(seed):
+    """A model, and what is asked about it: of a matrix, a frame or a file, in turn."""
+    chance = np.random.default_rng(seed)
+    x = chance.normal(size=(400, 3))
+    y = (x[:, 0] + chance.normal(size=400) > 0).astype(int)
+    rows = pd.DataFrame(x, columns=["a", "b", "c"]).assign(word=chance.choice(["u", "v"], 400)) if seed % 2 else x
+    model = SparseClassifier(algorithm="gd").fit(rows, y)
+    other = SparseClassifier(algorithm="gd", normalize="none").fit(rows, y)
+    return [
+        lambda: vwlite.evaluate(model, rows, y, **({"by": "word"} if seed % 2 else {})),
+        lambda: vwlite.evaluate(model, rows, y, against=other),
+        lambda: vwlite.report(model, rows, y, against=other),
+        lambda: model.explain(rows[:50], top=2),
+    ]
+
+
+def test_threads_get_what_each_gets_alone():
+    jobs = [job for seed in range(4) for job in made(seed)]
+    alone = [job() for job in jobs]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(8):
+            assert [*pool.map(lambda job: job(), jobs)] == alone
 
 
 def test_displays_of_sklearn_work():

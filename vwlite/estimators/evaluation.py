@@ -1,28 +1,31 @@
-"""What `vwlite evaluate` and `vwlite report` say of a model, in Python."""
+"""What `vwlite evaluate`, `vwlite report` and `vwlite explain` say of a model, in Python."""
 
-import json
+import copy
 import os
-import tempfile
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from importlib import import_module
-from io import StringIO
 from typing import Any
 
-import numpy as np
-
 from vwlite.errors import UsageError
-from vwlite.estimators.errors import as_python
-from vwlite.estimators.frames import frame_of, is_frame
-from vwlite.estimators.learned import save
-from vwlite.estimators.loaded import LoadedModel
-from vwlite.estimators.rows import is_sparse
+from vwlite.estimators.errors import SOURCE, as_python
+from vwlite.estimators.frames import is_frame
+from vwlite.estimators.learned import NAME, from_bytes
+from vwlite.estimators.memory import InMemory
 from vwlite.evaluation.commands import ReportOptions
+from vwlite.evaluation.evaluate import Evaluating, Evaluation, names_of
+from vwlite.input.parsing import Parsed, ParseOptions
+from vwlite.input.pipeline import parsed_batches
+from vwlite.input.sources import check_sources
+from vwlite.model.file import Model, to_bytes
 from vwlite.model.read import read_model
+from vwlite.output.json_text import json_values
+from vwlite.runs.opened import applied
 from vwlite.runs.options import ModelOptions
+from vwlite.runs.run import BadLines
 
-NO_LABELS = object()
+OTHER = "the other model"
+Read = Callable[[ParseOptions], Iterator[Parsed]]  # the data, as a model reads them
 
 
 def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
@@ -32,130 +35,88 @@ def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any
     labels; or the path of a data file, or a list of them, and y is None. options: those of the command, such as
     threshold=0.3 or by="country", against= another model too. ValueError for what is not valid, OSError for files.
     """
-    from vwlite.evaluation.evaluate import evaluate as run
-
-    found: dict[str, Any] = json.loads(_run(run, ReportOptions, model, X, y, {**options, "json": True}))
-    return found
+    with as_python(), ExitStack() as stack:
+        o, models = _opened(stack, model, X, y, options)
+        evaluation = Evaluation(*(one for one, _ in models), threshold=o.threshold, by=o.by)
+        evaluation.read(*(read(one.scoring.parse) for one, read in models))
+        evaluation.finish(names_of(o.data) if y is None else SOURCE, o.on_unknown)
+        return dict(json_values(evaluation.as_dict()))
 
 
 def report(model: Any, X: Any, y: Any = None, **options: Any) -> str:
     """The page that `vwlite report` makes, as HTML. Parameters as those of `evaluate`; output: the path of a file to
     write it to, too."""
-    from vwlite.evaluation.report import report as run
+    from vwlite.evaluation.report import Digests, Report, front_of
+    from vwlite.output.atomic import AtomicFile
 
-    output = options.pop("output", None)
-    page = _run(run, ReportOptions, model, X, y, options)
-    if output is not None:
-        from vwlite.output.atomic import AtomicFile
-
-        with as_python(), AtomicFile(os.fspath(output)) as file:
+    with as_python(), ExitStack() as stack:
+        output, digests = options.pop("output", None), Digests()
+        o, models = _opened(stack, model, X, y, options)
+        made = Report([one for one, _ in models], o, threshold=o.threshold, front=front_of(o.front))
+        made.parts[0].parse = replace(made.parts[0].parse, tap=digests.take)
+        made.read(*(read(part.parse) for part, (_, read) in zip(made.parts, models, strict=True)))
+        made.finish([(SOURCE, "")] if y is not None else [*map(digests.of, o.data)], o.on_unknown)
+        page = made.page()
+        if output is not None:
+            file = stack.enter_context(AtomicFile(os.fspath(output)))
             file.write(page.encode())
             file.commit()
-    return page
+        return page
 
 
 def explain(model: Any, X: Any, top: int) -> list[dict[str, Any]]:
     """What `vwlite explain --json` prints for each row of X, without its place and label."""
-    from vwlite.evaluation.commands import ExplainOptions
-    from vwlite.evaluation.explain import explain as run
+    from vwlite.evaluation.explain import Explaining
 
-    found = []
-    for line in _run(run, ExplainOptions, model, X, NO_LABELS, {"top": top, "json": True}).splitlines():
-        row = json.loads(line)
-        found.append({name: row[name] for name in row if name not in ("file", "line", "tag", "label")})
-    return found
-
-
-def _run(run: Any, kind: type[ModelOptions], model: Any, X: Any, y: Any, options: dict[str, Any]) -> str:
-    """The standard output of a command."""
-    with tempfile.TemporaryDirectory(prefix="vwlite-") as folder, as_python():
-        models, label = {"model": model, "against": options.pop("against", None)}, None
-        for name, one in models.items():
-            if one is not None:
-                models[name] = _model_file(one, os.path.join(folder, name))
-                if y is not None and y is not NO_LABELS and is_frame(X):
-                    models[name], label = _with_label(models[name], X, os.path.join(folder, name))
-        data = _data_files(X, y, label, folder)
-        try:
-            given = {name: path for name, path in models.items() if path is not None}
-            o = kind(data=data, quiet=True, **given, **options)
-        except TypeError as e:
-            raise UsageError(str(e).replace(f"{kind.__name__}.__init__()", "options:")) from None
-        with redirect_stdout(StringIO()) as out:
-            run(o)
-        return out.getvalue()
+    with as_python():
+        opened = applied(ModelOptions(model=NAME, quiet=True), model_of(model))
+        explaining = Explaining(opened, top, range(opened.settings.oaa or 0))
+        rows = InMemory(X, None, opened).batches(explaining.parse)
+        found = [json_values(example.as_dict()) for examples in explaining.over(rows) for example in examples]
+        return [{name: row[name] for name in row if name not in ("file", "line", "tag", "label")} for row in found]
 
 
-def _model_file(model: Any, path: str) -> str:
+def model_of(model: Any) -> Model:
+    """The model of an estimator, of what `load_model` gives, or of a file, for one who may change it."""
     if isinstance(model, str | os.PathLike):
-        return os.fspath(model)
-    if isinstance(model, LoadedModel):
-        save(model._learned.model(), path)
-    else:
-        model.save(path)
-    return path
+        return read_model(os.fspath(model))
+    found: Model = copy.copy(model._learned.model())
+    return found if found.digest else from_bytes(to_bytes(found, NAME))
 
 
-def _data_files(X: Any, y: Any, label: str | None, folder: str) -> tuple[str, ...]:
-    """Files of DATA: those that X names, or one with the rows of X."""
-    if isinstance(X, str | os.PathLike):
-        X = [X]
-    if y is None:
-        if not isinstance(X, Sequence) or not all(isinstance(path, str | os.PathLike) for path in X):
-            raise UsageError("y is missing: give the labels, or X as paths of data files")
-        return tuple(map(os.fspath, X))
-    labels = np.asarray(y) if y is not NO_LABELS else None
-    if labels is not None and len(labels) != (X.shape[0] if hasattr(X, "shape") else len(X)):
-        raise UsageError("X and y have different numbers of rows")
-    if is_frame(X):
-        return (_csv_of(X, label, labels, os.path.join(folder, "X.csv")),)
-    return (_libsvm_of(X, labels, os.path.join(folder, "X.libsvm")),)
+def _opened(
+    stack: ExitStack, model: Any, X: Any, y: Any, options: dict[str, Any]
+) -> tuple[ReportOptions, list[tuple[Evaluating, Read]]]:
+    """The options; the model and that of against=, each with what reads the data for it."""
+    models = {NAME: model, OTHER: options.pop("against", None)}
+    try:
+        o = ReportOptions(data=_paths(X) if y is None else (), quiet=True, **options)
+    except TypeError as e:
+        raise UsageError(str(e).replace(f"{ReportOptions.__name__}.__init__()", "options:")) from None
+    check_sources(o.data, quiet=True)
+    if o.by is not None and y is not None and not is_frame(X):
+        raise UsageError(f"--by {o.by}: a matrix has no columns with names: give a frame")
+    found: list[tuple[Evaluating, Read]] = []
+    for name, one in models.items():
+        if one is None:
+            continue
+        of_model = replace(o, model=os.fspath(one) if isinstance(one, str | os.PathLike) else name)
+        opened = applied(of_model, model_of(one), keeps_text=o.by is not None and not found)
+        if y is None:
+            bad = BadLines(of_model, stack)
+            found.append((Evaluating(opened, bad.take), _reader(stack, o)))
+        else:
+            found.append((Evaluating(opened), InMemory(X, y, opened).batches))
+    return o, found
 
 
-def _with_label(path: str, X: Any, new: str) -> tuple[str, str]:
-    """A model that has a column of labels, and the name of that: one that learned from a frame, and labels beside it,
-    has none."""
-    model = read_model(path)
-    roles = model.columns.get("roles", [])
-    if not roles:
-        raise UsageError("X is a frame, but the model was not trained on a table: it has no column names")
-    name = next((name for name, role in roles if role == "label"), None)
-    if name is not None:
-        return path, name
-    name = "label"
-    while name in frame_of(X).names:
-        name += "_"
-    save(replace(model, columns=model.columns | {"roles": [*roles, [name, "label"]]}), new)
-    return new, name
+def _reader(stack: ExitStack, o: ReportOptions) -> Read:
+    return lambda parse: stack.enter_context(parsed_batches(o.data, parse, threads=o.threads))
 
 
-def _csv_of(X: Any, label: str | None, labels: Any, path: str) -> str:
-    column = {} if label is None else {label: labels}
-    if hasattr(X, "assign"):  # of pandas
-        X.assign(**column).to_csv(path, index=False)
-    elif hasattr(X, "with_columns"):  # of polars
-        X.with_columns(**column).write_csv(path)
-    else:
-        table = import_module("pyarrow").table(X)
-        for name in column:
-            table = table.drop_columns([name]) if name in table.column_names else table
-            table = table.append_column(name, [labels])
-        import_module("pyarrow.csv").write_csv(table, path)
-    return path
-
-
-def _libsvm_of(X: Any, labels: Any, path: str) -> str:
-    """Column j is the feature of index j, as the estimators have it."""
-    from scipy.sparse import csr_array
-
-    rows = csr_array(X) if not is_sparse(X) else X.tocsr()
-    words = [""] * rows.shape[0] if labels is None else [f"{_word(label)} " for label in labels.tolist()]
-    with open(path, "w", encoding="utf-8") as file:
-        for word, begin, end in zip(words, rows.indptr[:-1], rows.indptr[1:], strict=True):
-            pairs = zip(rows.indices[begin:end].tolist(), rows.data[begin:end].tolist(), strict=True)
-            file.write(word + (" ".join(f"{j}:{float(x)!r}" for j, x in pairs) or "0:0") + "\n")
-    return path
-
-
-def _word(label: Any) -> str:
-    return repr(float(label)) if isinstance(label, int | float) else str(label)
+def _paths(X: Any) -> tuple[str, ...]:
+    """Files of DATA."""
+    paths = [X] if isinstance(X, str | os.PathLike) else X
+    if not isinstance(paths, Sequence) or not all(isinstance(path, str | os.PathLike) for path in paths):
+        raise UsageError("y is missing: give the labels, or X as paths of data files")
+    return tuple(map(os.fspath, paths))

@@ -103,9 +103,10 @@ def cells_of(schema: Schema, settings: Settings) -> Cells:
 
 
 def prepared(
-    frame: Frame, schema: Schema, settings: Settings, *, label: Any = None, importance: Any = None
+    frame: Frame, schema: Schema, settings: Settings, *, label: Any = None, importance: Any = None, spaces: bool = False
 ) -> Frame:
-    """The frame, checked, with the roles of its columns. settings: of the model.
+    """The frame, checked, with the roles of its columns. settings: of the model. spaces: batches have the hashes of
+    namespaces.
 
     ValueError for a column that is missing or has another type, and for a number that is not finite: a null is a
     missing value, NaN is an error.
@@ -125,7 +126,7 @@ def prepared(
     label, importance = (
         None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (label, importance)
     )
-    spaces = bool(settings.crosses)
+    spaces = spaces or bool(settings.crosses)
     frame.prepare(cells_of(schema, settings), places, label=label, importance=importance, spaces=spaces)
     fault = frame.check()
     if fault is not None:

@@ -110,18 +110,20 @@ _ENCODER = json.JSONEncoder(allow_nan=False, default=_json_value)
 
 
 def matrix_of(
-    x: Any, settings: Settings, *, label: Any = None, importance: Any = None, names: Sequence[str] | None = None
+    x: Any, settings: Settings, *, label: Any = None, importance: Any = None, names: Sequence[str] | None = None,
+    spaces: bool = False,
 ) -> MatrixRows:
     """A matrix as the core reads it; arrays and CSR of float32 or float64 are not copied.
 
     Other sparse formats are converted to CSR, other types to float64. Duplicate entries of a CSR row are summed, as in
     scipy. settings: of the model. label, importance: an array of float64 each. names: of the columns, for messages.
+    spaces: batches have the hashes of namespaces.
     """
     more: dict[str, Any] = {
         "label": None if label is None else np.ascontiguousarray(label, dtype=np.float64),
         "importance": None if importance is None else np.ascontiguousarray(importance, dtype=np.float64),
         "hash_all": settings.hash == "all",
-        "spaces": bool(settings.crosses),
+        "spaces": spaces or bool(settings.crosses),
     }
     if is_sparse(x):
         return MatrixRows(_csr(x.tocsr(), more), names)

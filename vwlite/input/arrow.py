@@ -21,11 +21,12 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.cells import Cells
 from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError, NoInputError
-from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, about_words, explain_cell, shown
+from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, shown
 from vwlite.input.formats import by_magic
+from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
-from vwlite.input.schema import NAMES, ROLES, Schema, SchemaError, category_columns, decide, index_columns, label_of
+from vwlite.input.schema import NAMES, Schema, SchemaError, category_columns, decide, index_columns, label_of
 from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, lay_out
 from vwlite.output.text import printable
@@ -169,7 +170,7 @@ class ArrowParsing:
 
     def __init__(self, format: str, options: ParseOptions) -> None:
         self._options = options
-        self._labels: TableParser | None = None
+        self._labels: LabelParser | None = None
         self._unfit: dict[str, str] = {}  # labels of the last block that the model cannot use, and where they are first
         self._cells: tuple[Any, Cells] | None = None
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
@@ -248,24 +249,11 @@ class ArrowParsing:
                 f"{block.source}:{block.first_line}:{at + 1}: column {name}: a label is a number or a word, not "
                 f"{_kind_of(found.column(at))}: convert it, or choose another --label"
             ) from None
-        if self._labels is None:
-            o = self._options
-            self._labels = TableParser(
-                "csv", labels=o.labels, label_domain=o.label_domain, names=o.class_names, or_numbers=o.or_numbers,
-                loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=False,
-            )
-            self._labels.set_table(Cells([("", ROLES.index("label"))]), [0], 1, ",")
-        parser, lines = self._labels, Batch()
+        self._labels = self._labels or LabelParser(self._options)
+        values, said = self._labels.parse(texts, str(name))
         as_text = [text.decode("utf-8", "surrogateescape") for text in texts]
-        said: dict[int, str] = {}
-        if parser.parse(b"".join(b'"' + text.replace(b'"', b'""') + b'"\n' for text in texts), lines):
-            for code, i, *_ in parser.faults(lines):
-                said[i] = explain_cell(code, texts[i], 0, len(texts[i]), parser, str(name))
-                if code == "label" and parser.labels is None and not self._options.lenient_labels:
-                    said[i] += about_words([text for text in as_text if text][:3])
-        rows = {label: int(np.argmax(indices == as_text.index(label))) for label in parser.unfit_labels}
+        rows = {label: int(np.argmax(indices == as_text.index(label))) for label in self._labels.unfit}
         self._unfit = {label: f"{block.source}:{block.first_line + row}" for label, row in rows.items()}
-        values = np.append(np.array(lines.label, dtype=np.float64), np.nan)
         faults = {
             int(i): BadLine(block.source, block.first_line + int(i), at + 1, said[indices[i]])
             for i in np.flatnonzero(np.isin(indices, list(said)))

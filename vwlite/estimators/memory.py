@@ -1,0 +1,172 @@
+"""Matrices and frames, with labels or without, as the batches that a model is evaluated on."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from vwlite.core.data.arrow import Frame
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.matrix import column_hashes
+from vwlite.errors import DataError, UsageError
+from vwlite.estimators.errors import SOURCE
+from vwlite.estimators.frames import frame_of, is_frame, prepared
+from vwlite.estimators.learned import BatchSource, batches_of
+from vwlite.estimators.rows import matrix_of
+from vwlite.input.labels import LabelParser
+from vwlite.input.parsing import FrameRows, Parsed, ParseOptions
+from vwlite.input.schema import Schema
+from vwlite.runs.opened import Opened
+
+
+class InMemory:
+    """Rows, as a model reads them. y: their labels; None: there are none."""
+
+    def __init__(self, X: Any, y: Any, opened: Opened) -> None:
+        self._X, self._settings, self._columns = X, opened.settings, opened.model.columns
+        self._texts: dict[str, list[str]] = {}
+        self._frame: Frame | None = None
+        if is_frame(X):
+            if not self._columns:
+                raise UsageError("X is a frame, but the model was not trained on a table: it has no column names")
+            self._frame = frame_of(X)
+        self.rows = self._frame.rows if self._frame else X.shape[0] if hasattr(X, "shape") else len(X)
+        self._words = None if y is None else words_of(y)
+        if self._words is not None and len(self._words) != self.rows:
+            raise UsageError("X and y have different numbers of rows")
+
+    def batches(self, parse: ParseOptions) -> Iterator[Parsed]:
+        """The batches, with names of features and cells if they are required. DataError for an invalid label."""
+        label, unfit = self._labels(parse)
+        rows = self._source(label, parse.spaces)
+        finder, text = parse.finder() if parse.finder else None, self._text()
+        with closing(batches_of(rows)) as found:
+            for batch, end in found:
+                parsed = Parsed(batch, [], end, self.rows, unfit=unfit)
+                if parse.keeps_text and self._frame:
+                    parsed.rows = Cells(self, slice(end - len(batch), end))
+                if finder is not None:
+                    parsed.names = finder.find(b"", batch, convert=partial(text, batch, end))
+                yield parsed
+
+    def _labels(self, parse: ParseOptions) -> tuple[Any, dict[str, str]]:
+        """The label of each row, NaN where it is missing; labels that the model cannot use, and where they are."""
+        if self._words is None:
+            return None, {}
+        first: dict[str, int] = {}  # where each label is first, in this order
+        for row, word in enumerate(self._words):
+            first.setdefault(word, row)
+        parser, number = LabelParser(parse), {word: at for at, word in enumerate(first)}
+        values, said = parser.parse([word.encode("utf-8", "surrogateescape") for word in first], "y")
+        if said:
+            place = min(said)
+            raise DataError(f"{SOURCE}:{[*first.values()][place]}:1: {said[place]}")
+        unfit = {label: f"row {first[label]}" for label in parser.unfit}
+        return values[[number[word] for word in self._words]], unfit
+
+    def _source(self, label: Any, spaces: bool) -> BatchSource:
+        if self._frame is None:
+            return matrix_of(self._X, self._settings, label=label, spaces=spaces)
+        schema = Schema.restored(self._columns)
+        importance = _importance(self._frame, schema.name_of("importance"))
+        return prepared(self._frame, schema, self._settings, label=label, importance=importance, spaces=spaces)
+
+    @cached_property
+    def columns(self) -> dict[str, list[Any]]:
+        """The cells of a frame: words as bytes, numbers, and None for what is missing."""
+        found, which = {}, np.empty(self.rows, np.int64)
+        for place, name in enumerate(self._frame.names if self._frame else ()):
+            values = self._frame.distinct(place, which) if self._frame else None
+            if values is not None:
+                values.append(None)  # which is at -1
+                found[name] = [values[at] for at in which.tolist()]
+        return found
+
+    def texts(self, column: str) -> list[str]:
+        """The cells of a column as text. UsageError if there is none of this name."""
+        if column in self._texts:
+            return self._texts[column]
+        names = self._frame.names if self._frame else []
+        if column not in names:
+            raise UsageError(f"--by {column}: there is no such column; there are {', '.join(names[:20])}")
+        found = self._X[column]
+        cells = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
+        return self._texts.setdefault(column, [*map(_text_of, cells)])
+
+    def _text(self) -> Any:
+        """Makes VW text of a batch that ends before a row, for names of features."""
+        if (frame := self._frame) is not None:
+            every = np.ones(self.rows, np.uint8)
+            return lambda batch, end: (frame.text(end - len(batch), end, every[: len(batch)]), None)
+        columns = ColumnNames(self._X.shape[1] if hasattr(self._X, "shape") else len(self._X[0]), self._settings.hash)
+        return lambda batch, end: (columns.text(batch), None)
+
+
+class ColumnNames:
+    """The names of the columns of a matrix, 0, 1, ..., by their hashes."""
+
+    def __init__(self, width: int, hash: str) -> None:
+        hashes = np.empty(width, np.uint32)
+        column_hashes(hashes, hash_all=hash == "all")
+        self._column = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._column]
+
+    def text(self, batch: Batch) -> bytes:
+        """The names of the features of each line, as VW text."""
+        names = self._column[np.searchsorted(self._hashes, np.asarray(batch.hash))].tolist()
+        begin = np.asarray(batch.feature_begin)[np.asarray(batch.span_begin)].tolist()
+        lines = (names[a:b] for a, b in pairwise(begin))
+        return "".join(f"|{' '.join(['', *map(str, line)])}\n" for line in lines).encode()
+
+
+class Cells(FrameRows):
+    """Some rows of a frame."""
+
+    def __init__(self, whole: InMemory, rows: slice) -> None:
+        self._whole, self._rows = whole, rows
+
+    def cells(self) -> dict[str, list[Any]]:
+        return {name: column[self._rows] for name, column in self._whole.columns.items()}
+
+    def texts(self, column: str, rows: Sequence[int]) -> list[str]:
+        cells = self._whole.texts(column)[self._rows]
+        return [cells[row] for row in rows]
+
+
+def _text_of(cell: Any) -> str:
+    text = "" if _is_missing(cell) else str(cell)
+    return text.lower() if isinstance(cell, bool | np.bool_) else text
+
+
+def words_of(labels: Any) -> list[str]:
+    """Labels as words of text; "" is a missing one."""
+    return [_word(label) for label in (labels.tolist() if hasattr(labels, "tolist") else list(labels))]
+
+
+def _word(label: Any) -> str:
+    if _is_missing(label):
+        return ""
+    if isinstance(label, bytes):
+        return label.decode("utf-8", "surrogateescape")
+    if isinstance(label, bool) or (isinstance(label, float) and math.isfinite(label) and label == int(label)):
+        return str(int(label))
+    return str(label)
+
+
+def _is_missing(x: Any) -> bool:
+    return x is None or (isinstance(x, float) and math.isnan(x))
+
+
+def _importance(frame: Frame, name: str | None) -> Any:
+    """Those of the column of this name, if there is one; 1 where it is missing."""
+    if name is None or name not in frame.names:
+        return None
+    places = np.empty(frame.rows, np.int64)
+    values = frame.distinct(frame.names.index(name), places)
+    if values is None or any(isinstance(value, bytes) for value in values):
+        raise UsageError(f"the column {name!r} of X is the importance, but it has no numbers")
+    return np.array([*map(float, values), 1.0])[places]
