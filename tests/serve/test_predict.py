@@ -9,8 +9,9 @@ import pytest
 from running import finish, start
 from servers import CLASSES, DENSE, TABLE, TEXT, predicted
 
+from vwlite.serve.commands import ServeOptions
 from vwlite.serve.json_rows import Rows
-from vwlite.serve.served import BadBody
+from vwlite.serve.served import BadBody, Served
 
 HEADER, *ROWS = TABLE.splitlines()
 
@@ -61,6 +62,39 @@ def test_json_has_the_numbers_of_predict(shared, models, kind):
     assert [json.loads(line) for line in as_lines] == as_list and one == as_list[0]
     assert all(a["unknown"] == [] and 0 < a["probability"] < 1 for a in as_list)
     assert shared.post("/predict?model=table", lines, kind="text/plain") == predicted(models / "table.model", lines)
+
+
+ROWS_OF_ALL = [{"y": i % 2, "w": ("ham", "spam")[i % 2], "c": ("a", "b", 'ü"x')[i % 3], "n": 1 + i % 3, "count": i % 5,
+                "x": (i * i % 7 - 3) / 2, "z": 1e3 * (i % 11), "tag": f"t{i}"} for i in range(120)]
+LEARNED = {
+    "numbers as labels": ("y", "--loss logistic --labels 0,1"), "words": ("w", "--loss logistic --labels ham,spam"),
+    "scores": ("y", "--loss hinge --labels 0,1"), "squared": ("count", "--loss squared"),
+    "large": ("count", "--loss squared --normalize none -l 1e-7"),
+    "classes": ("c", "--oaa 3 --classes auto --loss logistic"), "numbered classes": ("n", "--oaa 3 --loss logistic"),
+    "softmax": ("c", "--oaa 4 --classes auto --softmax --algorithm adagrad"), "hinge": ("n", "--oaa 3 --loss hinge"),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_answers_are_the_rows_of_predict(tmp_path, name):
+    """With the same columns in the same order, and numbers as they are written."""
+    label, options = LEARNED[name]
+    options += "" if "--algorithm" in options else " --algorithm gd"
+    data, model = tmp_path / "d.jsonl", tmp_path / "m"
+    data.write_text("".join(json.dumps({k: r[k] for k in (label, "x", "z", "tag")}) + "\n" for r in ROWS_OF_ALL))
+    learn = ("train", data, "--label", label, "--tag", "tag", *options.split(), "-m", model, "--quiet")
+    assert finish(start(*learn)).code == 0
+    shares = ["--probabilities"] if "--oaa" in options and "hinge" not in options else []
+    done = finish(start("predict", "-m", model, data, "--output-format", "json", "--quiet", *shares))
+    served = Served(ServeOptions(model=(str(model),)), str(model))
+    answers, _ = served.rows(data.read_bytes())
+    explained, _ = served.rows(data.read_bytes(), explain=1)
+    for line, answer, more in zip(done.out.splitlines(), answers, explained, strict=True):
+        row = {key: value for key, value in json.loads(line).items() if value is not None}
+        prediction = row.pop("class") if "--oaa" in options else answer["prediction"]
+        assert json.dumps(answer) == json.dumps({"prediction": prediction, **row, "unknown": []})
+        assert more["score"] == pytest.approx(answer["score"], abs=1e-6)
+        assert answer["prediction"] == more["prediction"] and len(more["contributions"]) == 1
 
 
 def test_the_text_of_a_number_is_what_is_hashed(serve, tmp_path):

@@ -1,15 +1,18 @@
 """A model in memory that predicts bodies of text or JSON, with the parser and the writer of `vwlite predict`."""
 
-import json
+import math
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.recorder import FIELDS, Recorder
+from vwlite.core.learn.scorer import Scorer, link_all
 from vwlite.errors import DataError
 from vwlite.evaluation.explain import MOST, Explainer, View
 from vwlite.input.diagnostics import BadLine, not_finite
@@ -23,12 +26,25 @@ from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
 from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.predict import written
+from vwlite.prediction.scoring import feed
 from vwlite.runs.opened import opened
-from vwlite.runs.run import Run
 from vwlite.serve.commands import ServeOptions
 
 PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
 LABEL, SHOWN, LOSS = map(FIELDS.index, ("label", "shown", "loss"))
+
+
+class Records(NamedTuple):
+    """Of each example of a batch. NaN: it has no label; its prediction is not finite."""
+
+    label: list[float]
+    shown: list[float]
+    loss: list[float]
+
+
+def rounded(x: float, decimals: int = 6) -> float | int:
+    """A number as predictions are written: six decimals, none of a whole one."""
+    return int(x) if x == int(x) else round(x, decimals)
 
 
 class Busy(Exception):
@@ -107,17 +123,6 @@ class Queue:
             yield
         finally:
             self._held.release()
-
-
-class Turn(Run):
-    """One learner, for one body after the other. Lines are bad by themselves: there is no file to continue."""
-
-    skip = False
-
-    def diverged(self, batch: Batch, line: int) -> None:
-        if not self.skip:
-            raise BadBody(BadLine("body", batch.line_number(line), 1, not_finite(self.learner.prediction)))
-        self.learner.reject()
 
 
 class Reader:
@@ -217,11 +222,10 @@ class Served:
         model = opened(p, whole=True)
         self.settings, self.digest = model.settings, model.model.digest
         self.classes = model.model.class_names() if self.settings.oaa is not None else None
-        shares = self.classes is not None and self.settings.loss == "logistic"
-        as_json = written(replace(p, output_format="json", probabilities=shares), self.settings)
-        as_text = written(p, self.settings)
-        self._text = Turn(p, Recorder(model.learner, link=self.settings.link, **as_text), self.settings, ExitStack())
-        self._json = Turn(p, Recorder(model.learner, **as_json), self.settings, ExitStack())
+        self._text = Recorder(model.learner, link=self.settings.link, **written(p, self.settings))
+        self._text.answers_blank_lines = True
+        self._json, self._scorer = Recorder(model.learner), Scorer(model.learner)
+        self._probable = "logistic" in (self.settings.loss, self.settings.link)
         self.columns = [*Schema.restored(model.model.columns).roles] if model.model.columns else []
         self.is_of_table = bool(model.model.columns)
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
@@ -254,31 +258,84 @@ class Served:
         return b"".join(out), counts
 
     def _predicted(
-        self, turn: Turn, parsed: Parsed, skip: bool, counts: Counts, tags: bool
-    ) -> tuple[bytes, Sequence[float]]:
-        """What the learner wrote of a batch, and the prediction of each example."""
-        learner, batch = turn.learner, parsed.batch
-        assert isinstance(learner, Recorder)
+        self, learner: Recorder, parsed: Parsed, skip: bool, counts: Counts, tags: bool
+    ) -> tuple[bytes, Records]:
+        """What the learner wrote of a batch, and the label, the prediction and the loss of each example."""
+        batch = parsed.batch
         if self._crosses and self._expander.largest(batch) > MOST:
             raise DataError(f"a line has more than {MOST:,} features with those of interactions: make it shorter")
-        before, turn.skip = (learner.looked_up, learner.unknown), skip
+
+        def diverged(row: int) -> None:
+            if not skip:
+                raise BadBody(BadLine("body", batch.line_number(row), 1, not_finite(learner.prediction)))
+            learner.reject()
+
+        before = learner.looked_up, learner.unknown
         try:
-            turn.feed(batch)
+            feed(learner, batch, diverged)
         finally:
-            text, records = learner.predictions.take(), memoryview(learner.take()).cast("d")
-        labels, shown, losses = (records[i :: len(FIELDS)].tolist() for i in (LABEL, SHOWN, LOSS))
+            text, taken = learner.predictions.take(), np.frombuffer(learner.take()).reshape(-1, len(FIELDS))
+        records = Records(*(taken[:, i].tolist() for i in (LABEL, SHOWN, LOSS)))
         counts.lines += len(batch)
-        finite = [x for x in shown if x == x]
-        counts.bad += len(parsed.bad) + len(shown) - len(finite)
+        finite = [x for x in records.shown if x == x]
+        counts.bad += len(parsed.bad) + len(records.shown) - len(finite)
         counts.features += learner.looked_up - before[0]
         counts.unknown += learner.unknown - before[1]
-        counts.losses += [x for x in losses if x == x]
+        counts.losses += [x for x in records.loss if x == x]
         if self.classes is None:
             counts.predictions += map(learner.linked, finite)
-            counts.labels += [x for x in labels if x == x]
+            counts.labels += [x for x in records.label if x == x]
         if tags:
             counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
-        return text, shown
+        return text, records
+
+    def _columns(self, batch: Batch, records: Records) -> list[dict[str, Any]]:
+        """The prediction of each example, and the other columns of `--output-format json`, as numbers of six decimals;
+        nothing for one whose prediction is not finite. For the thread that holds the model."""
+        rows = [row for row, kind in enumerate(batch.kind.tobytes()) if kind == EXAMPLE]
+        leads = [self._tag(batch.tag(row)) | self._label(y) for row, y in zip(rows, records.label, strict=True)]
+        if self.classes is None:
+            return [{"prediction": float(f"{self._json.linked(p):.6f}"), **lead, **self._of_score(p)} if p == p else {}
+                    for lead, p in zip(leads, records.shown, strict=True)]
+        scorer = self._scorer
+        scores, shares = np.empty((len(rows), scorer.width)), np.zeros((len(rows), scorer.width))
+        scorer.into(scores, np.empty(len(rows)), shares)
+        feed(scorer, batch, lambda row: None)
+        scorer.release()
+        numbers = zip(scores.tolist(), shares.tolist(), strict=True)
+        return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *next(numbers))} if p == p else {}
+                for lead, p in zip(leads, records.shown, strict=True)]
+
+    def _of_score(self, p: float) -> dict[str, Any]:
+        found: dict[str, Any] = {"score": rounded(p)}
+        if self._probable:
+            link_all(probability := array("d", [p]), "logistic")
+            found["probability"] = rounded(probability[0])
+        return found
+
+    def _of_class(self, k: int, scores: list[float], shares: list[float]) -> dict[str, Any]:
+        """Of class k, from 1; 0: there is none."""
+        found: dict[str, Any] = {"score": rounded(scores[k - 1])} if k else {}
+        if k and self.settings.loss == "logistic":
+            names = self._json.class_names.first(self._json.named)
+            found["probability"] = rounded(shares[k - 1])
+            found["probabilities"] = dict(zip(names, map(rounded, shares), strict=False))
+        return found
+
+    def _class(self, k: int) -> int | str | None:
+        names = self._json.class_names
+        return None if k == 0 else k if names.numbers else str(names[k - 1])
+
+    def _tag(self, tag: bytes) -> dict[str, Any]:
+        return {"tag": tag.decode("utf-8", "surrogateescape")} if tag else {}
+
+    def _label(self, y: float) -> dict[str, Any]:
+        """The label of an example, if it has one, as it is in the data."""
+        if y != y:
+            return {}
+        label = self._class(int(y)) if self.classes is not None else self.settings.label_of(y)
+        digits = 6 if self.settings.labels is None else 15
+        return {"label": rounded(label, digits) if isinstance(label, float) else label}
 
     def rows(
         self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False, asker: Asker = PATIENT
@@ -290,8 +347,9 @@ class Served:
         counts, reader, named = Counts(), self._reader(skip), bool(explain)
         for parsed in reader.parsed(lines, "jsonl"):
             with self._queue.held(asker):
-                text, shown = self._predicted(self._json, parsed, skip, counts, tags)
-            here = self._answers(self._json.learner, parsed, text, shown)
+                _, records = self._predicted(self._json, parsed, skip, counts, tags)
+                columns = self._columns(parsed.batch, records)
+            here = self._answers(parsed, columns)
             named = named or counts.unknown > 0
             examples = (a for a, kind in zip(here, parsed.batch.kind.tobytes(), strict=True) if kind == EXAMPLE)
             for answer, keys in zip(examples, reader.count_unknown(parsed, counts), strict=False):
@@ -301,21 +359,16 @@ class Served:
             self._explain(answers, lines, explain, skip, asker)
         return answers, counts
 
-    def _answers(self, learner: Learner, parsed: Parsed, text: bytes, shown: Sequence[float]) -> list[dict[str, Any]]:
+    def _answers(self, parsed: Parsed, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """An answer for each line. columns: of the examples; none where the prediction is not finite."""
         found: list[dict[str, Any]] = []
-        records, bad = iter(shown), iter(parsed.bad)
-        for kind, line in zip(parsed.batch.kind.tobytes(), text.splitlines(), strict=True):
-            p = next(records) if kind == EXAMPLE else float("nan")
-            if p != p:
-                why = not_finite(p) if kind == EXAMPLE else next(bad).message if kind == REJECTED else "a blank line"
-                found.append({"prediction": None, "error": why, "unknown": []})
+        examples, bad = iter(columns), iter(parsed.bad)
+        for kind in parsed.batch.kind.tobytes():
+            if kind == EXAMPLE and (row := next(examples)):
+                found.append({**row, "unknown": []})
                 continue
-            row = json.loads(line)
-            if self.classes is None:
-                shown_as: Any = float(f"{learner.linked(p):.6f}")
-            else:
-                shown_as = row.pop("class")
-            found.append({"prediction": shown_as, **{k: v for k, v in row.items() if v is not None}, "unknown": []})
+            why = not_finite(math.nan) if kind == EXAMPLE else next(bad).message if kind == REJECTED else "a blank line"
+            found.append({"prediction": None, "error": why, "unknown": []})
         return found
 
     def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool, asker: Asker) -> None:
@@ -333,7 +386,7 @@ class Served:
             for row, names in zip(rows, explainer.unknown(parsed, rows), strict=True):
                 here[row]["unknown"] += names
             if top:
-                of = [self.classes.index(here[row]["prediction"]) if self.classes else 0 for row in rows]
-                wanted = [(row, [View(k)]) for row, k in zip(rows, of, strict=True)]
+                names = {self._class(k + 1): k for k in range(self._json.named if self.classes else 0)}
+                wanted = [(row, [View(names.get(here[row]["prediction"], 0))]) for row in rows]
                 for row, (found,) in zip(rows, explainer.explain(parsed, wanted), strict=True):
                     here[row] |= found.as_dict()
