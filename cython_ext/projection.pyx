@@ -30,11 +30,11 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from vwlite.core.base.prefetch cimport prefetch_write
-from vwlite.core.rules.active_set cimport (
+from vwlite.core.base.active_set cimport (
     AHEAD, WAITING, ActiveSet, drop_waiting, free_active_set, is_valid, push, reserve_waiting, sift_due, take_due, wait,
 )
-from vwlite.core.rules.radix_heap cimport BUCKETS, HeapEntry, append, clear
+from vwlite.core.base.prefetch cimport prefetch_write
+from vwlite.core.base.radix_heap cimport BUCKETS, HeapEntry, append, clear
 
 cdef enum:
     MOST = 0xFFFFFFFE # rank of a cell

@@ -7,7 +7,7 @@ change. """
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from vwlite.core.text.murmur cimport murmur
+from vwlite.core.base.murmur cimport murmur
 
 
 cdef class ClassNames:

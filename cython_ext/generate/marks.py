@@ -1,4 +1,4 @@
-"""Makes the table of `cython_ext/text/marks.pxd`: `python cython_ext/generate/marks.py > cython_ext/text/marks.pxd`."""
+"""Makes the table of `cython_ext/tables/marks.pxd`: `python cython_ext/generate/marks.py > cython_ext/tables/marks.pxd`."""
 
 import unicodedata
 
@@ -9,7 +9,7 @@ LINE = 116
 
 HEAD = '''"""Marks of Unicode, and what normalization may change: made by
 
-    python cython_ext/generate/marks.py > cython_ext/text/marks.pxd
+    python cython_ext/generate/marks.py > cython_ext/tables/marks.pxd
 
 One version of Unicode is used, so that the words of a text are the same with every Python.
 """

@@ -5,13 +5,13 @@ from libc.stdint cimport uint32_t, uint64_t
 from vwlite.core.data.batch cimport Arrays
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport Expander
-from vwlite.core.data.chunks cimport ChunkMaker
+from vwlite.core.learn.chunks cimport ChunkMaker
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier
+from vwlite.core.learn.output cimport PredictionWriter
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table
 from vwlite.core.learn.tally cimport Tally
-from vwlite.core.text.output cimport PredictionWriter
 
 # Why `run` returned.
 cpdef enum Reason:

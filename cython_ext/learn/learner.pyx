@@ -2,7 +2,7 @@
 
 The learner runs over a batch without the GIL and returns early when Python has something to do: print a progress
 row, write a checkpoint, handle a number that is not finite, handle a signal. It has no access to files or options;
-prediction lines are formatted by the writer (text/output.pyx), and a rule receives only features and outcomes
+prediction lines are formatted by the writer (learn/output.pyx), and a rule receives only features and outcomes
 (prediction, label, importance, loss and its derivative). As in Vowpal Wabbit, the range that predictions of `gd` are
 clipped to includes the label of the same line.
 
@@ -18,13 +18,13 @@ from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_unfit
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, TOO_LARGE, WHOLE, Expander, Expansion, Features
-from vwlite.core.data.chunks cimport ChunkMaker, vwlite_load, vwlite_store
+from vwlite.core.learn.chunks cimport ChunkMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.losses cimport Huber, Loss, Poisson, Quantile
 from vwlite.core.learn.multiclass cimport Classifier
+from vwlite.core.learn.output cimport Link, PredictionWriter, linked
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table, prefetch
 from vwlite.core.learn.tally cimport Tally
-from vwlite.core.text.output cimport Link, PredictionWriter, linked
 
 cdef enum:
     LARGEST = 700       # a calibrated score: exp(700) is finite

@@ -2,9 +2,9 @@
 
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.learn.learner cimport Learner, Reason, Turn
-from vwlite.core.text.output cimport Link, linked
+from vwlite.core.learn.output cimport Link, linked
 
-from vwlite.core.text.output import Link as LINKS
+from vwlite.core.learn.output import Link as LINKS
 
 
 cdef class Scorer(Learner):

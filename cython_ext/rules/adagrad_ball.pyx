@@ -22,14 +22,14 @@ from libc.math cimport copysign, fabs
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
-from vwlite.core.rules.active_set cimport (
+from vwlite.core.base.active_set cimport (
     WAITING, ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
     reserve_waiting, wait,
 )
-from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
-from vwlite.core.rules.adagrad cimport Adaptive, Slot as AdaptiveSlot, Visit, descend
 from vwlite.core.learn.table cimport next_slot
+from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
+from vwlite.core.rules.adagrad cimport Adaptive, Slot as AdaptiveSlot, Visit, descend
 
 from vwlite.core.base.arrays import total
 

@@ -26,18 +26,18 @@ from libc.math cimport INFINITY, copysign, fabs, frexp, ldexp, llrint
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
-from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
-from vwlite.core.learn.nonzeros cimport Limited
-from vwlite.core.rules.active_set cimport (
+from vwlite.core.base.active_set cimport (
     ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
     reserve_waiting, wait,
 )
-from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow
 from vwlite.core.base.int128 cimport int128
+from vwlite.core.learn.nonzeros cimport Limited
+from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
+from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
 
 cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see nonzeros.pyx
 cdef double GAIN = 0.2

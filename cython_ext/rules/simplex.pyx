@@ -29,12 +29,12 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from vwlite.core.learn.prox cimport positive_part
-from vwlite.core.rules.active_set cimport ActiveSet, add_waiting, free_active_set, reserve_waiting
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, HeapEntry, append, below, bit_length, bits_of, clear, put, take
+from vwlite.core.base.active_set cimport ActiveSet, add_waiting, free_active_set, reserve_waiting
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.int128 cimport int128
 from vwlite.core.base.prefetch cimport prefetch_write
+from vwlite.core.base.radix_heap cimport BUCKETS, Bucket, HeapEntry, append, below, bit_length, bits_of, clear, put, take
+from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, last_slot, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
 

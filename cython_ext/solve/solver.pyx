@@ -6,7 +6,7 @@ problem, and `iterate`, one outer step without the GIL, after which the problem 
 
 from libc.stdint cimport uint64_t
 
-from vwlite.core.data.chunks cimport vwlite_load, vwlite_store
+from vwlite.core.learn.chunks cimport vwlite_load, vwlite_store
 from vwlite.core.solve.problem cimport Problem
 
 

@@ -28,7 +28,7 @@ from vwlite.core.base.simd cimport likely
 from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.data.batch cimport EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.expand cimport Expander, FeatureRun
-from vwlite.core.text.cells cimport unescape
+from vwlite.core.tables.cells cimport unescape
 from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.tokens cimport TokenSettings, hash_of, name_length, space_before
 

@@ -10,11 +10,11 @@ from libc.math cimport NAN, isfinite
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcmp
 
+from vwlite.core.base.murmur cimport murmur
 from vwlite.core.base.simd cimport (
     are_digits, decimal, delimiters, digits_of, foretold, last_of, likely, load64, lowest, unlikely,
 )
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, Batch
-from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.numbers cimport Float, read_float
 from vwlite.core.text.tokens cimport *
 

@@ -13,10 +13,10 @@ below 2^53 divided by 1 or 10^8, which IEEE division rounds correctly.
 from libc.math cimport isfinite
 from libc.stdint cimport UINT32_MAX
 
-from vwlite.core.base.targets cimport *
-from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
-from vwlite.core.text.numbers cimport Float, read_float
+from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport PADDING, are_digits, decimal, delimiters, digits_of, lowest, unlikely
+from vwlite.core.base.targets cimport *
+from vwlite.core.text.numbers cimport Float, read_float
 
 cdef extern from *:
     """

@@ -22,7 +22,7 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport strtod
 from libc.string cimport memcpy
 
-from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_short
+from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_short
 from vwlite.core.base.simd cimport PADDING, are_digits, decimal, digits_of, likely, load64
 
 cdef extern from *:

@@ -30,15 +30,15 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.murmur cimport hash_strings, murmur
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
 from vwlite.core.data.batch cimport (
     BLANK, EXAMPLE, REJECTED, Arrays, Batch, LineStart, ParseError, Places, line_start, rewind,
 )
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.text.cells cimport unescape
+from vwlite.core.tables.cells cimport unescape
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MOST_DELIMITERS, FeatureColumns, compute, find_delimiters
-from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.tokens cimport (
     ANY, BINARY, NONNEGATIVE, TERNARY, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, TokenSettings, close_line, hash_of,
     line_feed, name_length, space_before,
@@ -66,7 +66,7 @@ cdef enum:
 cdef class Parser:
     """Converts blocks of text to batches.
 
-    format: "vw" or "libsvm"; a subclass is for another one, such as vwlite.core.text.tables.TableParser.
+    format: "vw" or "libsvm"; a subclass is for another one, such as vwlite.core.tables.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
     label_domain: "any", "binary" (-1 or 1), "nonnegative" or "ternary" (-1, 0 or 1); `loss_name` is named in its errors.
     labels: a pair of numbers or words that are mapped to -1 and 1; no other label is valid then.

@@ -11,13 +11,13 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr
 
+from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport (
     are_digits, decimal, digits_of, first_bytes, last_of, likely, load64, lowest, unlikely,
 )
 from vwlite.core.data.batch cimport Batch, unfit
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.text.cells cimport unescape
-from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
+from vwlite.core.tables.cells cimport unescape
 from vwlite.core.text.numbers cimport Double, read_double
 
 cdef extern from *:

@@ -14,10 +14,10 @@ from libc.math cimport NAN, isfinite
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy
 
+from vwlite.core.base.murmur cimport hash_strings, murmur
 from vwlite.core.base.simd cimport delimiters, first_bytes, foretold, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, Batch
 from vwlite.core.text.lines_fast cimport FeatureColumns, is_odd
-from vwlite.core.text.murmur cimport hash_strings, murmur
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.tokens cimport *
 

@@ -10,12 +10,12 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-from vwlite.core.data.batch cimport Batch
-from vwlite.core.learn.multiclass cimport Classifier
-from vwlite.core.data.expand cimport OVERSIZED, NO_SPACE, Expander, Expansion
-from vwlite.core.learn.losses cimport Loss
-from vwlite.core.data.chunks cimport ChunkMaker, vwlite_store
 from vwlite.core.base.buffers cimport ample, copy, resize
+from vwlite.core.data.batch cimport Batch
+from vwlite.core.data.expand cimport OVERSIZED, NO_SPACE, Expander, Expansion
+from vwlite.core.learn.chunks cimport ChunkMaker, vwlite_store
+from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.vw.coin cimport Coin
 from vwlite.core.vw.gd_flags cimport GdWithFlags

@@ -6,8 +6,8 @@ import pytest
 from batches import Line, batch_of
 from running import GD, with_gd
 
-import vwlite.core.data.chunks as chunks
 import vwlite.core.data.expand as expand
+import vwlite.core.learn.chunks as chunks
 from vwlite.algorithms.table import ALGORITHMS
 
 OPTIONS = {

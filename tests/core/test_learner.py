@@ -9,11 +9,11 @@ from batches import Line, batch_of
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
-from vwlite.core.data.matrix import Matrix
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.losses import Hinge, Logistic, Poisson, Squared
 from vwlite.core.rules.gd import Gd
 from vwlite.core.rules.sgd import Sgd
+from vwlite.core.tables.matrix import Matrix
 
 BLANK, REJECTED = Line(nan, [], kind=1), Line(nan, [], kind=2)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.matrix import Matrix, column_hashes
+from vwlite.core.tables.matrix import Matrix, column_hashes
 from vwlite.core.text.parser import Parser, name_hash
 
 VALUES = st.one_of(st.just(0.0), st.floats(-(2.0**99), 2.0**99, width=32), st.sampled_from([1e-60, -1e-50, 1e30, 0.1]))

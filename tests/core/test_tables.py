@@ -18,9 +18,9 @@ from slow_tables import csv_as_vw, features_of, features_of_text, json_as_vw, ke
 from slow_tables import time_of as slow_time_of
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.cells import Cells, time_of
+from vwlite.core.tables.cells import Cells, time_of
+from vwlite.core.tables.tables import TableParser, delimiters_of_cells, json_stop_of, split, whole
 from vwlite.core.text.parser import Parser
-from vwlite.core.text.tables import TableParser, delimiters_of_cells, json_stop_of, split, whole
 from vwlite.input.schema import MISSING, ROLES, Schema
 from vwlite.names import namespace_of
 

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import GD, finish, start
 
-from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.cells import Cells
+from vwlite.core.tables.arrow import Frame
+from vwlite.core.tables.cells import Cells
 from vwlite.input.arrow import text_of
 from vwlite.input.schema import Schema
 from vwlite.model import read_model

@@ -20,7 +20,7 @@ from running import GD, finish, start
 from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
-from vwlite.core.text.cells import number_of
+from vwlite.core.tables.cells import number_of
 from vwlite.input import pipeline, table_text
 from vwlite.input.reader import read_blocks
 from vwlite.input.schema import MISSING

@@ -23,8 +23,8 @@ from slow_tables import kept  # noqa: E402
 
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
 from vwlite.algorithms.settings import Settings  # noqa: E402
-from vwlite.core.data.arrow import Frame  # noqa: E402
 from vwlite.core.data.batch import Batch  # noqa: E402
+from vwlite.core.tables.arrow import Frame  # noqa: E402
 from vwlite.core.text.parser import Parser  # noqa: E402
 from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
 from vwlite.input.arrow import text_of  # noqa: E402

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
-from vwlite.core.data.arrow import Frame, number_hashes
-from vwlite.core.text.cells import Cells
+from vwlite.core.tables.arrow import Frame, number_hashes
+from vwlite.core.tables.cells import Cells
 from vwlite.input.diagnostics import A_TIME
 from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, decide, index_columns
 from vwlite.names import namespace_of

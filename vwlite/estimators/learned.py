@@ -18,11 +18,11 @@ import numpy as np
 from vwlite.algorithms.memory import TOO_LONG
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
-from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.matrix import column_hashes
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.scorer import Scorer, link_all
+from vwlite.core.tables.arrow import Frame
+from vwlite.core.tables.matrix import column_hashes
 from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError
 from vwlite.estimators.errors import SOURCE, as_python

@@ -14,8 +14,8 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.scorer import Scorer
+from vwlite.core.tables.tables import TableParser
 from vwlite.core.text.parser import Parser, detect
-from vwlite.core.text.tables import TableParser
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.core.data.arrow import Frame
+from vwlite.core.tables.arrow import Frame
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.matrix import column_hashes
+from vwlite.core.tables.matrix import column_hashes
 from vwlite.errors import DataError, UsageError
 from vwlite.estimators.errors import SOURCE
 from vwlite.estimators.frames import frame_of, is_frame, prepared

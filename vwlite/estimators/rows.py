@@ -12,8 +12,8 @@ import numpy as np
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.matrix import Matrix
-from vwlite.core.text.tables import TableParser
+from vwlite.core.tables.matrix import Matrix
+from vwlite.core.tables.tables import TableParser
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.strangers import KnownColumns, bare_rows
 

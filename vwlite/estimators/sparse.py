@@ -32,9 +32,9 @@ from vwlite.algorithms.losses import LINKS
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
-from vwlite.core.data.arrow import Frame
 from vwlite.core.data.expand import CONSTANT_HASH
-from vwlite.core.data.matrix import column_hashes
+from vwlite.core.tables.arrow import Frame
+from vwlite.core.tables.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import BatchSource, Fitted, Scores, learn, linked, save, score, with_columns_named

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vwlite.core.text.tables import split
+from vwlite.core.tables.tables import split
 from vwlite.errors import DataError, UsageError
 from vwlite.input.json_text import loads
 from vwlite.input.parsing import FrameRows, Parsed, SourceText

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.core.data.arrow import Frame
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.cells import Cells
-from vwlite.core.text.tables import TableParser
+from vwlite.core.tables.arrow import Frame
+from vwlite.core.tables.cells import Cells
+from vwlite.core.tables.tables import TableParser
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, BadLine, shown
 from vwlite.input.formats import by_magic

@@ -11,8 +11,8 @@ from vwlite.output.text import label_text, printable
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
     from vwlite.core.data.class_names import ClassNames
+    from vwlite.core.tables.tables import TableParser
     from vwlite.core.text.parser import Parser
-    from vwlite.core.text.tables import TableParser
 
 
 LONGEST = 40  # bytes of a token that are shown
@@ -50,7 +50,7 @@ def bad_lines(
     """The faults of the block that the parser has just filled the batch with, in order. labels: the first different
     ones of the block, for advice about words."""
     if FORMATS[parser.format].is_table:
-        from vwlite.core.text.tables import TableParser  # not at the top: bad records of tables are rare
+        from vwlite.core.tables.tables import TableParser  # not at the top: bad records of tables are rare
 
         assert isinstance(parser, TableParser)
         return _bad_records(parser, block, batch, labels)

@@ -12,7 +12,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # which come after a suffix
 
 # Classes, as `module:name`: they are imported when they are used.
 LINES, PARSER = "vwlite.input.parsing:LineParsing", "vwlite.core.text.parser:Parser"
-DELIMITED_TEXT, TABLE_PARSER = "vwlite.input.table_text:TableParsing", "vwlite.core.text.tables:TableParser"
+DELIMITED_TEXT, TABLE_PARSER = "vwlite.input.table_text:TableParsing", "vwlite.core.tables.tables:TableParser"
 JSON_LINES = "vwlite.input.table_text:JsonParsing"
 ARROW = "vwlite.input.arrow:ArrowParsing"
 

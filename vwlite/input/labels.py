@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.cells import Cells
-from vwlite.core.text.tables import TableParser
+from vwlite.core.tables.cells import Cells
+from vwlite.core.tables.tables import TableParser
 from vwlite.input.diagnostics import about_words, explain_cell
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.schema import ROLES

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from vwlite.core.text.cells import number_of, time_of
+from vwlite.core.tables.cells import number_of, time_of
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
 from vwlite.names import names_text

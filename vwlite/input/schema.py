@@ -1,12 +1,12 @@
 """The columns of a table: their roles, how these are decided, and what a model stores of them.
 
 Each column is a namespace of its name. What a cell becomes, as VW text has it (the core does so in
-`cython_ext/text/cells.pxd`, for every format of tables):
+`cython_ext/tables/cells.pxd`, for every format of tables):
 
     numeric       |age age:39              the value, as a float; 0 is left out as everywhere
     categorical   |country country=PT      the word
     text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes
-    time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/text/times.pxd
+    time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/tables/times.pxd
     label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
 

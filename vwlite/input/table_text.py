@@ -11,8 +11,8 @@ from functools import partial
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
+from vwlite.core.tables.tables import TableParser, split, whole
 from vwlite.core.text.parser import Parser
-from vwlite.core.text.tables import TableParser, split, whole
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from vwlite.core.data.batch import Batch
-from vwlite.core.text.cells import Cells
+from vwlite.core.tables.cells import Cells
+from vwlite.core.tables.tables import TableParser
 from vwlite.core.text.parser import Parser, detect
-from vwlite.core.text.tables import TableParser
 from vwlite.errors import DataError
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.sample import Sample

@@ -16,7 +16,7 @@ from vwlite.algorithms.labels import MOST as MOST_LABELS
 from vwlite.algorithms.labels import choose
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
-from vwlite.core.text.tables import split
+from vwlite.core.tables.tables import split
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import IS_NUMBER, BadLine

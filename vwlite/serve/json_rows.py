@@ -3,7 +3,7 @@ and numbers are hashed as they are written. Brackets are only counted: a body ma
 
 import re
 
-from vwlite.core.text.tables import json_end
+from vwlite.core.tables.tables import json_end
 from vwlite.input.diagnostics import EXPLAINED, BadLine
 from vwlite.serve.served import BadBody
 

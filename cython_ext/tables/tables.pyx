@@ -19,29 +19,29 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 
 from vwlite.core.base.buffers cimport reserve, resize
+from vwlite.core.base.decimal cimport write_unsigned
+from vwlite.core.base.murmur cimport murmur
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_start, rewind
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.text.cells cimport (
+from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role, CellSink,
     add_number, add_padded_word, add_text, add_time, character, close_space, escape, fits_byte, is_missing,
     is_missing_number, needs_escape,
     name_hash, open_space, plain_number, put, read_time, set_column, word_size, write, write_character,
 )
-from vwlite.core.text.csv cimport (
+from vwlite.core.tables.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
     csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
 )
-from vwlite.core.text.decimal cimport write_unsigned
-from vwlite.core.text.json cimport (
+from vwlite.core.tables.json cimport (
     BRACE, BRACKET, END_BRACE, END_BRACKET,
     JSON_AFTER, JSON_COMMA, JSON_DEEP, JSON_ESCAPE, JSON_KEY, JSON_KIND, JSON_MIXED, JSON_OBJECT, JSON_TWICE, JSON_VALUE,
     is_digit, json_blanks, json_key, json_number, json_skip, json_stop, json_stop_portable, json_string, json_unit, json_word,
 )
-from vwlite.core.text.murmur cimport murmur
+from vwlite.core.tables.times cimport Moment
 from vwlite.core.text.numbers cimport Double, Float, read_double, read_float
 from vwlite.core.text.parser import CODES as LINE_CODES
-from vwlite.core.text.times cimport Moment
 from vwlite.core.text.tokens cimport (
     IMPORTANCE, IMPORTANCE_LARGE, IMPORTANCE_NEGATIVE, OUT_OF_MEMORY, close_line, line_feed, take_label, take_unfit,
     error_at,

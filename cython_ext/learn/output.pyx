@@ -23,10 +23,10 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
+from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_number, write_short
 from vwlite.core.base.elementary cimport exp, sigmoid
 from vwlite.core.data.class_names cimport ClassName, ClassNames
-from vwlite.core.text.cells cimport character, escape
-from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_number, write_short
+from vwlite.core.tables.cells cimport character, escape
 
 
 cdef double linked(double p, Link link) noexcept nogil:

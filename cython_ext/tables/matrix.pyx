@@ -15,11 +15,11 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 from vwlite.core.base.buffers cimport reserve, resize
+from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_unsigned
+from vwlite.core.base.murmur cimport murmur
 from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.base.targets cimport *
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, Batch, new_dictionary
-from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_unsigned
-from vwlite.core.text.murmur cimport murmur
 from vwlite.core.text.tokens cimport close_line, close_span
 
 cdef extern from *:

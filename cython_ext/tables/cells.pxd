@@ -11,10 +11,10 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from vwlite.core.base.buffers cimport Buffer, append, reserve
+from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
-from vwlite.core.text.murmur cimport finish, hash_strings, mix, murmur, scramble
-from vwlite.core.text.times cimport Moment
+from vwlite.core.tables.times cimport Moment
 
 cdef extern from *:
     """

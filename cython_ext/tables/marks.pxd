@@ -1,6 +1,6 @@
 """Marks of Unicode, and what normalization may change: made by
 
-    python cython_ext/generate/marks.py > cython_ext/text/marks.pxd
+    python cython_ext/generate/marks.py > cython_ext/tables/marks.pxd
 
 One version of Unicode is used, so that the words of a text are the same with every Python.
 """

@@ -12,8 +12,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free
 from libc.stdint cimport uint32_t, uint64_t
 
-from vwlite.core.data.expand cimport CONSTANT, ENDED
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.data.expand cimport CONSTANT, ENDED
 from vwlite.core.learn.table cimport IsDefault, prefetch
 
 from vwlite.core.base.memory import available

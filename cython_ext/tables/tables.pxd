@@ -4,8 +4,8 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Batch, LineStart
-from vwlite.core.text.cells cimport Cells, Column, Role
-from vwlite.core.text.csv cimport Cell, Dialect, Record
+from vwlite.core.tables.cells cimport Cells, Column, Role
+from vwlite.core.tables.csv cimport Cell, Dialect, Record
 from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.tokens cimport TokenError
 

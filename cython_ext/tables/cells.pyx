@@ -6,11 +6,11 @@ from libc.stdint cimport uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset, strlen
 
+from vwlite.core.base.decimal cimport write_unsigned
 from vwlite.core.base.simd cimport PADDING
-from vwlite.core.text.decimal cimport write_unsigned
-from vwlite.core.text.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
+from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
+from vwlite.core.tables.times cimport moment_of_number, read_iso
 from vwlite.core.text.numbers cimport Double, read_double
-from vwlite.core.text.times cimport moment_of_number, read_iso
 
 cdef enum:
     LONGEST_SECONDS = 40        # bytes of a number that is a time

@@ -24,8 +24,8 @@ from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
+from vwlite.core.base.radix_heap cimport BUCKETS, Bucket, HeapEntry, Queue, below, bits_of, clear, free_queue, put, take
 from vwlite.core.learn.table cimport Table, find, home, next_slot
-from vwlite.core.rules.radix_heap cimport BUCKETS, Bucket, HeapEntry, Queue, below, bits_of, clear, free_queue, put, take
 
 cdef enum:
     AHEAD = 16            # prefetch distance

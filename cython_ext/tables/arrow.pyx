@@ -1,7 +1,7 @@
 """Creates batches from a data frame in memory: pandas, polars, pyarrow or duckdb, by the Arrow C data interface.
 
 An object with `__arrow_c_stream__` gives a stream of chunks; its library is not imported, and its memory is
-read in place. The roles of columns are defined in vwlite/input/schema.py and implemented in text/cells.pxd: a column is
+read in place. The roles of columns are defined in vwlite/input/schema.py and implemented in tables/cells.pxd: a column is
 a namespace, a number is `name:value`, a word `name=word`, a null is absent.
 
 Apache Arrow. The Arrow C Data Interface, The Arrow C Stream Interface. Columnar format 1.5.
@@ -16,14 +16,14 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, strcmp
 
 from vwlite.core.base.buffers cimport copy, reserve, resize
+from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_exact, write_unsigned
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
-from vwlite.core.text.cells cimport (
+from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number, add_text,
     add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time,
     word_size, write,
 )
-from vwlite.core.text.decimal cimport LONGEST_NUMBER, write_exact, write_unsigned
-from vwlite.core.text.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
+from vwlite.core.tables.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
 from vwlite.core.text.tokens cimport close_line
 
 cdef extern from *:
