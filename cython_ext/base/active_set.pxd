@@ -9,23 +9,22 @@ key of a feature and a rank, which encodes a lower bound of its |u|.
 - A feature that has just become active is kept in a waiting list until Theta is known, as most of them
   are dropped at once.
 
-Each rule keeps its own sums over the active features to compute Theta. So a projection has rounds: the rule
-computes a shift from its sums, `drop_below` lists the features that this shift drops, and the rule subtracts them from
-its sums, until no feature is dropped.
+Its user keeps its own sums over the active features to compute Theta. So a projection has rounds: a shift is computed
+from the sums, the features that it drops are listed and subtracted from the sums, until no feature is dropped.
 
 Slots begin with a mark, the key plus one, and have u at U_AT. They are accessed by offset, not as a
-struct: each rule has its own struct.
+struct: each user has its own struct. Where the slot of a key is only the user knows: rules/_active_slots.pxd is for
+those of a table.
 """
 
 from libc.math cimport fabs
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.base.radix_heap cimport BUCKETS, Bucket, HeapEntry, Queue, below, bits_of, clear, free_queue, put, take
-from vwlite.core.learn.table cimport Table, find, home, next_slot
 
 cdef enum:
     AHEAD = 16            # prefetch distance
@@ -157,49 +156,6 @@ cdef inline size_t sift_due(ActiveSet* m, double shift, size_t* dropped) noexcep
             m.dropped[dropped[0]] = slot
             dropped[0] += 1
     return risen
-
-
-cdef inline size_t drop_below(ActiveSet* m, Table table, double shift) noexcept nogil:
-    """List the features of a table that a shift drops in `dropped`, the waiting ones first; returns their number."""
-    cdef size_t i, n = drop_waiting(m, shift)
-    take_due(m, rank_below(shift), n)
-    for i in range(m.due.size):
-        prefetch_write(table.slots + table.stride * home(table, m.due.entries[i].key + <uint32_t>1))
-    for i in range(m.due.size):
-        m.found[i] = find(table, m.due.entries[i].key)
-    for i in range(sift_due(m, shift, &n)):
-        push(m, m.found[i], rank_below(size_in(m.found[i])))
-    return n
-
-
-# --- the whole queue
-
-cdef inline void remove_stale(ActiveSet* m, Table table, size_t active) noexcept nogil:
-    """Remove the stale entries if they are many compared with the number of active features."""
-    cdef int i
-    cdef size_t j, kept
-    cdef Bucket* bucket
-    if m.queue.size <= 2 * active + 1024:
-        return
-    m.queue.size = 0
-    for i in range(BUCKETS):
-        bucket = &m.queue.buckets[i]
-        kept = 0
-        for j in range(bucket.size):
-            if is_valid(m, find(table, bucket.entries[j].key), bucket.entries[j]):
-                bucket.entries[kept] = bucket.entries[j]
-                kept += 1
-        bucket.size = kept
-        m.queue.size += kept
-
-
-cdef inline void rebuild(ActiveSet* m, Table table, double shift, uint64_t intercept) noexcept nogil:
-    """Requeue all active features of a table; `intercept` is the mark of the intercept, which is never shrunk."""
-    cdef char* slot = NULL
-    clear(&m.queue, rank_below(shift))
-    while next_slot(table, &slot):
-        if size_in(slot) != 0 and (<uint32_t*>slot)[0] != intercept:
-            push(m, slot, rank_below(size_in(slot)))
 
 
 cdef inline void free_active_set(ActiveSet* m) noexcept nogil:

@@ -1,4 +1,6 @@
-"""Write the files that are generated from the sources: the stubs and the manual page. The build calls this.
+"""A tool of the build, no part of the engine: it writes what is generated from the sources, stubs and manual page.
+
+It imports the package `vwlite` of these sources, whose options and commands it describes.
 
     python cython_ext/generate PACKAGE MANUAL     the folder of the built package; the file of the manual page
 """

@@ -1,6 +1,6 @@
-"""The manual page: every command with its options, the exit codes, the topics.
+"""A tool of the build: the manual page, with every command and its options, the exit codes, the topics.
 
-It comes from the definitions of the commands, which are importable without the compiled modules.
+It imports `vwlite`: the definitions of the commands are importable without the compiled modules.
 """
 
 import re

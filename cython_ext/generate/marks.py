@@ -1,4 +1,4 @@
-"""Makes the table of `cython_ext/tables/marks.pxd`: `python cython_ext/generate/marks.py > cython_ext/tables/marks.pxd`."""
+"""Makes the table of characters: `python cython_ext/generate/marks.py > cython_ext/tables/marks.pxd`."""
 
 import unicodedata
 

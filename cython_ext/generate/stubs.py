@@ -1,5 +1,5 @@
-"""Type stubs for mypy and editors: one for each compiled module, generated from its source, and the stub of the
-package.
+"""A tool of the build: type stubs for mypy and editors, one for each compiled module, generated from its source, and
+the stub of the package, for which it imports `vwlite`.
 
 The sources are read as text, as the modules cannot be imported while they are built, nor when they are compiled for
 another processor. This parses lines, not the language: it finds the `def`s and `cpdef`s of a module and of

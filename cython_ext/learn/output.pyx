@@ -25,8 +25,9 @@ from libc.string cimport memcpy, strlen
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_number, write_short
 from vwlite.core.base.elementary cimport exp, sigmoid
+from vwlite.core.base.escapes cimport escape
+from vwlite.core.base.utf8 cimport character
 from vwlite.core.data.class_names cimport ClassName, ClassNames
-from vwlite.core.tables.cells cimport character, escape
 
 
 cdef double linked(double p, Link link) noexcept nogil:

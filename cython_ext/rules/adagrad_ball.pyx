@@ -23,11 +23,11 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc, qsort
 
 from vwlite.core.base.active_set cimport (
-    WAITING, ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
-    reserve_waiting, wait,
+    WAITING, ActiveSet, bound_of, free_active_set, push, queue_waiting, rank_below, reserve_waiting, wait,
 )
 from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
 from vwlite.core.learn.table cimport next_slot
+from vwlite.core.rules._active_slots cimport drop_below, rebuild, remove_stale
 from vwlite.core.rules._gathered cimport CHUNK, gather_chunks, give_back, sort_by_last
 from vwlite.core.rules.adagrad cimport Adaptive, Slot as AdaptiveSlot, Visit, descend
 

@@ -27,8 +27,7 @@ from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
 from vwlite.core.base.active_set cimport (
-    ActiveSet, bound_of, drop_below, free_active_set, push, queue_waiting, rank_below, rebuild, remove_stale,
-    reserve_waiting, wait,
+    ActiveSet, bound_of, free_active_set, push, queue_waiting, rank_below, reserve_waiting, wait,
 )
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow
@@ -37,6 +36,7 @@ from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.learn.prox cimport positive_part
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
 from vwlite.core.learn.table cimport next_slot
+from vwlite.core.rules._active_slots cimport drop_below, rebuild, remove_stale
 from vwlite.core.rules._averaging cimport RunningSum, bring_up, mean
 
 cdef double SMALLEST_RADIUS = 1e-100     # these two for --nonzeros: see nonzeros.pyx

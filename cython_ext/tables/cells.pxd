@@ -11,6 +11,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from vwlite.core.base.buffers cimport Buffer, append, reserve
+from vwlite.core.base.escapes cimport fits_all, fits_byte
 from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
@@ -18,17 +19,9 @@ from vwlite.core.tables.times cimport Moment
 
 cdef extern from *:
     """
-    #define VWLITE_HIGH VWLITE_EACH(0x80)
-
-    /* Whether a name can hold these eight bytes as they are: none is at most 0x20, ':' or '|'. */
-    static inline int vwlite_fits(uint64_t w) {
-        uint64_t low = ~(((w & VWLITE_EACH(0x7F)) + VWLITE_EACH(0x7F - 0x20)) | w) & VWLITE_HIGH;
-        return !(low | vwlite_zeros(w ^ VWLITE_EACH(':')) | vwlite_zeros(w ^ VWLITE_EACH('|')));
-    }
-
-    /* The same of the first n bytes of 16, n from 1 to 13, unless all are kept, and murmur's hash of them behind `rest`,
-       bytes that did not fill a block; length: of the whole name. No branch, as the lengths of words are hard to
-       foretell. */
+    /* Whether a name can hold the first n bytes of 16, n from 1 to 13, unless all are kept, and murmur's hash of them
+       behind `rest`, bytes that did not fill a block; length: of the whole name. No branch, as the lengths of words are
+       hard to foretell. */
     static inline int vwlite_hash_short(int keeps, uint32_t h, uint32_t rest, unsigned rest_size, uint32_t length,
             uint64_t head, uint64_t more, unsigned n, uint32_t *hash) {
         uint64_t first = n < 8 ? ((uint64_t)1 << (8 * n)) - 1 : ~(uint64_t)0;
@@ -51,13 +44,7 @@ cdef extern from *:
         *hash = vwlite_finish(h ^ vwlite_scramble(last), length);
         return 1;
     }
-
-    static inline int vwlite_fits_byte(uint8_t c) {
-        return c > 0x20 && c != ':' && c != '|';
-    }
     """
-    bint fits "vwlite_fits"(uint64_t word) noexcept nogil
-    bint fits_byte "vwlite_fits_byte"(uint8_t c) noexcept nogil
     bint hash_short "vwlite_hash_short"(
         bint keeps, uint32_t h, uint32_t rest, unsigned int rest_size, uint32_t length, uint64_t head, uint64_t more,
         unsigned int n, uint32_t* hash) noexcept nogil
@@ -177,21 +164,6 @@ cdef inline uint32_t begun_hash(const Column* c, const char* p, size_t n) noexce
     return finish(h ^ scramble(<uint32_t>word), length)
 
 
-cdef inline bint fits_all(const char* p, size_t n) noexcept nogil:
-    """Whether a name can hold these bytes."""
-    cdef size_t i = 0
-    if n >= 8:
-        while n - i > 8:
-            if not fits(load64(p + i)):
-                return False
-            i += 8
-        return fits(load64(p + n - 8))
-    for i in range(n):
-        if not fits_byte(<uint8_t>p[i]):
-            return False
-    return True
-
-
 cdef inline const char* fitting(CellSink* sink, const char* p, size_t n) noexcept nogil:
     """The same bytes, or, unless names are kept, in the scratch a copy with `_` for what VW text cannot hold; NULL: no
     memory."""
@@ -210,9 +182,6 @@ cdef inline int write(CellSink* sink, const char* p, size_t n) noexcept nogil:
     return append(&sink.text, p, n)
 
 
-cdef bint needs_escape(const char* p, size_t n, bint is_name) noexcept nogil
-cdef size_t escape(char* to, const char* p, size_t n, bint is_name) noexcept nogil
-cdef size_t unescape(char* to, const char* p, size_t n) noexcept nogil
 cdef int write_name(CellSink* sink, const Column* c, const char* p, size_t n) noexcept nogil
 
 
@@ -303,34 +272,6 @@ cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, si
 cdef bint read_time(const char* p, size_t n, Moment* to) noexcept nogil
 cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* time) noexcept nogil
 
-cdef extern from *:
-    """
-    /* The length in bytes and the code point of the character at p; 0 if it is invalid. */
-    static inline size_t vwlite_character(const uint8_t *p, size_t n, uint32_t *c) {
-        uint32_t x = p[0];
-        size_t more = x < 0x80 ? 0 : (x >> 5) == 6 ? 1 : (x >> 4) == 14 ? 2 : (x >> 3) == 30 ? 3 : 4;
-        static const uint32_t least[4] = {0, 0x80, 0x800, 0x10000};
-        if (more >= n || more == 4) {
-            return 0;
-        }
-        x &= more == 0 ? 0x7F : 0x3F >> more;
-        for (size_t i = 1; i <= more; i++) {
-            if ((p[i] & 0xC0) != 0x80) {
-                return 0;
-            }
-            x = x << 6 | (p[i] & 0x3F);
-        }
-        if (x < least[more] || x > 0x10FFFF || (x >= 0xD800 && x <= 0xDFFF)) {
-            return 0;
-        }
-        *c = x;
-        return more + 1;
-    }
-    """
-    size_t character "vwlite_character"(const uint8_t* p, size_t n, uint32_t* c) noexcept nogil
-
-
-cdef size_t write_character(char* to, uint32_t c) noexcept nogil
 cdef void set_column(Column* c, const char* name, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil
 
 

@@ -20,15 +20,16 @@ from libc.string cimport memchr, memcmp, memcpy, memmove, memset, strlen
 
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.decimal cimport write_unsigned
+from vwlite.core.base.escapes cimport escape, fits_byte, needs_escape
 from vwlite.core.base.murmur cimport murmur
 from vwlite.core.base.simd cimport PADDING, likely, load64, unlikely
+from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_start, rewind
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.tables.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role, CellSink,
-    add_number, add_padded_word, add_text, add_time, character, close_space, escape, fits_byte, is_missing,
-    is_missing_number, needs_escape,
-    name_hash, open_space, plain_number, put, read_time, set_column, word_size, write, write_character,
+    BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role,
+    CellSink, add_number, add_padded_word, add_text, add_time, close_space, is_missing, is_missing_number,
+    name_hash, open_space, plain_number, put, read_time, set_column, word_size, write,
 )
 from vwlite.core.tables.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,

@@ -22,13 +22,13 @@ from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memchr, memcmp, memcpy, memset
 
 from vwlite.core.base.buffers cimport append, copy, reserve
+from vwlite.core.base.escapes cimport unescape
 from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.prefetch cimport prefetch_read
 from vwlite.core.base.simd cimport likely
 from vwlite.core.base.sorting cimport sort_by_high_half
 from vwlite.core.data.batch cimport EXAMPLE, REJECTED, Arrays, Batch
 from vwlite.core.data.expand cimport Expander, FeatureRun
-from vwlite.core.tables.cells cimport unescape
 from vwlite.core.text.parser cimport Parser
 from vwlite.core.text.tokens cimport TokenSettings, hash_of, name_length, space_before
 

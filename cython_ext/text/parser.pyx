@@ -30,13 +30,13 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove, memset
 
 from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.escapes cimport unescape
 from vwlite.core.base.murmur cimport hash_strings, murmur
 from vwlite.core.base.simd cimport PADDING, delimiters, delimiters_portable, likely, unlikely
 from vwlite.core.data.batch cimport (
     BLANK, EXAMPLE, REJECTED, Arrays, Batch, LineStart, ParseError, Places, line_start, rewind,
 )
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.tables.cells cimport unescape
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MOST_DELIMITERS, FeatureColumns, compute, find_delimiters
 from vwlite.core.text.tokens cimport (
@@ -84,7 +84,7 @@ cdef class Parser:
 
     spaces: the batch stores the hash of each namespace, for interactions by namespace name.
     places: record where the names of features start in the block, until the next block: for a NameFinder, and for
-        `unescapes`: names and labels of VW text have the escapes of cells.pxd, and are those of a table.
+        `unescapes`: names and labels of VW text have the escapes of escapes.pxd, and are those of a table.
 
     columns: parse simple lines of VW text by columns; faster, with the same result.
 

@@ -11,13 +11,13 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr
 
+from vwlite.core.base.escapes cimport unescape
 from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport (
     are_digits, decimal, digits_of, first_bytes, last_of, likely, load64, lowest, unlikely,
 )
 from vwlite.core.data.batch cimport Batch, unfit
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.tables.cells cimport unescape
 from vwlite.core.text.numbers cimport Double, read_double
 
 cdef extern from *:
@@ -56,7 +56,7 @@ cdef struct TokenSettings:
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
     bint spaces            # store the hashes of namespaces
     bint vw_compatible_only  # lines that Vowpal Wabbit parses differently are errors
-    bint unescapes         # names and labels have the escapes of cells.pxd: text of a table, for a model of one
+    bint unescapes         # names and labels have the escapes of escapes.pxd: text of a table, for a model of one
 
 
 # Error codes of a line; the names are CODES in parser.pyx.

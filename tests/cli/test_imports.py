@@ -16,6 +16,11 @@ COMPILED = {
     ".".join(("vwlite", "core", *path.relative_to(ROOT / "cython_ext").with_suffix("").parts)): path
     for path in (ROOT / "cython_ext").rglob("*.pyx")
 }
+HEADERS = {
+    ".".join(("vwlite", "core", *path.relative_to(ROOT / "cython_ext").with_suffix("").parts)): path
+    for path in (ROOT / "cython_ext").rglob("*.pxd")
+    if path.name != "__init__.pxd"
+}
 
 
 def statements(body):
@@ -77,7 +82,7 @@ def folder_of(module):
     return ".".join(module.split(".")[:2])
 
 
-def floors(graph):
+def floors(graph, folder_of=folder_of):
     """How many folders each stands on, one on the other. ValueError for a folder that stands on itself."""
     below = {}
     for name, others in graph.items():
@@ -129,6 +134,39 @@ def test_the_core_imports_nothing_from_above():
     upward = {name for name, path in COMPILED.items() if pattern.search(path.read_text(encoding="utf-8"))}
     assert upward == set()
     assert len(COMPILED) > 30
+
+
+def core_graph():
+    """The modules of the core, headers among them, and which others each imports or cimports."""
+    names = COMPILED.keys() | HEADERS.keys()
+    found = {name: set() for name in names}
+    for name, path in [*COMPILED.items(), *HEADERS.items()]:
+        text = path.read_text(encoding="utf-8")
+        for module, inner in re.findall(r"^\s*from (vwlite\.core[\w.]*) c?import (\([^)]*\)|.*)", text, re.M):
+            listed = [f"{module}.{word.split()[0]}" for word in inner.strip("()").split(",") if word.strip()]
+            found[name] |= {module} & names or set(listed) & names
+            assert module in names or set(listed) <= names, (path, module)
+        assert not re.search(r"^\s*(c?import vwlite|from \.)", text, re.M), f"{path}: write `from vwlite.core...`"
+    return found
+
+
+def core_folder(module):
+    """The folder of a module of the core; of one directly in `cython_ext`, its own name."""
+    return module.split(".")[2]
+
+
+def test_folders_of_the_core_stand_on_floors():
+    """Nothing is imported or cimported from a folder that stands on this one."""
+    found = floors(core_graph(), core_folder)
+    for floor in range(1, max(found.values()) + 1):
+        print(floor, *sorted(name for name, height in found.items() if height == floor))
+    assert found["base"] == 1 and found["data"] == 2
+    assert {"text", "tables", "learn", "rules", "projection"} < found.keys()
+
+
+def test_no_header_of_the_core_needs_one_that_needs_it():
+    graph = core_graph()
+    assert cycles({name: others - {name} for name, others in graph.items()}) == []
 
 
 def test_python_in_the_folder_of_the_sources_says_what_it_has_found(tmp_path):
