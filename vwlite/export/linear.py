@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from vwlite.algorithms.settings import Settings
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.data.interactions import WILDCARD, concrete
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.schema import Schema
 from vwlite.model import Model
 from vwlite.model.learners import make_loss
+from vwlite.model.weights import intercept_key
 from vwlite.names import namespace_of
 
 MAX_TERMS = 10_000  # interactions that wildcards expand to
@@ -91,10 +91,9 @@ def linear(path: str, model: Model) -> Linear:
     found = model.rule.get("unseen", 0.0)
     unseen = tuple(found) if isinstance(found, list) else (float(found),) * k
     constant = (0.0,) * k
-    if settings.constant:
+    if (key := intercept_key(settings)) is not None:
         from bisect import bisect_left
 
-        key = CONSTANT_HASH & ((1 << settings.bits) - 1)
         at = bisect_left(model.keys, key)
         if at < len(model.keys) and model.keys[at] == key:
             constant = tuple(float(w) for w in model.weights[at * k : (at + 1) * k])

@@ -7,11 +7,11 @@ the model has, because SQL cannot compute the hash.
 import csv
 from collections.abc import Iterator
 
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.errors import DataError, UsageError
 from vwlite.export.linear import Linear
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import NAMES, OPTIONAL, Schema
+from vwlite.model.weights import intercept_key
 from vwlite.names import namespace_of
 from vwlite.output.text import printable
 
@@ -85,7 +85,7 @@ class SqlColumns:
         self._linear = linear
         self.numbers: list[tuple[str, int]] = []  # columns, and the index of the feature
         self.words: list[tuple[str, list[tuple[str, int]]]] = []  # columns, and the words with their indices
-        known = {CONSTANT_HASH & linear.mask} if linear.settings.constant else set()
+        known = {key} if (key := intercept_key(linear.settings)) is not None else set()
         for name, role in schema.roles.items():
             if role in OPTIONAL:
                 continue

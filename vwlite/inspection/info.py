@@ -30,15 +30,13 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     import numpy as np
 
     from vwlite.core.base.arrays import total
-    from vwlite.core.data.expand import CONSTANT_HASH
+    from vwlite.model.weights import intercept_key
 
     keys, weights = np.asarray(model.keys), np.asarray(model.weights)
     features = keys.size
     keys = np.repeat(keys, model.records)  # a weight for each class
-    counted = weights != 0
     settings = model.settings
-    if settings.constant:
-        counted &= keys != CONSTANT_HASH & ((1 << settings.bits) - 1)
+    counted = (weights != 0) & (keys != intercept_key(settings))
     norm = total(np.abs(weights[counted]).astype(np.float64))
     header = model.header()
     if model.calibration:

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
@@ -13,6 +12,7 @@ from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, restore
+from vwlite.model.weights import has_weight, intercept_key
 from vwlite.output.atomic import check_apart
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import about_names
@@ -39,8 +39,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     learner = restore(model, settings, path, learn=False)  # an error if it cannot predict
     known = model.names
     store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
-    weights = np.asarray(model.weights).reshape(-1, model.records)
-    nonzero = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+    nonzero = np.asarray(model.keys)[has_weight(model)].tolist()
     parse = parse_with(o, settings, model, path, learner.class_names)
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
@@ -68,8 +67,7 @@ def named_share(model: Model) -> tuple[int, int, float]:
     ones are; 1 if all weights are zero. The constant counts in none of these."""
     keys = np.asarray(model.keys)
     weights = np.abs(np.asarray(model.weights).reshape(-1, model.records)).sum(axis=1)
-    if model.settings.constant:
-        weights = np.where(keys == (CONSTANT_HASH & ((1 << model.settings.bits) - 1)), 0, weights)
+    weights[keys == intercept_key(model.settings)] = 0
     with np.errstate(over="ignore", invalid="ignore"):
         named = np.isin(keys, np.asarray(model.names.keys)) & (weights > 0)
         largest = weights.max(initial=0)

@@ -16,14 +16,13 @@ import numpy as np
 from vwlite.algorithms.memory import TOO_LONG
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.learn.spread import Spread
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
-from vwlite.model.weights import Row
+from vwlite.model.weights import Row, has_weight, intercept_key
 from vwlite.output.json_text import json_text
 from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
@@ -66,8 +65,7 @@ class WeightsOfData:
         self.model, self.examples = model, 0
         self._spread = Spread(make_expander(settings), np.array(model.keys, np.uint32))
         self._names = NameStore(max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
-        weights = np.asarray(model.weights).reshape(-1, model.records)
-        nonzero = np.asarray(model.keys)[(weights != 0).any(axis=1)].tolist()
+        nonzero = np.asarray(model.keys)[has_weight(model)].tolist()
         self.finder = partial(make_finder, settings, self._names, nonzero)
         self._counts, self._spreads = np.zeros(len(model.keys), np.uint64), np.zeros(len(model.keys))
 
@@ -103,12 +101,11 @@ class WeightsOfData:
     def groups(self) -> list[Group]:
         """Without the intercept; the largest sum first."""
         model, settings, sums = self.model, self.model.settings, dict[str, list[float]]()
-        weights, names = np.asarray(model.weights).reshape(-1, model.records), model.names.by_key
-        each = np.abs(self.effects).reshape(weights.shape).sum(axis=1)
-        constant = CONSTANT_HASH & ((1 << settings.bits) - 1) if settings.constant else None
-        for at in np.flatnonzero((weights != 0).any(axis=1)).tolist():
+        names, intercept = model.names.by_key, intercept_key(settings)
+        each = np.abs(self.effects).reshape(-1, model.records).sum(axis=1)
+        for at in np.flatnonzero(has_weight(model)).tolist():
             key = model.keys[at]
-            if key != constant:
+            if key != intercept:
                 name = _namespace_of(settings, key, names[key][0]) if key in names else "(no name)"
                 sums.setdefault(name, []).append(float(each[at]))
         total = sum(map(sum, sums.values()))

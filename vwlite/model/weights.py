@@ -1,4 +1,4 @@
-"""Weights by name, and the largest ones."""
+"""Weights by name, the largest ones, and which features have one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,11 +7,27 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from vwlite.algorithms.settings import Settings
     from vwlite.model import Model
 
 
 CHUNK = 1 << 16  # lines written at a time
 Row = tuple[int, int, float | None, list[str]]  # index, class from 0, weight (None: unknown), names
+
+
+def intercept_key(settings: "Settings") -> int | None:
+    """The index of the intercept; None without one."""
+    from vwlite.core.data.expand import CONSTANT_HASH
+
+    return CONSTANT_HASH & ((1 << settings.bits) - 1) if settings.constant else None
+
+
+def has_weight(model: "Model") -> "np.ndarray[Any, Any]":
+    """Whether each feature has a nonzero weight, of some class."""
+    import numpy as np
+
+    found: np.ndarray[Any, Any] = (np.asarray(model.weights).reshape(-1, model.records) != 0).any(axis=1)
+    return found
 
 
 def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
@@ -73,14 +89,13 @@ def _rows(
 
 def names_by_index(model: "Model") -> dict[int, list[str]]:
     """The names of each index; of the constant too, if others are known."""
-    from vwlite.core.data.expand import CONSTANT_HASH
     from vwlite.model.feature_names import CONSTANT
 
     if not len(model.names):
         return {}
     found = {key: [_text(name) for name in names] for key, names in model.names.by_key.items()}
-    if model.settings.constant:
-        found.setdefault(CONSTANT_HASH & ((1 << model.settings.bits) - 1), []).append(_text(CONSTANT))
+    if (key := intercept_key(model.settings)) is not None:
+        found.setdefault(key, []).append(_text(CONSTANT))
     return found
 
 
