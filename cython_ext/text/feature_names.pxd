@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.base.buffers cimport Buffer
 from vwlite.core.data.batch cimport Arrays, Batch
-from vwlite.core.data.expand cimport MOST_NAMED, MOST_TERMS, Expander
+from vwlite.core.data.expand cimport MOST_TERMS, Expander
 from vwlite.core.text.parser cimport Parser
 
 
@@ -93,12 +93,6 @@ cdef class NameFinder:
     cdef Buffer found, text, crosses
     cdef char* unescaped            # owned; a name of VW text without its escapes
     cdef size_t unescaped_size
-    cdef uint32_t[256 + MOST_NAMED] line_of     # by the letter of a namespace, or its number among those that are crossed
-                                                # by name: 1 + the last line of the batch that had it
-    # of the last line: how many namespaces, where they begin, which of them are crossed, and whether one is there twice
-    cdef size_t layout_spans, layout_first, layout_size
-    cdef uint32_t[256] layout
-    cdef bint layout_twice
     # of the cross that is being made
     cdef uint32_t[MOST_TERMS] components
 
@@ -107,5 +101,4 @@ cdef class NameFinder:
     cdef int copy_names(self, const char* text, size_t size, const Arrays* a, Batch named,
                         Batch kinds) noexcept nogil
     cdef int cross(self, const Arrays* a) noexcept nogil
-    cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin, uint64_t hash) noexcept nogil

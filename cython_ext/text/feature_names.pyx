@@ -332,56 +332,23 @@ cdef class NameFinder:
         cdef const uint16_t* letters
         cdef size_t line, at, i, order
         cdef bint whole
-        memset(self.line_of, 0, sizeof(self.line_of))
-        self.layout_spans = <size_t>-1
+        cdef int failed
         for line in range(a.lines):
             if a.kind[line] != EXAMPLE:
                 continue
-            if self.expander.wild or self.expander.named_count or not self.take_runs(a, line):
-                memset(self.expander.runs, 0, sizeof(self.expander.runs))
-                if self.expander.begin_crossing(a, line):
-                    return -1
-                for i in range(256 + self.expander.named_count):
-                    self.line_of[i] = <uint32_t>line + 1 if self.expander.runs[i].size else 0
+            failed = self.expander.begin_crossing(a, line)
             at = 0
-            while at < self.expander.terms_size:
+            while at < self.expander.terms_size and not failed:
                 order, letters = self.expander.terms[at], self.expander.terms + at + 1
                 whole = True
                 for i in range(order):
-                    whole &= self.line_of[letters[i]] == line + 1
-                if whole and self.combine(letters, order, 0, 0, 0):
-                    return -1
+                    whole &= self.expander.runs[letters[i]].size != 0
+                failed = self.combine(letters, order, 0, 0, 0) if whole else 0
                 at += order + 1
+            self.expander.end_crossing()
+            if failed:
+                return -1
         return 0
-
-    cdef bint take_runs(self, const Arrays* a, size_t line) noexcept nogil:
-        """Record the positions of the namespaces of a line, if each crossed namespace occurs once. Most lines have
-        the same namespaces as the previous one."""
-        cdef size_t i, first = a.span_begin[line], n = a.span_begin[line + 1] - first
-        cdef uint8_t letter
-        cdef FeatureRun* run
-        if n != self.layout_spans or (n > 0 and memcmp(a.letter + first, a.letter + self.layout_first, n) != 0):
-            self.layout_spans, self.layout_size, self.layout_twice = n, 0, False
-            for i in range(n):
-                letter = a.letter[first + i]
-                if not (self.expander.crossed[letter] and self.expander.alive[letter]):
-                    continue
-                if self.line_of[letter] == line + 1 or self.layout_size == 256:
-                    self.layout_twice = True
-                    break
-                self.line_of[letter] = <uint32_t>line + 1
-                self.layout[self.layout_size] = <uint32_t>i
-                self.layout_size += 1
-        self.layout_first = first
-        if self.layout_twice:
-            return False
-        for i in range(self.layout_size):
-            letter = a.letter[first + self.layout[i]]
-            run = &self.expander.runs[letter]
-            self.line_of[letter] = <uint32_t>line + 1
-            run.hash = a.hash + a.feature_begin[first + self.layout[i]]
-            run.size = a.feature_begin[first + self.layout[i] + 1] - a.feature_begin[first + self.layout[i]]
-        return True
 
     cdef int combine(self, const uint16_t* letters, size_t order, size_t depth, size_t begin,
                      uint64_t hash) noexcept nogil:
