@@ -91,11 +91,6 @@ cdef class L1Ball(Limited):
     cdef double to_coarse, to_fine, from_coarse, from_fine    # numbers as counts, and back
     cdef double small                 # SMALL, as a number
     cdef ActiveSet active_set
-    cdef bint weighted                # slots are WeightedSlot
-    cdef int128 squares               # then: the sum of a^2 over the active set, as `square` counts it
-    cdef double to_square, from_square
-    cdef bint averaging               # slots are AveragedSlot
-    cdef public double area           # then: the sum of the shifts after 0, ..., t - 1 examples
 
     def __init__(self, loss, *, double radius, bint nonnegative=False, **schedule):
         super().__init__(loss, **schedule)
@@ -178,10 +173,7 @@ cdef class L1Ball(Limited):
             if reserve_waiting(&self.active_set, part.size):
                 break
             self.descend(&part, step)
-        if self.nonnegative:
-            self.drop_negative(e)
-        if self.weighted:
-            self.cap_all(e)
+        self.bound(e)
         self.project()
         if self.is_far():
             self.rebase()
@@ -197,10 +189,6 @@ cdef class L1Ball(Limited):
                 slots[i].u += step * x[i]
             else:
                 self.change(slots[i], step * x[i])
-
-    cdef void cap_all(self, const Example* e) noexcept nogil:
-        """Record the features of an example that are outside of the box."""
-        pass
 
     cdef inline void change(self, Slot* s, double by) noexcept nogil:
         """w += by, before the projection."""
@@ -219,12 +207,13 @@ cdef class L1Ball(Limited):
         else:
             self.requeue(s)
 
-    cdef void drop_negative(self, const Example* e) noexcept nogil:
-        """Set the negative weights of an example to zero; the projection of the rest is the projection of all."""
+    cdef void bound(self, const Example* e) noexcept nogil:
+        """The constraint on each weight of an example, w >= 0 if there is one, before that on their norm: the projection
+        of the rest is the projection of all."""
         cdef size_t i
         cdef Slot* s
         cdef Example part = iterate(e)
-        while next_chunk(&part):
+        while self.nonnegative and next_chunk(&part):
             for i in range(part.size):
                 s = <Slot*>part.slots[i]
                 if s.u < 0 and s.mark != self.constant_mark:
@@ -278,40 +267,30 @@ cdef class L1Ball(Limited):
         cdef int64_t coarse = 0 if u < self.small else llrint(u * self.to_coarse)
         return (<int128>coarse << 40) + llrint((u - coarse * self.from_coarse) * self.to_fine)
 
-    cdef inline double part(self, const Slot* s) noexcept nogil:
-        """The contribution of a feature to S: |u|, or a^2 |u|."""
-        if not self.weighted:
-            return fabs(s.u)
-        return (<WeightedSlot*>s).a * (<WeightedSlot*>s).a * fabs(s.u)
-
-    cdef inline int128 square(self, const Slot* s) noexcept nogil:
-        """a^2, as an integer."""
-        return <int128>((<WeightedSlot*>s).a * (<WeightedSlot*>s).a * self.to_square)
-
     cdef inline void drop(self, Slot* s) noexcept nogil:
-        if self.averaging:
-            self.catch_up(<AveragedSlot*>s)
-        self.count(0, self.part(s))
+        """w = 0, for an active feature."""
+        self.count(0, fabs(s.u))
         self.active -= 1
-        if self.weighted:
-            self.squares -= self.square(s)
         s.u = 0
 
     # --- merges ------------------------------------------------------------------------------
 
     def state_of(self, m):
-        """u = w / a, without a shift; the sum is counted in whole units."""
+        """u = w, without a shift."""
+        self.count_weights(m, m.w)
+        return {"u": m.w}
+
+    def count_weights(self, m, w):
+        """rho, and S of these weights, in whole units."""
         import math
         import numpy as np
-        u = m.w / m.extra if self.weighted else m.w
         m.scalars["active"] = [int(n) for n in np.count_nonzero(m.free & (m.w != 0), axis=0)]
         counts = []
         for c, radius in enumerate(m.strengths("radius")):
             unit = math.ldexp(2.0**50, -math.frexp(radius)[1])
-            sizes = np.abs(m.w[:, c] * m.extra[:, c] if self.weighted else m.w[:, c])[m.free[:, 0]]
+            sizes = np.abs(w[:, c])[m.free[:, 0]]
             counts.append(int(np.rint(sizes * unit).astype(np.int64).sum()))
         m.scalars["count_of_sum"] = counts
-        return {"u": u, **({"a": m.extra} if self.weighted else {})}
 
     def restricted(self, m, w):
         import numpy as np
@@ -323,19 +302,6 @@ cdef class L1Ball(Limited):
             a = m.extra[nonzero, c] if m.settings.feature_weights else None
             out[nonzero, c] = m.project_l1(v, radius, weights=a, box=m.settings.box) if len(v) else v
         return out
-
-    # --- averaging: see AveragedL1Ball -------------------------------------------------------
-
-    cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
-        """The contribution of the examples since the last touch to the sum. 0 if the weight is zero."""
-        if s.u == 0:
-            return 0
-        if s.mark == self.constant_mark:
-            return (self.t - s.total.since) * s.u
-        return copysign((self.t - s.total.since) * fabs(s.u) - (self.area - s.total.area), s.u)
-
-    cdef inline void catch_up(self, AveragedSlot* s) noexcept nogil:
-        bring_up(&s.total, self.pending(s), self.t, self.area)
 
     @property
     def norm(self):
@@ -381,16 +347,15 @@ cdef class L1Ball(Limited):
         while next_slot(self.table, &slot):
             s = <Slot*>slot
             if s.u != 0 and s.mark != self.constant_mark:
-                if self.averaging:
-                    self.catch_up(<AveragedSlot*>s)
-                s.u = self.now(s)
-                self.count(self.part(s), 0)
-                if s.u == 0:
-                    self.active -= 1
-                    if self.weighted:
-                        self.squares -= self.square(s)
+                self.pay(s)
         self.shift = 0
         self.rebuild()
+
+    cdef void pay(self, Slot* s) noexcept nogil:
+        """Subtract the shift from the |u| of an active feature, which S does not have yet."""
+        s.u = self.now(s)
+        self.count(fabs(s.u), 0)
+        self.active -= s.u == 0
 
     cdef double weight(self, const char* slot) noexcept nogil:
         cdef const Slot* s = <const Slot*>slot
@@ -416,16 +381,37 @@ cdef class AveragedL1Ball(L1Ball):
     """The mean of the weights of the l1 ball
 
     The sums are those of _averaging.pxd, without a history: a weight that becomes zero is dropped by the queue
-    at once, and its sum is updated then.
+    at once, and its sum is updated then. Those of an example's features are up to date before its update.
     """
 
     SLOT = [*L1Ball.SLOT, ("sum", "<f8"), ("since", "<f8"), ("area", "<f8")]
     SLOT_BYTES = sizeof(AveragedSlot)
     SCALARS = [*L1Ball.SCALARS, "area"]
 
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
-        self.averaging = True
+    cdef public double area       # the sum of the shifts after 0, ..., t - 1 examples
+
+    cdef inline double pending(self, const AveragedSlot* s) noexcept nogil:
+        """The contribution of the examples since the last touch to the sum. 0 if the weight is zero."""
+        if s.u == 0:
+            return 0
+        if s.mark == self.constant_mark:
+            return (self.t - s.total.since) * s.u
+        return copysign((self.t - s.total.since) * fabs(s.u) - (self.area - s.total.area), s.u)
+
+    cdef inline void catch_up(self, AveragedSlot* s) noexcept nogil:
+        bring_up(&s.total, self.pending(s), self.t, self.area)
+
+    cdef bint leave_behind(self, double shift) noexcept nogil:
+        cdef size_t i, before = self.active
+        for i in range(drop_below(&self.active_set, self.table, shift)):
+            if (<Slot*>self.active_set.dropped[i]).u != 0:
+                self.catch_up(<AveragedSlot*>self.active_set.dropped[i])
+                self.drop(<Slot*>self.active_set.dropped[i])
+        return self.active < before
+
+    cdef void pay(self, Slot* s) noexcept nogil:
+        self.catch_up(<AveragedSlot*>s)
+        L1Ball.pay(self, s)
 
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
         cdef size_t i
@@ -467,13 +453,14 @@ cdef class WeightedL1Ball(L1Ball):
     SLOT_BYTES = sizeof(WeightedSlot)
 
     cdef readonly double box
+    cdef int128 squares               # rho, as `square` counts it
+    cdef double to_square, from_square
     cdef Capped* capped               # owned; the features outside of the box
     cdef size_t capped_size, capped_capacity
 
     def __init__(self, loss, *, double box=INFINITY, **options):
         super().__init__(loss, **options)
         self.box = box
-        self.weighted = True
         self.count_squares()
 
     def __dealloc__(self):
@@ -510,6 +497,39 @@ cdef class WeightedL1Ball(L1Ball):
             if s.u != 0 and s.mark != self.constant_mark:
                 self.squares += self.square(<Slot*>s)
 
+    cdef inline double part(self, const Slot* s) noexcept nogil:
+        """The contribution of a feature to S: a^2 |u|."""
+        return (<WeightedSlot*>s).a * (<WeightedSlot*>s).a * fabs(s.u)
+
+    cdef inline int128 square(self, const Slot* s) noexcept nogil:
+        """a^2, as an integer."""
+        return <int128>((<WeightedSlot*>s).a * (<WeightedSlot*>s).a * self.to_square)
+
+    cdef inline void drop_weighted(self, Slot* s) noexcept nogil:
+        self.count(0, self.part(s))
+        self.active -= 1
+        self.squares -= self.square(s)
+        s.u = 0
+
+    cdef bint leave_behind(self, double shift) noexcept nogil:
+        cdef size_t i, before = self.active
+        for i in range(drop_below(&self.active_set, self.table, shift)):
+            if (<Slot*>self.active_set.dropped[i]).u != 0:
+                self.drop_weighted(<Slot*>self.active_set.dropped[i])
+        return self.active < before
+
+    cdef void pay(self, Slot* s) noexcept nogil:
+        s.u = self.now(s)
+        self.count(self.part(s), 0)
+        if s.u == 0:
+            self.active -= 1
+            self.squares -= self.square(s)
+
+    def state_of(self, m):
+        """u = w / a, without a shift."""
+        self.count_weights(m, m.w * m.extra)
+        return {"u": m.w / m.extra, "a": m.extra}
+
     cdef inline double now_weighted(self, const WeightedSlot* s) noexcept nogil:
         cdef double size = s.a * (fabs(s.u) - self.shift)
         return copysign(min(max(size, 0.0), self.box), s.u)
@@ -536,7 +556,8 @@ cdef class WeightedL1Ball(L1Ball):
             else:
                 self.change_weighted(slots[i], step * x[i])
 
-    cdef void cap_all(self, const Example* e) noexcept nogil:
+    cdef void bound(self, const Example* e) noexcept nogil:
+        """And |w| <= box: record the features that are outside, and cap them."""
         cdef size_t i
         cdef WeightedSlot** slots
         cdef Example part = iterate(e)
@@ -546,7 +567,11 @@ cdef class WeightedL1Ball(L1Ball):
                 break
             slots = <WeightedSlot**>part.slots
             for i in range(part.size):
-                if slots[i].mark != self.constant_mark and fabs(slots[i].u) > self.cap(slots[i]):
+                if slots[i].mark == self.constant_mark:
+                    continue
+                if self.nonnegative and slots[i].u < 0:
+                    self.drop_weighted(<Slot*>slots[i])
+                elif fabs(slots[i].u) > self.cap(slots[i]):
                     self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
                     self.capped_size += 1
                     self.set_u(slots[i], copysign(self.cap(slots[i]), slots[i].u))    # a second visit finds it inside
@@ -563,7 +588,7 @@ cdef class WeightedL1Ball(L1Ball):
         cdef double new = min(fabs(v) / s.a + self.shift, largest / max(s.a * s.a, 1.0))
         if not new > self.shift:    # v is 0 within rounding
             if s.u != 0:
-                self.drop(<Slot*>s)
+                self.drop_weighted(<Slot*>s)
             return
         if s.u == 0:
             self.active += 1
