@@ -3,7 +3,7 @@
 from array import array
 
 from libc.math cimport fabs, isfinite, sqrt
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 

@@ -13,7 +13,7 @@ float becomes the largest float.
 
 from libc.float cimport FLT_MAX
 from libc.math cimport fmax, fmin
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 

@@ -10,7 +10,7 @@ no more features. Python's signal handlers run meanwhile too.
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.data.expand cimport CONSTANT, ENDED

@@ -23,7 +23,7 @@ from vwlite.core.learn.losses cimport Huber, Loss, Poisson, Quantile
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.output cimport Link, PredictionWriter, linked
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
-from vwlite.core.learn.table cimport Table, prefetch
+from vwlite.core.learn.table cimport prefetch
 from vwlite.core.learn.tally cimport Tally
 
 cdef enum:

@@ -25,7 +25,6 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport exp, log, log1p, sigmoid
 from vwlite.core.learn.losses import Logistic
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
-from vwlite.core.learn.table cimport Table
 
 
 cdef class Classifier(Rule):

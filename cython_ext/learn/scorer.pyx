@@ -1,6 +1,5 @@
 """A learner that only predicts, and stores predictions as numbers in arrays instead of lines of text."""
 
-from vwlite.core.data.batch cimport Batch
 from vwlite.core.learn.learner cimport Learner, Reason, Turn
 from vwlite.core.learn.output cimport Link, linked
 

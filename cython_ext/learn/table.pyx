@@ -22,7 +22,7 @@ Design:
 
 cimport cython
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
 from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.simd cimport unlikely

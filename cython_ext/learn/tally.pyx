@@ -10,7 +10,7 @@ magnitudes: memory for bins is allocated in chunks, at the first score of each.
 from libc.math cimport NAN, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from vwlite.core.base.elementary cimport log, sigmoid
 

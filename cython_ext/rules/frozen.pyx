@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, last_slot, next_chunk
+from vwlite.core.learn.rule cimport Example, Rule, iterate, last_slot, next_chunk
 
 
 cdef struct Slot:

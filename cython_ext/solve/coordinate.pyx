@@ -11,7 +11,7 @@ that covers its own step, for logistic at most 1/4 sum_i h_i x_ij^2. So the obje
 
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 
 from vwlite.core.base.elementary cimport exp_of
 from vwlite.core.solve.columns cimport ByColumn, Columns, Entry, dot, fetch_column, visit_column

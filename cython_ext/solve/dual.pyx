@@ -21,7 +21,7 @@ Hsieh, Chang, Lin, Keerthi, Sundararajan. A Dual Coordinate Descent Method for L
 Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009: its box constraints.
 """
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset

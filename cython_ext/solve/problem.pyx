@@ -21,26 +21,15 @@ Convex Analysis, section 31.
 import array
 
 from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.sums cimport Sum, add, value_of
 from vwlite.core.solve.columns cimport NOT_KEPT, ByColumn, Columns, add_column, dot, kept_columns
 from vwlite.core.solve.batch_losses cimport (
-    HINGE,
-    LOGISTIC,
-    POISSON,
-    QUANTILE,
-    SQUARED,
-    BatchLoss,
-    LossKind,
-    classifies,
-    conjugates,
-    evaluate_range,
-    is_smooth,
-    log_of,
+    HINGE, LOGISTIC, POISSON, SQUARED, LossKind, classifies, conjugates, evaluate_range, is_smooth, log_of,
 )
 from vwlite.core.solve.rows cimport Rows, Sparse, visit
 

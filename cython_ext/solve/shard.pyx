@@ -17,7 +17,7 @@ straight line, so the bound holds. For squared losses it is known exactly; for P
 
 import array
 
-from libc.math cimport fabs, isfinite
+from libc.math cimport fabs
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 

@@ -7,7 +7,7 @@ a namespace, a number is `name:value`, a word `name=word`, a null is absent.
 Apache Arrow. The Arrow C Data Interface, The Arrow C Stream Interface. Columnar format 1.5.
 """
 
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDED_RO, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
+from cpython.buffer cimport PyBUF_FORMAT, PyObject_GetBuffer, PyBuffer_Release, Py_buffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN, isfinite, isnan, ldexp
@@ -19,9 +19,9 @@ from vwlite.core.base.buffers cimport copy, reserve, resize
 from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_exact, write_unsigned
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.tables.cells cimport (
-    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number, add_text,
-    add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space, put, read_time,
-    word_size, write,
+    BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number,
+    add_text, add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space,
+    read_time, word_size, write,
 )
 from vwlite.core.tables.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
 from vwlite.core.text.tokens cimport close_line

@@ -7,7 +7,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset, strlen
 
 from vwlite.core.base.decimal cimport write_unsigned
-from vwlite.core.base.escapes cimport escape, fits_all, fits_byte, needs_escape
+from vwlite.core.base.escapes cimport escape, fits_all, needs_escape
 from vwlite.core.base.simd cimport PADDING
 from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE

@@ -11,7 +11,6 @@ below 2^53 divided by 1 or 10^8, which IEEE division rounds correctly.
 """
 
 from libc.math cimport isfinite
-from libc.stdint cimport UINT32_MAX
 
 from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport PADDING, are_digits, decimal, delimiters, digits_of, lowest, unlikely

@@ -8,7 +8,7 @@ labels there were.
 """
 
 from libc.math cimport log
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
 from vwlite.core.base.elementary cimport sigmoid
