@@ -1,14 +1,16 @@
 """Prepares a release: `python tests/release.py URL FOLDER`.
 
-Checks that nothing is left to commit and that all places name the same version, and copies the committed files into
-FOLDER, with the links of the README and the package's metadata leading to URL, the page of the repository, at the tag
-of the version.
+Checks that nothing is left to commit, that all places name the same version, and that it has all of its golden models.
+Copies the committed files into FOLDER, with the links of the README and the package's metadata leading to URL, the page
+of the repository, at the tag of the version.
 """
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from golden.make import missing as missing_models
 
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#)([^)\s]+)\)")
@@ -35,6 +37,12 @@ def version_of_all() -> str:
     return str(versions["pyproject.toml"])
 
 
+def check_golden_models(version: str) -> None:
+    """SystemExit if the release has no golden model of some form."""
+    if missing := missing_models(ROOT / f"tests/golden/{version}"):
+        sys.exit(f"release.py: tests/golden/{version} has no {', '.join(missing)}: see tests/golden/make.py --only")
+
+
 def with_absolute_links(text: str, url: str, version: str) -> str:
     """Links to files lead to the repository; a picture to its bytes. SystemExit if there is no such file."""
 
@@ -54,6 +62,7 @@ def main(url: str, folder: str) -> None:
         sys.exit("release.py: the page of the repository is needed: make release URL=https://...")
     if git("status", "--porcelain"):
         sys.exit("release.py: there are changes that are not committed")
+    check_golden_models(version)
     into.mkdir(parents=True)
     subprocess.run(["tar", "-x", "-C", into], input=git("archive", "HEAD"), check=True)
     readme, project = into / "README.md", into / "pyproject.toml"

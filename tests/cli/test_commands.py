@@ -18,6 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from algorithm_options import MANY, OPTIONS, taken
+from algorithm_options import words as typed
 from crafted_models import put_together, split_into_parts
 from models import content
 from running import GD, PATIENT, finish, in_child, leftovers, shell, standard_input, start, start_child, wait_child
@@ -32,19 +34,11 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.runs import source
 from vwlite.training import passes as training
 
-MANY = [name for name in ALGORITHMS if name != "adagrad-full"]  # which is for few features
 NEEDED = {
-    "truncated-gradient": ("--l1", "0.002", "--period", "3"),
-    "rounding": ("--threshold", "0.01", "--period", "3"),
-    "l1-subgradient": ("--l1", "0.002", "--round-at-end", "0.01"),
-    "l1-ball": ("--radius", "3"),
-    "adagrad-ball": ("--radius", "3"),
-    "simplex": ("--radius", "3", "-l", "0.1"),
-    "eg": ("--radius", "3", "-l", "0.1"),
-    "eg-pm": ("--radius", "3", "-l", "0.1"),
-    "smidas": ("--l1", "0.002", "-l", "0.01"),
-    "ftrl": ("--l1", "0.1"),
-} | {name: ("--loss", a.losses[0]) for name, a in ALGORITHMS.items() if "squared" not in a.losses}
+    name: typed(OPTIONS[name] | taken(row, {"learning_rate": 0.05}))
+    + ([] if "squared" in row.losses else ["--loss", row.losses[0]])
+    for name, row in ALGORITHMS.items()
+}
 OLD = b"the model of yesterday"
 
 
@@ -53,9 +47,9 @@ def text(seed, count):
     chance = random.Random(seed)
     lines = []
     for i in range(count):
-        words = " ".join(f"w{int(chance.paretovariate(0.6)) % 200}:{chance.gauss(0, 1):.3f}" for _ in range(5))
+        features = " ".join(f"w{int(chance.paretovariate(0.6)) % 200}:{chance.gauss(0, 1):.3f}" for _ in range(5))
         label = "" if i % 31 == 7 else f"{chance.choice([-1, 1])} {chance.choice([1, 0.5, 2])}"
-        lines.append(f"{label} 'tag{i}|a {words} |b {chance.randrange(30)}\n" if i % 23 else "\n")
+        lines.append(f"{label} 'tag{i}|a {features} |b {chance.randrange(30)}\n" if i % 23 else "\n")
     return "".join(lines).encode()
 
 
@@ -99,7 +93,7 @@ USUAL = [(name, dict.fromkeys((a.losses[0], *{"logistic"}.intersection(a.losses)
 def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm, loss):
     data = text(1, 299)
     write("data", data)
-    whole = ("train", "--algorithm", algorithm, "--loss", loss, *NEEDED.get(algorithm, ()), "-q", "ab", "--quiet")
+    whole = ("train", "--algorithm", algorithm, "--loss", loss, *NEEDED[algorithm], "-q", "ab", "--quiet")
     command = (*whole, "--passes", "3", "-m", "model", "-p", "predictions", "--report", "report")
 
     def outcome(*arguments):
@@ -135,7 +129,7 @@ def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blo
 @pytest.mark.parametrize("algorithm", MANY)
 def test_predictions_are_the_same_however_the_data_arrives(vwlite, blocks_of, algorithm):
     write("data", text(1, 300))
-    vwlite("train", "data", "--algorithm", algorithm, *NEEDED.get(algorithm, ()), "-m", "model", "--quiet")
+    vwlite("train", "data", "--algorithm", algorithm, *NEEDED[algorithm], "-m", "model", "--quiet")
     write("more", text(2, 300))
     expected = vwlite("predict", "-m", "model", "more", "--threads", 1, "--quiet").out
     assert len(expected.splitlines()) == 300
@@ -578,7 +572,7 @@ def test_a_reader_that_has_had_enough_does_not_cost_the_other_outputs(vwlite, mo
 @pytest.mark.parametrize("passes", [1, 3])
 def test_checkpoints_leave_no_trace_in_the_model(vwlite, folder, algorithm, passes):
     write("data", text(1, 300))
-    command = ("train", "data", "--algorithm", algorithm, *NEEDED.get(algorithm, ()), "--passes", passes, "--quiet")
+    command = ("train", "data", "--algorithm", algorithm, *NEEDED[algorithm], "--passes", passes, "--quiet")
     vwlite(*command, "-m", "expected")
     for every in ("70", "100000", "1s"):
         vwlite(*command, "-m", "model", "--checkpoint-every", every)

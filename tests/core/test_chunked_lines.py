@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from algorithm_options import FULL, OPTIONS, words
 from batches import Line, batch_of
 from running import GD, with_gd
 
@@ -10,22 +11,6 @@ import vwlite.core.data.expand as expand
 import vwlite.core.learn.chunks as chunks
 from vwlite.algorithms.table import ALGORITHMS
 
-OPTIONS = {
-    "gd": ["--l1", "1e-4", "--l2", "1e-5"],
-    "truncated-gradient": ["--l1", "0.002", "--period", "3", "--threshold", "0.4"],
-    "rounding": ["--period", "5", "--threshold", "0.01"],
-    "l1-subgradient": ["--l1", "0.002"],
-    "l1-ball": ["--radius", "1.5"],
-    "simplex": ["--radius", "2", "--features", "100000"],
-    "eg": ["--radius", "5", "--features", "100000"],
-    "eg-pm": ["--radius", "5", "--features", "100000"],
-    "adagrad": ["--l1", "0.01"],
-    "adagrad-rda": ["--l1", "0.01"],
-    "adagrad-ball": ["--radius", "1.5"],
-    "adagrad-full": ["--delta", "3", "--root-every", "20", "-b", "6"],
-    "ftrl": ["--l1", "0.03", "--l2", "0.01"],
-    "smidas": ["--l1", "0.001"],
-}
 MORE = [
     ("sgd", ["--average"]),
     ("sgd", ["--l2", "0.1"]),
@@ -51,11 +36,14 @@ MORE = [
 ]
 LONG = pytest.mark.long
 CASES = [  # of three losses of a rule two are `long`
-    pytest.param(rule, [*OPTIONS.get(rule, []), "--loss", loss], marks=() if (i - j) % 3 == 0 or not j else LONG)
+    pytest.param(
+        rule, [*words(OPTIONS[rule]), *(["-b", "6"] if rule == FULL else []), "--loss", loss],
+        marks=() if (i - j) % 3 == 0 or not j else LONG,
+    )
     for i, rule in enumerate(ALGORITHMS)
     for j, loss in enumerate(ALGORITHMS[rule].losses)
 ] + [(rule, [*options, "--loss", "logistic"]) for rule, options in MORE]
-SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and name != "adagrad-full"]
+SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and name != FULL]
 
 
 def in_pieces(monkeypatch, most: int, piece: int) -> None:
@@ -111,7 +99,7 @@ def test_pieces_learn_and_predict_the_same_bits(vwlite, tmp_path, monkeypatch, r
 @pytest.mark.parametrize("rule", SLOPES_ONLY)
 def test_pieces_of_several_classes_are_the_same(vwlite, tmp_path, monkeypatch, rule, multi):
     compare(
-        vwlite, tmp_path, monkeypatch, text(["1", "2", "3"]), "--algorithm", rule, *OPTIONS.get(rule, []),
+        vwlite, tmp_path, monkeypatch, text(["1", "2", "3"]), "--algorithm", rule, *words(OPTIONS[rule]),
         "--loss", "logistic", "--oaa", "3", *multi, "-q", "::", "-b", "8",
     )
 

@@ -10,6 +10,7 @@ import crafted_models
 import pytest
 from crafted_models import DATA, Parts, crafted, models, outcomes, put_together, split_into_parts, wrong
 
+from vwlite.algorithms.table import ALGORITHMS, SOLVED
 from vwlite.errors import DataError
 from vwlite.model import read_model
 from vwlite.vw.models.binary import STATE, Header, VwModel, write_binary
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge")}
-NO_MERGE = ("smidas", "adagrad-full", "solve")
+NO_MERGE = [name for name, row in ALGORITHMS.items() if row.merging.refusal] + [SOLVED.name]
 
 
 def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, folder):

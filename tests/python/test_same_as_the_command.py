@@ -6,10 +6,11 @@ import pytest
 pytest.importorskip("sklearn")
 
 import scipy.sparse as sp
+from algorithm_options import OPTIONS, UNSEEN_WEIGHS, usual_loss, words
 from matrices import COLUMNS, ROWS, drawn
 from running import GD
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
-from test_battery import FORMS, OF_VW, OPTIONS, PAIRS, UNSEEN
+from test_battery import FORMS, OF_VW, PAIRS
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.algorithms.losses import LOSSES
@@ -21,18 +22,6 @@ from vwlite.model import read_model
 def written(path, x, y):
     dump_svmlight_file(x, y, str(path))
     return path
-
-
-def words(options):
-    """Options as they are typed."""
-    found = []
-    for name, value in options.items():
-        word = "--" + name.replace("_", "-")
-        if value is True:
-            found.append(word)
-        else:
-            found += [part for one in np.atleast_1d(value) for part in (word, one)]
-    return found
 
 
 def estimator(loss, options):
@@ -68,7 +57,7 @@ def check(vwlite, folder, x, y, loss, options):
 @pytest.mark.parametrize(("algorithm", "loss"), PAIRS)
 def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
     x, y = drawn(loss)
-    options = {"algorithm": algorithm, "learning_rate": 0.05} | OPTIONS.get(algorithm, {})
+    options = {"algorithm": algorithm, "learning_rate": 0.05} | OPTIONS[algorithm]
     if ALGORITHMS[algorithm].rate != "learning_rate":
         del options["learning_rate"]
     made = check(vwlite, tmp_path, x, y, loss, options)
@@ -99,11 +88,10 @@ def test_coefficients_give_the_score_or_are_refused(options, classes):
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in OF_VW])
 def test_every_form(vwlite, tmp_path, form):
     algorithm, settings = FORMS[form]
-    options = {"algorithm": algorithm} | OPTIONS.get(algorithm, {}) | settings
+    options = {"algorithm": algorithm} | OPTIONS[algorithm] | settings
     if options.get("nonzeros"):
         options = {name: value for name, value in options.items() if name not in ("l1", "radius")} | {"nonzeros": 5}
-    loss = ALGORITHMS[algorithm].losses[0]
-    loss = "logistic" if "logistic" in ALGORITHMS[algorithm].losses else loss
+    loss = usual_loss(algorithm)
     if algorithm == "l1-subgradient":
         options["l1"] = 0.01
     made = check(vwlite, tmp_path, *drawn(loss, classes=options.get("oaa", 0)), loss, options)
@@ -185,9 +173,9 @@ def test_labels_of_two_numbers_are_those_that_the_option_maps(vwlite, tmp_path):
 ROUNDING = [("l1-subgradient", {"l1": 0.02, "round_at_end": 0.05})]
 
 
-@pytest.mark.parametrize(("algorithm", "options"), [*((a, OPTIONS.get(a, {})) for a in ALGORITHMS), *ROUNDING])
+@pytest.mark.parametrize(("algorithm", "options"), [*OPTIONS.items(), *ROUNDING])
 def test_partial_fit_is_what_continuing_learns(vwlite, tmp_path, algorithm, options):
-    loss = "logistic" if "logistic" in ALGORITHMS[algorithm].losses else "hinge"
+    loss = usual_loss(algorithm)
     x, y = drawn()
     typed = words({"algorithm": algorithm, "loss": loss} | options)
     made, model = SparseClassifier(algorithm=algorithm, loss=loss, **options), tmp_path / "command.model"
@@ -325,7 +313,7 @@ def test_a_matrix_is_the_same_in_every_shape(shape, tmp_path):
 
 
 def test_unseen_features_have_the_weight_of_unseen_ones():
-    for algorithm in UNSEEN:
+    for algorithm in UNSEEN_WEIGHS:
         x, y = drawn()
         x = sp.hstack([x, sp.csr_matrix((ROWS, 3))])
         made = SparseClassifier(algorithm=algorithm, radius=2.0, features=1000).fit(x, y)

@@ -1,7 +1,6 @@
 """One battery over all rules and losses: what must hold for every pair.
 
-A new rule is a row in vwlite/algorithms/table.py, and a line here: in OPTIONS if it needs options, and in HARSH if it
-can make every weight zero.
+A new rule needs no line here: what it is tried with follows from its row in vwlite/algorithms/table.py.
 """
 
 import importlib
@@ -10,6 +9,7 @@ from math import isnan, nan
 
 import numpy as np
 import pytest
+from algorithm_options import FULL, OPTIONS, UNSEEN_WEIGHS, taken, usual_loss
 from batches import Line, batch_of, learn
 from streams import random_stream
 
@@ -27,40 +27,15 @@ from vwlite.core.vw.pistol import Pistol
 from vwlite.model.learners import make_learner
 
 pytestmark = pytest.mark.pairwise("battery")
-OPTIONS = {
-    "gd": {"l1": 1e-4, "l2": 1e-5},
-    "truncated-gradient": {"l1": 0.02, "period": 3, "threshold": 0.4},
-    "rounding": {"period": 5, "threshold": 0.01},
-    "l1-subgradient": {"l1": 0.02},
-    "l1-ball": {"radius": 1.5},
-    "simplex": {"radius": 2.0, "features": 10000},
-    "eg": {"radius": 20.0, "features": 10000},
-    "eg-pm": {"radius": 20.0, "features": 10000},
-    "adagrad": {"l1": 0.01},
-    "adagrad-rda": {"l1": 0.01},
-    "adagrad-ball": {"radius": 1.5},
-    "adagrad-full": {"delta": 3.0, "root_every": 20},
-    "pa-i": {"pa_c": 0.1},
-    "pa-ii": {"pa_c": 0.3},
-    "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
-    "smidas": {"l1": 0.01},
-}
-# Where a feature that was never seen has a weight.
-UNSEEN = ("simplex", "eg")
-# What makes nearly every weight zero, for the rules that can.
-HARSH = {
-    "gd": {"l1": 100.0},
-    "truncated-gradient": {"l1": 100.0},
-    "adagrad": {"l1": 1000.0},
-    "adagrad-rda": {"l1": 1000.0},
-    "adagrad-full": {"l1": 1000.0, "delta": 0.1},
-    "rounding": {"threshold": 1e6},
-    "l1-subgradient": {"l1": 0.01, "round_at_end": 1e6},
-    "ftrl": {"l1": 1e5},
-    "smidas": {"l1": 100.0},
-}
-# A step costs the cube of the number of features that were seen: shorter streams of fewer features.
-FULL = "adagrad-full"
+
+
+def harsh(rule: str) -> dict[str, float]:
+    """What makes nearly every weight zero; KeyError if nothing does."""
+    strengths = {"round_at_end": 1e6, "l1": 1e5, "threshold": 1e6}
+    strength = next((name for name in strengths if name in ALGORITHMS[rule].options), "")
+    return {strength: strengths[strength]}
+
+
 PAIRS = [(rule, loss) for rule in ALGORITHMS for loss in ALGORITHMS[rule].losses]
 ELASTIC = [rule for rule in ALGORITHMS if "l2" in ALGORITHMS[rule].forms]
 AVERAGED = [rule for rule in ALGORITHMS if "average" in ALGORITHMS[rule].options]
@@ -86,7 +61,7 @@ FORM_PAIRS = [
     (form, loss)
     for form, (rule, settings) in FORMS.items()
     for loss in ALGORITHMS[rule].losses
-    if "oaa" not in settings or loss == ("logistic" if "logistic" in ALGORITHMS[rule].losses else "hinge")
+    if "oaa" not in settings or loss == usual_loss(rule)
     if form != "pistol" or loss != "poisson"  # whose weights grow too large for a Poisson mean
 ]
 SPARSE_PAIRS = [
@@ -94,12 +69,12 @@ SPARSE_PAIRS = [
         rule,
         loss,
         marks=()
-        if rule in HARSH
+        if {"l1", "threshold"} & {*ALGORITHMS[rule].options}
         else pytest.mark.xfail(
             strict=True,
             raises=KeyError,
             reason="the projection onto a ball is on the ball, never empty"
-            if "radius" in OPTIONS.get(rule, {})
+            if "radius" in OPTIONS[rule]
             else f"{rule} has nothing that makes weights zero",
         ),
     )
@@ -116,7 +91,7 @@ def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None
     """A learner that has seen nothing."""
     of_vw = OF_VW.get(rule)
     rule, form = FORMS.get(rule, (rule, {}))
-    options = form | (OPTIONS.get(rule, {}) if extra is None else extra)
+    options = form | (OPTIONS[rule] if extra is None else extra)
     settings = {"bits": 32, "learning_rate": 0.5 if rule == "gd" else rate_for(loss)} | settings
     return make_learner(
         replace(Settings.of(rule), loss=loss, **settings, **options),
@@ -198,14 +173,6 @@ def assert_close(ours: dict[int, float], theirs: dict[int, float], tolerance: fl
         assert ours.get(key, 0) == pytest.approx(theirs.get(key, 0), rel=tolerance, abs=tolerance * largest), key
 
 
-def test_the_battery_covers_every_algorithm():
-    hinge_only = {"pa", "pa-i", "pa-ii", "arow"}
-    assert len(PAIRS) == len(hinge_only) + (len(ALGORITHMS) - len(hinge_only)) * len(LOSSES)
-    assert all(loss == "hinge" for rule, loss in PAIRS if rule in hinge_only)
-    assert set(OPTIONS) | {"sgd"} <= set(ALGORITHMS)
-    assert set(HARSH) <= set(ALGORITHMS)
-
-
 def subclasses(base: type) -> set[type]:
     return {base}.union(*map(subclasses, base.__subclasses__()))
 
@@ -273,7 +240,7 @@ def test_unseen_features_are_harmless(rule, loss):
     predictor = restored(fresh(rule, loss, learn=False), state_of(learner))
     plain = [line for line in stream_for(rule, loss, 3)[:50] if line.kind == 0]
     unseen = [(0xFFFFFFFF, 3.0), (0, -2.0), (77, 1e30)]
-    if rule in UNSEEN:
+    if rule in UNSEEN_WEIGHS:
         unseen[2] = (77, -1.0)  # they all weigh the same
     with_unseen = [line._replace(features=[*line.features, *unseen]) for line in plain]
     assert go(predictor, with_unseen) == go(predictor, plain)
@@ -349,7 +316,7 @@ def test_the_order_of_the_heap_is_invisible(loss):
 
 @pytest.mark.parametrize(("rule", "loss"), SPARSE_PAIRS)
 def test_harsh_regularization_gives_an_empty_model(rule, loss):
-    learner = fresh(rule, loss, extra=HARSH[rule])
+    learner = fresh(rule, loss, extra=harsh(rule))
     go(learner, stream_for(rule, loss, 8))
     assert learner.rule.t > 100
     learner.rule.final = True
@@ -381,16 +348,8 @@ def test_zero_importance_learns_nothing(rule, loss):
 def test_importance_counts(rule, loss):
     """Importance 2 moves further than 1; for the invariant rule it moves about as two examples do."""
     stream = stream_for(rule, loss, 12, rare=False, repeats=False)[:60]
-    extra = {
-        "rounding": {"threshold": 1e-9},
-        "l1-ball": {"radius": 1e6},
-        "adagrad-ball": {"radius": 1e6},
-        "pa-i": {"pa_c": 0.01},
-        "ftrl": {"ftrl_alpha": 0.01},
-        "simplex": OPTIONS["simplex"],
-        "eg": OPTIONS["eg"],
-        "eg-pm": OPTIONS["eg-pm"],
-    }.get(rule, {})
+    free = {"threshold": 1e-9, "radius": 1e6, "pa_c": 0.01, "ftrl_alpha": 0.01}  # nothing holds back
+    extra = OPTIONS[rule] if ALGORITHMS[rule].all_keys else taken(ALGORITHMS[rule], free)
     settings = {}
     if rule.startswith("adagrad"):  # whose steps do not grow with the gradient, unless delta is large
         extra, settings = extra | {"delta": 100.0}, {"learning_rate": 10 * rate_for(loss)}

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from algorithm_options import MANY, NEEDED, OPTIONS, taken, usual_loss, words
 from models import content
 from running import GD
 
@@ -17,28 +18,23 @@ from vwlite.model import read_model, write_model
 from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise
-MANY = [rule for rule in ALGORITHMS if rule != "adagrad-full"]  # which is for few features: see test_adagrad_full.py
-OPTIONS = {rule: [()] for rule in MANY} | {
-    "gd": [(), ("--l1", "1e-4", "--l2", "1e-5")],
-    "sgd": [(), ("--power-t", "0.3", "--initial-t", "2"), ("--l2", "0.1")],
-    "truncated-gradient": [("--l1", "1e-3"), ("--l1", "0.01", "--period", "7", "--threshold", "0.2"),
-                           ("--l1", "0.01", "--l2", "0.1", "--threshold", "0.2")],
-    "rounding": [("--threshold", "0.01"), ("--threshold", "0.02", "--period", "7")],
-    "l1-subgradient": [("--l1", "0.05"), ("--l1", "0.01", "--power-t", "0", "-l", "0.01")],
-    "l1-ball": [("--radius", "2"), ("--radius", "0.1")],
-    "simplex": [("--radius", "1000", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
-    "eg": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
-    "eg-pm": [("--radius", "20", "--features", "20000"), ("--radius", "5", "--features", "3000", "--power-t", "0")],
-    "adagrad": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2"), ("--l1", "0.01", "--l2", "0.1")],
-    "adagrad-ball": [("--radius", "2"), ("--radius", "0.1", "--delta", "0.1", "--power-t", "0.2")],
-    "adagrad-rda": [(), ("--l1", "0.01", "--delta", "0.1", "--power-t", "0.2"), ("--l1", "0.01", "--l2", "0.1")],
-    "pa": [(), ("--no-constant",)],
-    "pa-i": [(), ("--pa-c", "0.1")],
-    "pa-ii": [(), ("--pa-c", "0.1")],
-    "arow": [(), ("--arow-r", "0.1")],
-    "ftrl": [("--ftrl-alpha", "0.05"), ("--ftrl-alpha", "0.1", "--ftrl-beta", "0.5", "--l1", "0.1", "--l2", "0.01")],
-    "smidas": [("--l1", "1e-3"), ("--l1", "0.05", "--features", "3000", "--power-t", "0.7")],
+# Other values than those of algorithm_options.py, and another schedule.
+CHANGED = {
+    "radius": 0.5, "threshold": 0.2, "period": 7, "features": 3000, "delta": 0.1, "pa_c": 0.3, "arow_r": 0.1,
+    "ftrl_beta": 0.5, "power_t": 0.3, "initial_t": 2.0,
 }
+
+
+def variants(rule: str) -> list[list[str]]:
+    """Its options as they may be typed: those that it needs, all of them, and with --l2 if that is another rule."""
+    row = ALGORITHMS[rule]
+    options = [NEEDED[rule], OPTIONS[rule] | taken(row, CHANGED)]
+    if "l2" in row.forms:
+        options.append(taken(row, {"l1": 0.01, "threshold": 0.2}) | {"l2": 0.1})
+    return [words(found) for found in options]
+
+
+TYPED = {rule: variants(rule) for rule in MANY}
 
 
 def lines_of(seed, count, negative=-1):
@@ -62,21 +58,15 @@ def labels_for(loss):
     return 0 if loss == "poisson" else -1
 
 
-def usual_loss(rule):
-    """Logistic loss, for the rules that take it."""
-    losses = ALGORITHMS[rule].losses
-    return "--loss", "logistic" if "logistic" in losses else losses[0]
-
-
 @pytest.mark.parametrize(
     ("rule", "which", "loss"),
-    [(rule, i, loss) for rule in MANY for i in range(len(OPTIONS[rule])) for loss in ALGORITHMS[rule].losses],
+    [(rule, i, loss) for rule in MANY for i in range(len(TYPED[rule])) for loss in ALGORITHMS[rule].losses],
 )
 def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
     text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
     cuts = [0, 150, 151, 320, len(text)]
     rate = ("-l", "0.1") if ALGORITHMS[rule].schedule else ()
-    command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, *rate, "-q", "ab", *OPTIONS[rule][which]]
+    command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, *rate, "-q", "ab", *TYPED[rule][which]]
     (tmp_path / "all").write_text("".join(text))
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
     for i, (begin, end) in enumerate(pairwise(cuts)):
@@ -94,7 +84,7 @@ def test_a_model_beside_its_start_says_what_that_was(vwlite, tmp_path, rule):
     text = lines_of(1, 200).splitlines(keepends=True)
     for name, part in (("all", text), ("first", text[:77]), ("second", text[77:])):
         (tmp_path / name).write_text("".join(part))
-    command = ["train", "--quiet", "--algorithm", rule, *OPTIONS[rule][0], *usual_loss(rule)]
+    command = ["train", "--quiet", "--algorithm", rule, *TYPED[rule][0], "--loss", usual_loss(rule)]
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
     vwlite(*command, tmp_path / "first", "-m", tmp_path / "start")
     vwlite("train", "--quiet", tmp_path / "second", "-i", tmp_path / "start", "-m", tmp_path / "beside")
@@ -141,7 +131,7 @@ def test_what_is_in_the_place_of_its_start(vwlite, tmp_path, monkeypatch):
 @pytest.mark.parametrize("rule", [rule for rule in MANY if ALGORITHMS[rule].schedule])
 def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
     text = lines_of(1, 200).splitlines(keepends=True)
-    options = ["-l", "0.1", "--decay-learning-rate", "0.9", *OPTIONS[rule][0], *usual_loss(rule)]
+    options = ["-l", "0.1", "--decay-learning-rate", "0.9", *TYPED[rule][0], "--loss", usual_loss(rule)]
     command = ["train", "--quiet", "--algorithm", rule, *options]
     for name, part in (("all", text), ("first", text[:77]), ("second", text[77:])):
         (tmp_path / name).write_text("".join(part))
@@ -151,10 +141,11 @@ def test_continuing_after_one_pass_knows_no_decay(vwlite, tmp_path, rule):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(len(OPTIONS[rule]))])
+@pytest.mark.parametrize(("rule", "which"), [(rule, i) for rule in MANY for i in range(len(TYPED[rule]))])
 def test_weights_only_predicts_the_same_and_cannot_be_continued(vwlite, tmp_path, rule, which):
     (tmp_path / "data").write_text(lines_of(1, 300))
-    command = ["train", tmp_path / "data", "--algorithm", rule, *usual_loss(rule), "-q", "ab", *OPTIONS[rule][which]]
+    command = ["train", tmp_path / "data", "--algorithm", rule, "--loss", usual_loss(rule), *TYPED[rule][which]]
+    command += ["-q", "ab"]
     vwlite(*command, "-m", tmp_path / "full")
     vwlite(*command, "-m", tmp_path / "light", "--save-weights-only")
     assert (tmp_path / "light").stat().st_size < (tmp_path / "full").stat().st_size
@@ -233,7 +224,7 @@ def test_the_last_key_of_all_is_kept(vwlite, tmp_path, rule):
     """2^32 - 1, whose mark in the table is that of an empty slot."""
     data = tmp_path / "data"
     data.write_text("".join(f"{(-1) ** i} 1:1 7:{i % 5} 4294967294:2 4294967295:{1 + i % 3}\n" for i in range(30)))
-    command = ["train", "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][0], data]
+    command = ["train", "--algorithm", rule, "--loss", usual_loss(rule), *TYPED[rule][0], data]
     vwlite(*command, "-m", tmp_path / "once")
     model = read_model(str(tmp_path / "once"))
     assert model.keys[-1] == 2**32 - 1
@@ -259,7 +250,7 @@ def test_continuing_with_nothing_changes_nothing(vwlite, tmp_path, rule):
     (tmp_path / "empty").write_text("")
     (tmp_path / "data").write_text(lines_of(1, 50))
     model = tmp_path / "model"
-    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, *usual_loss(rule), *OPTIONS[rule][-1])
+    vwlite("train", tmp_path / "data", "-m", model, "--algorithm", rule, "--loss", usual_loss(rule), *TYPED[rule][-1])
     shutil.copy(model, tmp_path / "before")
     vwlite("train", tmp_path / "empty", "--allow-empty", "-i", model, "-m", model)
     assert model.read_bytes() == (tmp_path / "before").read_bytes()

@@ -11,15 +11,18 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan, nan
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import slow_rules
+from algorithm_options import IN_FLOATS, MANY, UNSEEN_WEIGHS, taken
 from batches import Line, batch_of
 from streams import CONSTANT
 
 from vwlite.algorithms.losses import LOSSES as TABLE
+from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.core.data.batch import Batch
@@ -37,15 +40,23 @@ LABELS = {
     "nonnegative": (0.0, 1.0, 2.0),
 }
 LOSSES = {name: getattr(slow_rules, row.kind) for name, row in TABLE.items()}
-RADIUS = {"radius": (0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0, 4.0)}
-L1 = {"l1": (0.0, 0.05, 0.1, 0.25, 0.5)}
-DELTA = {"delta": (1e-8, 0.5, 1.0)}
 RATES = (0.03, 0.1, 0.25, 0.5, 1.0)
+# What an option is drawn from, if an algorithm has it.
+DRAWN: dict[str, tuple[Any, ...]] = {
+    "l1": (0.0, 0.05, 0.1, 0.25, 0.5),
+    "radius": (0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 2.0, 4.0),
+    "delta": (1e-8, 0.5, 1.0),
+    "period": (1, 2, 3),
+    "threshold": (0.1, 0.3, 0.25, 0.5),
+    "pa_c": (0.1, 0.5, 1.0),
+    "arow_r": (0.1, 0.5, 1.0),
+    "ftrl_alpha": (0.1, 0.5),
+    "ftrl_beta": (1.0, 0.5, 0.01),
+}
 # Where the rule decides by an equality, |w| < theta or w = 0, the reference rounds the two sides otherwise: numbers
 # that are not rounded at all.
 EXACT = {"loss": ("hinge", "quantile"), "learning_rate": (0.25, 0.5, 1.0), "power_t": (0.0,)}
 BALLS = ("l1-ball", "nonnegative", "box", "feature weights", "feature weights and box", "adagrad-ball")
-SUMS = ("simplex", "eg")
 
 
 class Kind(NamedTuple):
@@ -57,36 +68,25 @@ class Kind(NamedTuple):
     tolerance: float = 1e-9
 
 
-KINDS = {
-    "sgd": Kind("sgd", slow_rules.Sgd, tolerance=1e-5),
-    "truncated-gradient": Kind(
-        "truncated-gradient", slow_rules.TruncatedGradient,
-        L1 | {"period": (1, 2, 3), "threshold": (0.1, 0.3, 0.25, 0.5, None)}, tolerance=1e-5,
-    ),
-    "rounding": Kind(
-        "rounding", slow_rules.Rounding, EXACT | {"period": (1, 2, 3), "threshold": (0.125, 0.25, 0.5)}
-    ),
-    "l1-subgradient": Kind("l1-subgradient", slow_rules.L1Subgradient, EXACT | {"l1": (0.0, 0.25, 0.5)}),
+def of_row(name: str, own: Mapping[str, Sequence[Any]] = MappingProxyType({})) -> Kind:
+    """With all of its options that can be drawn; own: where they are not the usual ones."""
+    row = ALGORITHMS[name]
+    reference = getattr(slow_rules, rule_class(row.rule).__name__)
+    return Kind(name, reference, own | taken(row, DRAWN | own), 1e-5 if name in IN_FLOATS else 1e-9)
+
+
+RADIUS, L1 = ({option: DRAWN[option]} for option in ("radius", "l1"))
+KINDS = {name: of_row(name) for name in MANY} | {
+    "truncated-gradient": of_row("truncated-gradient", {"threshold": (*DRAWN["threshold"], None)}),
+    "rounding": of_row("rounding", EXACT | {"threshold": (0.125, 0.25, 0.5)}),
+    "l1-subgradient": of_row("l1-subgradient", EXACT | {"l1": (0.0, 0.25, 0.5)}),
     "l1-subgradient, rounded": Kind("l1-subgradient", None, L1),
-    "l1-ball": Kind("l1-ball", slow_rules.L1Ball, RADIUS),
     "nonnegative": Kind("l1-ball", slow_rules.L1Ball, RADIUS | {"nonnegative": (True,)}),
     "box": Kind("l1-ball", slow_rules.WeightedL1Ball, RADIUS | {"box": (0.1, 0.25, 0.5, 1.0)}),
     "feature weights": Kind("l1-ball", slow_rules.WeightedL1Ball, RADIUS | {"feature_weights": (True,)}),
     "feature weights and box": Kind(
         "l1-ball", slow_rules.WeightedL1Ball, RADIUS | {"feature_weights": (True,), "box": (0.1, 0.5)}
     ),
-    "simplex": Kind("simplex", slow_rules.Simplex, RADIUS),
-    "eg": Kind("eg", slow_rules.Eg, RADIUS),
-    "eg-pm": Kind("eg-pm", slow_rules.EgPm, RADIUS),
-    "adagrad": Kind("adagrad", slow_rules.Adagrad, L1 | DELTA),
-    "adagrad-rda": Kind("adagrad-rda", slow_rules.AdagradRda, L1 | DELTA),
-    "adagrad-ball": Kind("adagrad-ball", slow_rules.AdagradBall, RADIUS | DELTA),
-    "pa": Kind("pa", slow_rules.Pa),
-    "pa-i": Kind("pa-i", slow_rules.PaI, {"pa_c": (0.1, 0.5, 1.0)}),
-    "pa-ii": Kind("pa-ii", slow_rules.PaII, {"pa_c": (0.1, 0.5, 1.0)}),
-    "arow": Kind("arow", slow_rules.Arow, {"arow_r": (0.1, 0.5, 1.0)}),
-    "ftrl": Kind("ftrl", slow_rules.Ftrl, L1 | {"ftrl_alpha": (0.1, 0.5), "ftrl_beta": (1.0, 0.5, 0.01)}),
-    "smidas": Kind("smidas", slow_rules.Smidas, L1),
     "gd": Kind("gd", None, L1),
 }
 AVERAGED = {f"average of {name}": KINDS[name] for name in ("sgd", "truncated-gradient", "l1-ball", "adagrad")}
@@ -134,7 +134,7 @@ def draw(name: str, seed: int) -> Case:
         options["nonzeros"] = choice((1, 2))
     if name in SEVERAL:
         options |= {"oaa": 3, "softmax": choice((True, False))}
-    if "features" in algorithm.options and name != "smidas":
+    if algorithm.all_keys:
         options["features"] = max(len(keys) - (case.constant is not None) + choice((0, 0, 1, 5)), 1)
     a = {key: choice((0.1, 0.5, 1.0, 2.0)) for key in keys} if "feature_weights" in options else {}
     settings = replace(case.settings, **options)
@@ -192,7 +192,7 @@ def assert_inside(name: str, case: Case, rule: Rule, weights: np.ndarray, label:
     a = np.array([case.a.get(key, 1.0) for key in case.keys])
     for w in weights:
         norm = float((a * np.abs(w))[penalized].sum())
-        if kind_of(name) in SUMS:
+        if kind_of(name) in UNSEEN_WEIGHS:
             assert (w[penalized] >= 0).all(), label
             rest = (case.settings.features - penalized.sum()) * (rule.unseen if rule.records == 1 else 0)
             assert rule.records > 1 or abs(norm + rest - radius) <= off, label

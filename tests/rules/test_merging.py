@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from algorithm_options import IN_FLOATS, OPTIONS, usual_loss, words
 from models import content
 
 from vwlite.algorithms.table import ALGORITHMS
@@ -21,53 +22,40 @@ from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise("merging")
 LOGISTIC = ("--loss", "logistic")
-HINGE = ("--loss", "hinge")
+CLOSE = 1e-6, 1e-11  # weights of 32 bits, and doubles
+
+
+def forms_of(row):
+    """Options of an algorithm and its forms."""
+    options = OPTIONS[row.name]
+    yield row.name, options
+    if "l2" in row.forms:
+        yield f"{row.name} with l2", options | {"l2": 0.01}
+    if "average" in row.options:
+        yield f"{row.name} averaged", options | {"average": True}
+    if "nonzeros" in row.options:
+        yield f"{row.name} limited", {"nonzeros": 15}
+
+
 # Algorithms and forms, with the largest difference of weights that is left when a merge is continued.
 FORMS = {
+    form: ([row.name, "--loss", usual_loss(row.name), *words(options)], CLOSE[row.name not in IN_FLOATS])
+    for row in ALGORITHMS.values()
+    if not row.merging.refusal
+    for form, options in forms_of(row)
+} | {
     "gd": (["gd", *LOGISTIC], 1e-5),
     "gd squared": (["gd"], 1e-5),
     "gd with l1": (["gd", *LOGISTIC, "--l1", 1e-5], 2e-3),
-    "sgd": (["sgd", *LOGISTIC], 1e-6),
-    "sgd averaged": (["sgd", *LOGISTIC, "--average"], 1e-6),
-    "sgd with l2": (["sgd", *LOGISTIC, "--l2", 0.01], 1e-6),
-    "truncated-gradient": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--period", 3], 1e-6),
-    "truncated-gradient with threshold": (
-        ["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--threshold", 0.3], 1e-6,
-    ),
-    "truncated-gradient with l2": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--l2", 0.01], 1e-6),
-    "truncated-gradient averaged": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--average"], 1e-6),
-    "truncated-gradient limited": (["truncated-gradient", *LOGISTIC, "--nonzeros", 15], 1e-6),
-    "rounding": (["rounding", *LOGISTIC, "--threshold", 0.02, "--period", 3], 1e-12),
-    "l1-subgradient": (["l1-subgradient", *LOGISTIC, "--l1", 0.01], 1e-12),
+    "truncated-gradient with threshold": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--threshold", 0.3], 1e-6),
     "l1-subgradient rounded": (["l1-subgradient", *LOGISTIC, "--l1", 0.01, "--round-at-end", 0.05], 1e-12),
-    "l1-ball": (["l1-ball", *LOGISTIC, "--radius", 3], 1e-12),
-    "l1-ball averaged": (["l1-ball", *LOGISTIC, "--radius", 3, "--average"], 1e-12),
     "l1-ball in a box": (["l1-ball", *LOGISTIC, "--radius", 3, "--box", 0.5], 1e-12),
     "l1-ball nonnegative": (["l1-ball", *LOGISTIC, "--radius", 3, "--nonnegative"], 1e-12),
-    "l1-ball limited": (["l1-ball", *LOGISTIC, "--nonzeros", 15], 1e-12),
-    "simplex": (["simplex", *LOGISTIC, "--radius", 3, "--features", 500], 1e-12),
-    "eg": (["eg", *LOGISTIC, "--radius", 10, "--features", 500], 1e-10),
     "eg-pm": (["eg-pm", *LOGISTIC, "--radius", 10, "--features", 500], 1e-9),
-    "adagrad": (["adagrad", *LOGISTIC], 1e-11),
-    "adagrad with l1": (["adagrad", *LOGISTIC, "--l1", 0.01], 1e-11),
-    "adagrad with l2": (["adagrad", *LOGISTIC, "--l1", 0.01, "--l2", 0.01], 1e-11),
-    "adagrad averaged": (["adagrad", *LOGISTIC, "--l1", 0.01, "--average"], 1e-11),
+    "adagrad without l1": (["adagrad", *LOGISTIC], 1e-11),
     "adagrad at a falling rate": (["adagrad", *LOGISTIC, "--power-t", 0.2], 1e-11),
-    "adagrad limited": (["adagrad", *LOGISTIC, "--nonzeros", 15], 1e-11),
-    "adagrad-rda": (["adagrad-rda", *LOGISTIC, "--l1", 0.005], 1e-11),
-    "adagrad-rda with l2": (["adagrad-rda", *LOGISTIC, "--l1", 0.005, "--l2", 0.01], 1e-11),
     "adagrad-rda at a falling rate": (["adagrad-rda", *LOGISTIC, "--l1", 0.005, "--power-t", 0.2], 1e-11),
-    "adagrad-rda limited": (["adagrad-rda", *LOGISTIC, "--nonzeros", 15], 1e-11),
-    "adagrad-ball": (["adagrad-ball", *LOGISTIC, "--radius", 3], 1e-11),
-    "arow": (["arow", *HINGE], 1e-11),
-    "ftrl": (["ftrl", *LOGISTIC], 1e-11),
-    "ftrl with l1 and l2": (["ftrl", *LOGISTIC, "--l1", 0.5, "--l2", 0.1], 1e-11),
-    "ftrl limited": (["ftrl", *LOGISTIC, "--nonzeros", 15], 1e-11),
-}
-FORMS |= {  # the others
-    name: ([name, *(LOGISTIC if "logistic" in row.losses else HINGE)], 1e-12)
-    for name, row in ALGORITHMS.items()
-    if not row.merging.refusal and name not in FORMS
+    "ftrl without l1": (["ftrl", *LOGISTIC], 1e-11),
 }
 REFUSED = tuple(a.name for a in ALGORITHMS.values() if a.merging.refusal)
 CLASSES = ("--oaa", 4)
@@ -251,8 +239,8 @@ def test_classes_are_merged_each_by_itself(vwlite, tmp_path, trained, form):
     assert_close(tmp_path / "alone", shards[0], close)
 
 
-SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adagrad with l1", "adagrad with l2",
-          "adagrad-rda", "pa-i", "arow", "ftrl with l1 and l2"]
+SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adagrad", "adagrad with l2", "adagrad-rda",
+          "pa-i", "arow", "ftrl"]
 
 
 def merged_by_ranges(shards, start, rule, state, count=5):

@@ -7,6 +7,7 @@ from time import process_time
 import numpy as np
 import pytest
 import slow_rules
+from algorithm_options import FULL, OPTIONS, taken
 from batches import Line, batch_of, learn
 from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
@@ -29,24 +30,21 @@ from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 
 pytestmark = pytest.mark.pairwise
-CLASSES = {name: rule_class(row.rule) for name, row in ALGORITHMS.items() if name != "adagrad-full"}
+CLASSES = {name: rule_class(row.rule) for name, row in ALGORITHMS.items() if name != FULL}
 RULES = {name: (kind, getattr(slow_rules, kind.__name__)) for name, kind in CLASSES.items()} | {
     f"{name} with l2": (rule_class(ALGORITHMS[name].forms["l2"]), getattr(slow_rules, kind.__name__))
     for name, kind in CLASSES.items()
     if "l2" in ALGORITHMS[name].forms
 }
-NEEDED = {  # options without a default; a rate at which a rule that multiplies learns something
-    "rounding": {"threshold": 0.02},
-    "l1-ball": {"radius": 0.7},
-    "adagrad-ball": {"radius": 0.7},
-    "simplex": {"rate": 1.0, "radius": 10.0},
-    "eg": {"rate": 1.0, "radius": 10.0},
-    "eg-pm": {"rate": 1.0, "radius": 10.0},
-    "smidas": {"l1": 0.01},
-    "sgd with l2": {"l2": 0.1},
-    "truncated-gradient with l2": {"l1": 0.01, "l2": 0.1},
-    "adagrad with l2": {"l1": 0.01, "l2": 0.1, "power_t": 0.0},
-    "adagrad-rda with l2": {"l1": 0.01, "l2": 0.1},
+ALL_KEYS = [name for name, row in ALGORITHMS.items() if row.all_keys]
+NEEDED = {  # a rate at which a rule that multiplies learns something
+    name: {option: OPTIONS[name][option] for option in ALGORITHMS[name].required}
+    | ({"rate": 1.0} if name in ALL_KEYS else {})
+    for name in CLASSES
+} | {
+    f"{name} with l2": taken(row, {"l1": 0.01}) | {"l2": 0.1} | row.defaults
+    for name, row in ALGORITHMS.items()
+    if "l2" in row.forms
 }
 # Relative to the largest weight: float32 weights; state all in doubles, summed unlike in the reference; and like it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
@@ -83,7 +81,7 @@ def assert_agree(
     """Run both over the stream; compare the weights after each pass, and every prediction."""
     compiled_loss, plain_loss = LOSSES[loss]
     expander = Expander(bits=bits, constant=constant)
-    of_compiled = {"features": (1 << bits) - constant} | options if name in ("simplex", "eg", "eg-pm") else options
+    of_compiled = {"features": (1 << bits) - constant} | options if name in ALL_KEYS else options
     compiled = RULES[name][0](compiled_loss, constant_key=expander.constant_key, **of_compiled)
     reference = RULES[name][1](plain_loss, 1 << bits, constant_key=expander.constant_key, **options)
     learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
@@ -813,7 +811,7 @@ def test_adagrad_squares_the_gradient_of_the_whole_example(name):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("bits", [1, 2, 10])
 def test_few_bits_and_no_constant(name, bits):
-    options = {"rate": 0.05} | NEEDED.get(name, {})
+    options = {"rate": 0.05} | NEEDED[name]
     loss = "hinge" if name in HINGE_ONLY else "logistic"
     stream = random_stream(5, 400, loss=loss, scales=False)
     exact = ADAPTIVE if name.startswith("adagrad") else EXACT if name in ("simplex", "smidas") else DOUBLE

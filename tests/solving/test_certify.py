@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from algorithm_options import UNSEEN_WEIGHS
 from crafted_models import put_together, split_into_parts
 from running import GD, shell
 from streams import CONSTANT
 from text_problems import SMOOTH, Data, weights_of
 
+from vwlite.algorithms.table import ALGORITHMS
 from vwlite.hashing import feature_hash
 from vwlite.model import read_model
 
@@ -30,14 +32,15 @@ def certified(vwlite, *arguments) -> dict:
     return results
 
 
+# Algorithms whose strength is that of a problem as it is; options of training, and of certifying.
 MODELS = {
+    **{
+        name: (["--l1", "0.1", *([] if row.defaults else ["-l", "0.01"])], [])
+        for name, row in ALGORITHMS.items()
+        if row.solves == "l1"
+    },
     "gd": ([], ["--l1", "0.1"]),
     "sgd": (["-l", "0.01"], ["--l1", "0.1"]),
-    "truncated-gradient": (["--l1", "0.1", "-l", "0.01"], []),
-    "l1-subgradient": (["--l1", "0.1", "-l", "0.01"], []),
-    "adagrad": (["--l1", "0.1"], []),
-    "adagrad-rda": (["--l1", "0.1"], []),
-    "smidas": (["--l1", "0.1", "-l", "0.01"], []),
     "ftrl": (["--l1", "6"], ["--l1", "0.1"]),
 }
 
@@ -74,10 +77,10 @@ def test_both_penalties_are_the_model_s(vwlite, at, algorithm):
     assert against["lower bound"] == pytest.approx(read_model("s").solved["objective"], rel=1e-9)
 
 
-@pytest.mark.parametrize("algorithm", ["l1-ball", "adagrad-ball", "simplex", "eg", "eg-pm"])
+@pytest.mark.parametrize("algorithm", [name for name, row in ALGORITHMS.items() if row.solves == "radius"])
 def test_a_ball_is_certified_by_its_radius(vwlite, at, algorithm):
     data = Data(1, "logistic")
-    features = ["--features", 7] if algorithm in ("simplex", "eg", "eg-pm") else []
+    features = ["--features", 7] if ALGORITHMS[algorithm].all_keys else []
     vwlite("train", "logistic", "--loss", "logistic", "--algorithm", algorithm, "--radius", 1.5, *features, "-l", 0.1,
            "--passes", 3, "--holdout-off", "-m", "m", "--quiet")
     w, b = weights_of("m")
@@ -87,7 +90,7 @@ def test_a_ball_is_certified_by_its_radius(vwlite, at, algorithm):
     rng = np.random.default_rng(1)
     for _ in range(200):
         other = rng.dirichlet(np.full(7, 0.2)) * 1.5
-        if algorithm not in ("simplex", "eg"):
+        if algorithm not in UNSEEN_WEIGHS:
             other *= rng.choice([-1, 1], 7) * rng.random()
         assert found["lower bound"] <= data.mean_loss("logistic", other, rng.normal())
     assert found["lower bound"] <= found["objective"]

@@ -4,13 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from algorithm_options import OPTIONS, usual_loss, words
 from running import finish, start
 from sklearn.datasets import dump_svmlight_file
 from slow_normalize import centered
-from test_battery import FORMS, OF_VW, OPTIONS, PAIRS
+from test_battery import FORMS, OF_VW, PAIRS
 
 from vwlite import SparseClassifier
 from vwlite.algorithms.losses import LOSSES
+from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model
 from vwlite.model.learners import restore
@@ -57,11 +59,6 @@ def write(folder, rows):
     return dense
 
 
-def words(options):
-    typed = {"--" + name.replace("_", "-"): [] if x is True else [x] for name, x in options.items()}
-    return [word for name, value in typed.items() for word in (name, *value)]
-
-
 def check(vwlite, folder, loss, options, passes=("--passes", "3")):
     """Columns have the weights that centered text gives them; the intercept has what is left."""
     dense = write(folder, draw(loss, classes=options.get("oaa", 0)))
@@ -94,22 +91,20 @@ def check(vwlite, folder, loss, options, passes=("--passes", "3")):
 
 @pytest.mark.parametrize(("algorithm", "loss"), PAIRS)
 def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
-    options = {"algorithm": algorithm} | OPTIONS.get(algorithm, {})
+    options = {"algorithm": algorithm} | OPTIONS[algorithm]
     if ALGORITHMS[algorithm].rate == "learning_rate":
         options |= {"learning_rate": 0.05}
     model = check(vwlite, tmp_path, loss, options)
-    continues = ("gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "pa", "pa-i", "pa-ii", "arow")
-    assert model.weights_only == (algorithm not in continues)
+    assert model.weights_only == ("w" not in dict(rule_class(ALGORITHMS[algorithm].rule).SLOT))
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form not in OF_VW and "normalize" not in FORMS[form][1]])
 def test_every_form(vwlite, tmp_path, form):
     algorithm, settings = FORMS[form]
-    options = {"algorithm": algorithm} | OPTIONS.get(algorithm, {}) | settings
+    options = {"algorithm": algorithm} | OPTIONS[algorithm] | settings
     if options.get("nonzeros"):
         options = {name: value for name, value in options.items() if name not in ("l1", "radius")} | {"nonzeros": 3}
-    losses = ALGORITHMS[algorithm].losses
-    check(vwlite, tmp_path, "logistic" if "logistic" in losses else losses[0], options)
+    check(vwlite, tmp_path, usual_loss(algorithm), options)
 
 
 # --- where the data come from -------------------------------------------------------------------
