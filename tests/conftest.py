@@ -3,15 +3,18 @@
 import os
 import shutil
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
 from batch import LOSSES
-from running import Shell
+from running import GD, Shell
 from text_problems import Data
 from tiers import mark_long
 
 import vwlite
+from vwlite.input import pipeline
+from vwlite.input.reader import read_blocks
 from vwlite.output.atomic import AtomicFile
 
 # A shell that runs the tests in the background, or nohup, has them ignore these, and then so would every program here.
@@ -54,6 +57,12 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def blocks_of(monkeypatch):
+    """Set the size of a block that is read."""
+    return lambda size: monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
+
+
+@pytest.fixture
 def at(folder):
     """One with an example of each kind of problem."""
     for loss in LOSSES:
@@ -74,3 +83,17 @@ def committed(monkeypatch, tmp_path):
 
     monkeypatch.setattr(AtomicFile, "commit", copied)
     return found
+
+
+@pytest.fixture
+def sample(folder):
+    """A folder with four lines in the file d.vw."""
+    Path("d.vw").write_text("1 |a x:1.5 y |b u\n-1 |a y:2 z |b v\n1 1 'tagged|a x |b u:0.5\n-1 |a z:1 |b w\n")
+    return folder
+
+
+@pytest.fixture
+def sample_model(vwlite, sample):
+    """Beside it `m`, a model of these lines."""
+    vwlite("train", *GD, "d.vw", "--loss", "logistic", "-m", "m", "--quiet")
+    return "m"

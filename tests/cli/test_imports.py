@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from vwlite.program import GROUPS
+
 ROOT = Path(__file__).parents[2]
 SOURCES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -127,6 +129,12 @@ def test_contributing_has_each_folder():
     folders = {p.parent for kind in ("*.py", "*.pyx") for place in places for p in place.glob(f"*/{kind}")}
     named = {ROOT / name for name in re.findall(r"^\| `([\w/]+)` \|", text, re.M)}
     assert named == folders - {ROOT / "vwlite/core"}
+
+
+def test_each_command_has_tests_of_its_name_in_its_folder():
+    found = {(path.parent.name, path.stem) for path in (ROOT / "tests").glob("*/test_*.py")}
+    named = {(folder, f"test_{name}") for group in GROUPS.values() for name, (folder, _) in group.items()}
+    assert named - found == {("evaluation", "test_worst")}  # which is in test_explain.py
 
 
 def test_the_core_imports_nothing_from_above():

@@ -1,10 +1,11 @@
-"""`vwlite completion install`: the file of each shell, and what the shell does with it."""
+"""`vwlite completion`: what is completed; the file of each shell, and what the shell does with it."""
 
 import re
 import shutil
 import subprocess
 
 import pytest
+import running
 
 PLACES = {
     "bash": ".local/share/bash-completion/completions/vwlite",
@@ -100,3 +101,35 @@ def test_the_shell_reads_it(vwlite, home, monkeypatch, shell):
     options = {"zsh": ["-f"], "fish": []}.get(shell, [])
     done = subprocess.run([program, *options, "-c", script], capture_output=True, text=True, check=True)
     assert re.fullmatch(OFFERED[shell], done.stdout), done
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("vwlite tr", {"train"}),
+        ("vwlite train --pass", {"--passes"}),
+        ("vwlite train --loss p", {"poisson"}),
+        ("vwlite train --algorithm t", {"truncated-gradient"}),
+        ("vwlite weights --to", {"--top"}),
+    ],
+)
+def test_completion(words, expected):
+    count = len(words.split()) - 1
+    done = running.shell('vwlite "$@"', COMP_WORDS=words, COMP_CWORD=str(count), _VWLITE_COMPLETE="bash_complete")
+    assert done.code == 0
+    assert {line.partition(",")[2] for line in done.out.splitlines()} == expected
+
+
+@pytest.mark.parametrize("words", ["vwlite train d", "vwlite train -m d", "vwlite info d"])
+def test_completion_of_file_names_is_left_to_the_shell(words):
+    count = str(len(words.split()) - 1)
+    done = running.shell("vwlite", COMP_WORDS=words, COMP_CWORD=count, _VWLITE_COMPLETE="bash_complete")
+    assert done.out == "file,d\n"
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_completion_scripts(name):
+    done = running.shell("vwlite", _VWLITE_COMPLETE=f"{name}_source")
+    if "not supported" in done.err:
+        pytest.skip(done.err)
+    assert "_VWLITE_COMPLETE" in done.out

@@ -10,7 +10,6 @@ import shlex
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -21,8 +20,7 @@ from sets import SETS
 from slow_tables import csv_as_vw, decided, json_as_vw
 
 from vwlite.core.tables.cells import number_of
-from vwlite.input import pipeline, table_text
-from vwlite.input.reader import read_blocks
+from vwlite.input import table_text
 from vwlite.input.schema import MISSING
 from vwlite.model import Model, read_model
 
@@ -47,12 +45,6 @@ def same_weights(one: str, other: str) -> None:
     assert arrays(a) == arrays(b)
     a.columns, b.columns, a.format, b.format = {}, {}, 1, 1
     assert a.header() == b.header()
-
-
-@pytest.fixture
-def in_blocks(monkeypatch):
-    """Read text in blocks of `size` bytes."""
-    return lambda size: monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
 
 
 @pytest.fixture
@@ -141,12 +133,12 @@ def test_training_on_the_text_that_convert_writes_is_the_same(vwlite, clicks, ex
 
 @pytest.mark.parametrize("size", [1, 2, 7, 30, 100])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_any_blocks_and_threads_give_the_same(vwlite, clicks, in_blocks, size, threads):
+def test_any_blocks_and_threads_give_the_same(vwlite, clicks, blocks_of, size, threads):
     rows = Random(size)
     lines = [f"{rows.randrange(2)},{i},C{i % 7},d,\"t{i % 3}\n{'x' * (i % 5)}\",u{i}\n" for i in range(60)]
     Path(clicks).write_text(CLICKS + "".join(lines))
     vwlite("train", *GD, clicks, *TYPED, "-m", "whole.model", "--threads", 1, "-p", "whole.txt")
-    in_blocks(size)
+    blocks_of(size)
     vwlite("train", *GD, clicks, *TYPED, "-m", "cut.model", "--threads", threads, "-p", "cut.txt")
     assert Path("whole.model").read_bytes() == Path("cut.model").read_bytes()
     assert Path("whole.txt").read_text() == Path("cut.txt").read_text()
@@ -204,7 +196,7 @@ def criteo(rows: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_a_first_line_of_data_is_not_a_header(vwlite, at, in_blocks):
+def test_a_first_line_of_data_is_not_a_header(vwlite, at, blocks_of):
     text = criteo(60)
     Path("a.tsv").write_text(text)
     names = ", ".join(x or "''" for x in text.split("\t")[:6])
@@ -220,7 +212,7 @@ def test_a_first_line_of_data_is_not_a_header(vwlite, at, in_blocks):
     assert "columns: label c1; numeric c2, c3, c4" in err and "number of examples = 60\n" in err
     vwlite("train", *GD, "a.tsv", "--columns", ",".join(roles), "--label", "c1", *LOGISTIC, "-m", "named.model")
     assert Path("m").read_bytes() == Path("named.model").read_bytes()
-    in_blocks(50)
+    blocks_of(50)
     vwlite(*run, "-m", "cut.model")
     assert Path("m").read_bytes() == Path("cut.model").read_bytes()
     # The model knows it: of the same kind of files, also when it is continued.
@@ -261,20 +253,6 @@ def test_what_is_a_header(vwlite, at, line, names):
     assert "looks like data" not in vwlite("train", *GD, "a.csv", "--label", line.split(",")[-1], code=None).err
     err = vwlite("train", *GD, "a.csv", "--label", "target", code=65).err
     assert ("looks like data" in err) is not names
-
-
-def test_without_a_header_the_first_row_counts(vwlite, at):
-    Path("a.csv").write_text("\n  \n1,x,2\n-1,y,3\n")
-    run = ["a.csv", "--no-header", "--label", "c1"]
-    assert vwlite("convert", *run).out == "1 |c2 c2=x |c3 c3:2\n-1 |c2 c2=y |c3 c3:3\n"
-    assert vwlite("convert", *run, "--drop", "c2", "--tag", "c3").out == "1 '2|\n-1 '3|\n".replace("|", " |")
-    Path("a.csv").write_text('1,x "y"\n')
-    said = "a.csv:1:1: the first line is not a valid row: a quote inside of a cell that does not begin with one: quote "
-    assert vwlite("convert", *run, code=65).err.startswith(said)
-    Path("a.csv").write_text("1,x\n1\n")
-    assert "a.csv:2:1: a row of 1 cells, but there are 2 columns" in vwlite("convert", *run, code=65).err
-    Path("a.csv").write_text("")
-    assert vwlite("convert", *run).out == ""
 
 
 @pytest.mark.parametrize("name", ["x.tsv", "x.TSV.gz", "x.txt"])
@@ -544,7 +522,7 @@ TIMES = (
 )
 
 
-def test_times_become_hour_weekday_and_month(vwlite, at, in_blocks):
+def test_times_become_hour_weekday_and_month(vwlite, at, blocks_of):
     Path("a.csv").write_text(TIMES)
     run = ["--label", "y", "--time", "at"]
     text = vwlite("convert", "a.csv", *run).out
@@ -565,7 +543,7 @@ def test_times_become_hour_weekday_and_month(vwlite, at, in_blocks):
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert vwlite("convert", "a.jsonl", *run).out == text
     assert vwlite("predict", "a.jsonl", "-m", "m").out == found
-    in_blocks(9)
+    blocks_of(9)
     vwlite("train", *GD, "a.csv", *run, "-q", "at,c", "-m", "cut.model")
     assert Path("cut.model").read_bytes() == Path("m").read_bytes()
     for to in ("python", "c", "sql"):  # what they read is the VW text of `convert`, or its features
@@ -725,7 +703,7 @@ BAD_ROWS = [
 
 
 @pytest.mark.parametrize(("text", "line", "column", "words"), BAD_ROWS)
-def test_bad_rows_say_where_they_are(vwlite, at, text, line, column, words, in_blocks):
+def test_bad_rows_say_where_they_are(vwlite, at, text, line, column, words, blocks_of):
     Path("a.csv").write_text(text)
     typed = ["--label", "y", "--categorical", "b", "--numeric", "a"]
     said = f"a.csv:{line}:{column}: {words}"
@@ -734,7 +712,7 @@ def test_bad_rows_say_where_they_are(vwlite, at, text, line, column, words, in_b
     found = vwlite("train", *GD, "a.csv", *typed, *skipping, "-m", "m").err
     assert f"{said} (skipped)\n" in found and Path("bad").read_text()
     for size in (1, 5):
-        in_blocks(size)
+        blocks_of(size)
         assert vwlite("train", *GD, "a.csv", *typed, code=65).err.splitlines()[-1] == said
 
 
@@ -762,18 +740,9 @@ def test_bytes_that_are_not_utf8(vwlite, at):
     assert err.splitlines()[-1] == "a.csv:1:1: the header is not UTF-8: convert the file"
 
 
-def test_a_bad_row_is_skipped_up_to_the_end_of_its_line(vwlite, at):
-    Path("a.csv").write_text('y,a\n1,x\n1,"x\n1,y\n1,q"q\n1,z\n')
-    out = vwlite("convert", "a.csv", "--label", "y", "--on-error", "skip").out
-    # The quote of row 3 is closed in row 5, behind which there is text.
-    assert out == "1 |a a=x\n1 |a a=z\n"
-    Path("a.csv").write_text('y,a\n1,x\n1,"x\n1,y\n1,z\n')
-    assert vwlite("convert", "a.csv", "--label", "y", "--on-error", "skip").out == "1 |a a=x\n1 |a a=y\n1 |a a=z\n"
-
-
-def test_a_quote_that_is_open_for_too_long(vwlite, at, in_blocks, monkeypatch):
+def test_a_quote_that_is_open_for_too_long(vwlite, at, blocks_of, monkeypatch):
     monkeypatch.setattr(table_text, "MAX_LINE", 100)
-    in_blocks(20)
+    blocks_of(20)
     Path("a.csv").write_text('y,a\n1,x\n1,"x\n' + "1,y\n" * 60)
     err = vwlite("train", *GD, "a.csv", "--label", "y", code=65).err
     assert "a.csv:3:1: a record is longer than 0 MiB: a quote that opens on this line is not closed, perhaps\n" in err
@@ -848,11 +817,6 @@ def test_ngram_is_not_for_text_without_columns(vwlite, at, name, text, form):
         assert vwlite("train", *GD, name, *typed, "--format", form, code=2).err == (
             f"{typed[0]} is for tables, and --format {form} has no columns: leave one of them out\n"
         )
-
-
-def test_the_index_of_pandas_can_be_dropped(vwlite, at):
-    Path("a.csv").write_text(",y,a\n0,1,2\n")
-    assert vwlite("convert", "a.csv", "--label", "y", "--drop", "").out == "1 |a a:2\n"
 
 
 MANY = "9" * 5000  # digits: Python makes no int of them
@@ -973,37 +937,6 @@ def test_dialects_without_sense_are_refused(vwlite, at, typed, words):
     assert words in vwlite("convert", "a.csv", "--label", "y", *typed, code=2).err or typed[-1] == "vw"
 
 
-def test_blanks_before_a_quote_are_ignored(vwlite, at):
-    Path("a.csv").write_text('"Index", "Height(Inches)", "Weight(Pounds)"\n1, 65.78, 112.99\n2, 71.52, "136.49" \n')
-    found = vwlite("convert", "a.csv", "--label", "Weight(Pounds)", "--drop", "Index", "--quiet").out
-    assert found == "112.99 |Height(Inches) Height(Inches):65.78\n136.49 |Height(Inches) Height(Inches):71.52\n"
-
-
-def test_columns_without_a_name_and_without_a_cell_are_none(vwlite, at):
-    """Spreadsheets write them, and the spam.csv of Kaggle has them."""
-    Path("a.csv").write_text('y,t,,,\nham,Going home,,,\nspam,Win cash, ,,\nham,"Nah, no",,,\n')
-    Path("b.csv").write_text('y,t\nham,Going home\nspam,Win cash\nham,"Nah, no"\n')
-    typed = ["--label", "y", "--text", "t"]
-    expected = vwlite("convert", "b.csv", *typed).out
-    assert vwlite("convert", "a.csv", *typed).out == vwlite("convert", "a.csv", *typed, "--drop", "").out == expected
-    for name in "ab":
-        vwlite("train", f"{name}.csv", *typed, "--labels", "ham,spam", "-m", name, "--algorithm", "gd", "--quiet")
-    predictions = {vwlite("predict", "-m", model, f"{name}.csv", "--quiet").out for model in "ab" for name in "ab"}
-    assert len(predictions) == 1
-    assert json.loads(vwlite("describe", "a.csv", *typed, "--json").out)["rows"] == 3
-    Path("a.csv").write_text("y,t,,\n1,x,,a\n")
-    assert "has no name" in vwlite("convert", "a.csv", *typed, code=65).err
-    assert vwlite("convert", "a.csv", *typed, "--drop", "", "--quiet").out == "1 |t x\n"
-
-
-def test_a_bar_between_cells_is_guessed_in_words(vwlite, at):
-    for name, given in (("a.csv", []), ("a", ["--format", "csv"])):
-        Path(name).write_text("size|age|sold\n1.5|30|1\n2.5|40|0\n")
-        said = vwlite("convert", name, *given, "--label", "sold", code=65).err
-        assert "no such column; the only one is size|age|sold: if | is the delimiter, add --delimiter '|'" in said
-    assert vwlite("convert", "a", *given, "--label", "sold", "--delimiter", "|").out.startswith("1 |size size:1.5 ")
-
-
 @pytest.mark.parametrize("text", ['[{"y":1,"a":30},{"y":0}]\n', '[\n  {\n    "y": 1\n  }\n]\n', " [ ]", "\ufeff[{}"])
 @pytest.mark.parametrize("given", [[], ["--format", "jsonl"]])
 def test_a_json_array_is_told_from_json_lines(vwlite, at, text, given):
@@ -1114,16 +1047,6 @@ def test_json_that_is_not_utf8(vwlite, at):
     Path("a.jsonl").write_bytes(b'{"y": 1, "a": "caf\xe9"}\n')
     err = vwlite("train", *GD, "a.jsonl", "--label", "y", code=65).err
     assert err.splitlines()[-1] == "a.jsonl:1:19: a byte that is not UTF-8: convert the file"
-
-
-def test_types_may_differ_from_line_to_line(vwlite, at):
-    rows = ['{"y": 1, "zip": 123}', '{"y": 1, "zip": "x1"}', '{"y": true, "zip": ["a", "b"]}', '{"zip": null}']
-    Path("a.jsonl").write_text("\n".join(rows))
-    assert vwlite("convert", "a.jsonl", "--label", "y").out == (
-        "1 |zip zip:123\n1 |zip zip=x1\n1 |zip zip=a zip=b\n|\n"
-    )
-    out = vwlite("convert", "a.jsonl", "--label", "y", "--categorical", "zip").out
-    assert out.startswith("1 |zip zip=123\n")
 
 
 def test_a_model_with_columns_that_cannot_be(vwlite, clicks):

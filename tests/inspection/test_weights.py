@@ -142,3 +142,37 @@ def test_a_name_that_two_indices_have_shows_both(vwlite):
 def test_options_that_mean_nothing_together(vwlite, options):
     vwlite("train", *GD, "data", "--names", "-m", "m", "--quiet")
     vwlite("weights", "m", *options, code=2)
+
+
+def rows(text):
+    return [(int(index), float(weight)) for index, weight in (line.split("\t") for line in text.splitlines())]
+
+
+def test_weights_fall_and_read_back_exactly(vwlite, sample_model):
+    with np.load("m", allow_pickle=False) as arrays:
+        stored = dict(zip(arrays["keys"].tolist(), arrays["weights"].tolist(), strict=True))
+    found = rows(vwlite("weights", "m", "--all").out)
+    assert dict(found) == stored and len(found) == len(stored)
+    assert found == sorted(found, key=lambda row: (-abs(row[1]), row[0]))
+    assert rows(vwlite("weights", "m", "--top", "2").out) == found[:2]
+    assert vwlite("weights", "m").out == vwlite("weights", "m", "--top", "20").out
+
+
+def test_weights_leave_zeros_out_unless_all_are_requested(vwlite, sample_model):
+    command = "train d.vw --algorithm truncated-gradient --l1 0.05 --period 4 -m t --quiet"
+    vwlite(*command.split())
+    every, some = (rows(vwlite("weights", "t", *more).out) for more in (["--all"], []))
+    assert 0 < len(some) <= len(every)
+    assert some == [row for row in every if row[1]]
+
+
+def test_weights_of_features_by_name(vwlite, sample_model):
+    stored = dict(rows(vwlite("weights", "m", "--all").out))
+    done = vwlite("weights", "m", "--feature", "a^x", "--feature", "b^never seen\x1b")
+    first, second = (line.split("\t") for line in done.out.splitlines())
+    assert int(first[0]) == feature_hash(b"x", b"a")
+    assert float(first[1]) == stored[int(first[0])] != 0
+    assert first[2] == "a^x"
+    assert second[1:] == ["unknown", "b^never seen\x1b"]
+    assert done.err == "b^never seen\\x1b: m has no such feature: unseen in training, or its weight is zero\n"
+    assert "cannot be used together" in vwlite("weights", "m", "--top", "1", "--all", code=2).err

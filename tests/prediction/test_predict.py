@@ -1,24 +1,67 @@
-"""`vwlite predict`: lines without a finite prediction, the formats of the output, the line of progress."""
+"""`vwlite predict`: the same however the lines arrive, each answered at once, finite or not, in each format."""
 
 import csv
 import io
 import json
 import math
-from functools import partial
+import os
+import select
 from pathlib import Path
 
 import pytest
-from running import GD, shell
-
-from vwlite.input import pipeline
-from vwlite.input.reader import read_blocks
+from lines import text, write
+from running import GD, PATIENT, finish, shell, start
 
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def write(name, text):
-    Path(name).write_text(text)
-    return name
+# --- lines as they arrive --------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(vwlite):
+    """A model; beside it data, and more of it."""
+    write("data", text(1, 100))
+    write("much", text(2, 1000))
+    vwlite("train", *GD, "data", "-m", "model", "--quiet")
+    return "model"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("line", "reply"), [(b"1 'a|a x\n", b" a\n"), (b"|a x y\n", b"\n"), (b"1 3:1 5:2\n", b"\n"), (b"3:1\n", b"\n")]
+)
+def test_a_line_is_answered_before_the_next_one_comes(model, threads, line, reply):
+    process = start("predict", "-m", model, "--threads", threads)
+    try:
+        for _ in range(3):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENT)[0], "no answer"
+            answer = os.read(process.stdout.fileno(), 1000)
+            assert answer.endswith(reply)
+            float(answer.split()[0])
+        assert finish(process).code == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("option", ["-p", "-r"])
+@pytest.mark.parametrize("lines", [[b"\n"], [b"|a x\n", b" \t\r\n", b"|a x\n"], [b"2:1\n", b"\n", b"# a comment\n"]])
+def test_a_blank_line_is_answered_with_an_empty_one(model, lines, option):
+    process = start("predict", "-m", model, *((option, "-") if option == "-p" else ("-p", os.devnull, "-r", "-")))
+    try:
+        for line in lines:
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert select.select([process.stdout], [], [], PATIENT)[0], "no answer"
+            answer = os.read(process.stdout.fileno(), 1000)
+            assert answer == b"\n" if line.strip()[:1] in (b"", b"#") else float(answer)
+        assert finish(process).code == 0
+    finally:
+        process.kill()
+        process.wait()
 
 
 # --- predictions that are not finite ---------------------------------------------------------
@@ -43,14 +86,14 @@ def test_a_line_without_a_finite_prediction_ends_the_run_with_its_place(vwlite, 
 
 @pytest.mark.parametrize(("size", "threads"), [(1 << 20, 2), (30, 1), (30, 3)])
 def test_a_line_without_a_finite_prediction_is_skipped_as_other_bad_lines(
-    vwlite, products, monkeypatch, size, threads
+    vwlite, products, blocks_of, size, threads
 ):
     lines = ["1 't1| a b:2", HOSTILE, "-1 't3| b:3", "", "bad", "| a", f"1 {HOSTILE}", "1 't7| b"]
     at = {1: 1, 4: 1, 6: 1}
     write("d", "\n".join(lines))
     good = "\n".join(line for i, line in enumerate(lines) if i not in at)
     expected = vwlite("predict", "-m", "m", write("good", good), "--report", "r1")
-    monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=size))
+    blocks_of(size)
     typed = ("-m", "m", "d", "--threads", threads, "--on-error", "skip", "--rejects", "rejects", "--report", "r2")
     done = vwlite("predict", *typed, "-r", "raw")
     rest = iter(expected.out.splitlines())
@@ -219,12 +262,12 @@ def test_csv_has_a_header_even_without_rows_and_text_has_none(vwlite):
     assert "text" in vwlite("predict", "-m", "m", "d", "--output-format", "tsv", code=2).err
 
 
-def test_rows_are_the_same_however_the_data_arrives(vwlite, monkeypatch):
+def test_rows_are_the_same_however_the_data_arrives(vwlite, blocks_of):
     write("d", "".join(f"{i % 2 * 2 - 1} 'tag{i}|a x:{i % 7} y{i % 3}\n" for i in range(200)))
     vwlite("train", *GD, "d", "--loss", "logistic", "-m", "m", "--quiet")
     typed = ("predict", "-m", "m", "d", "--quiet", "--output-format", "csv")
     expected = vwlite(*typed).out
-    monkeypatch.setattr(pipeline, "read_blocks", partial(read_blocks, block_size=64))
+    blocks_of(64)
     for threads in (1, 3):
         assert vwlite(*typed, "--threads", threads).out == expected
     assert expected.count("\n") == 201

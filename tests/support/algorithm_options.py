@@ -60,3 +60,11 @@ def usual_loss(algorithm: str) -> str:
     """Logistic loss, for the algorithms that take it."""
     losses = ALGORITHMS[algorithm].losses
     return "logistic" if "logistic" in losses else losses[0]
+
+
+# As typed, with a rate at which the squared loss does not diverge.
+TYPED = {
+    name: words(OPTIONS[name] | taken(row, {"learning_rate": 0.05}))
+    + ([] if "squared" in row.losses else ["--loss", row.losses[0]])
+    for name, row in ALGORITHMS.items()
+}

@@ -173,9 +173,3 @@ def test_the_baseline_stands_beside_the_loss(vwlite, tmp_path):
     assert found["out-of-fold accuracy of the baseline"] == 0.75
     assert "average loss = " in (predicted := vwlite("predict", "-m", tmp_path / "m", data).err)
     assert "(baseline 0.562335)" in predicted
-
-
-def test_check_takes_the_labels_that_train_takes(vwlite, lines, tmp_path):
-    assert "every line valid" in vwlite("check", write(tmp_path / "t.vw", words_of(lines, "ham", "spam"))).out
-    bad = write(tmp_path / "bad.vw", ["a |x\n", "b |x\n", "c |x\n"])
-    assert "third word" in vwlite("check", bad, code=1).out

@@ -40,29 +40,10 @@ def test_labels_that_are_not_classes(vwlite, tmp_path, options, line, message):
     done = vwlite("predict", "-m", model, file, "--report", tmp_path / "report")  # no fault there: as good as no label
     assert len(done.out.splitlines()) == 4
     assert json.loads((tmp_path / "report").read_text())["results"]["unlabelled examples"] == 1
-
-
-@pytest.mark.parametrize(("options", "line", "message"), BAD)
-def test_check_finds_the_labels_that_train_finds(vwlite, tmp_path, options, line, message):
-    file = tmp_path / "data.vw"
-    file.write_text(f"1 |f a\n2 |f b\n \t{line}\n1 |f c\n")
     done = vwlite("check", file, *options.split(), code=1)
     assert done.out == f"{file}:3:3: {message}\n{file}: data, 4 lines, 1 bad line\n"
     file.write_text("1 |f a\n2 |f b\n |f c\n")
     assert vwlite("check", file, *options.split()).out == f"{file}: data, 3 lines, every line valid\n"
-
-
-def test_check_counts_the_classes_of_all_files_together(vwlite, tmp_path):
-    """As training from them does."""
-    one, two = tmp_path / "one.vw", tmp_path / "two.vw"
-    one.write_text("red |f a\ngreen |f b\n")
-    two.write_text("green |f a\nblue |f b\n")
-    options = ["--classes", "auto", "--oaa"]
-    assert vwlite("check", one, two, *options, 3).out.count("every line valid") == 2
-    message = f"{two}:2:1: label 'blue' is a new class, but --oaa 2 allows only red, green\n"
-    assert message in vwlite("check", one, two, *options, 2, code=1).out
-    assert vwlite("train", *GD, one, two, *options, 2, "--quiet", code=65).err == message
-    vwlite("check", two, *options, 2)
 
 
 def text_of(seed, lines, names=("red", "green", "blue")):
