@@ -88,6 +88,9 @@ try:
 	@echo "# What it looks at: the largest weights."
 	$(BIN)/vwlite weights $(DEMO)/model --top 10
 
+# All that hypothesis can draw, of which `make test` takes a third.
+test-long sanitize portable: export VWLITE_TEST_ALL := 1
+
 # Tests share nothing, so two of them run at a time; WORKERS=0 is one after the other, in this process.
 WORKERS := 2
 test: lint
@@ -95,7 +98,7 @@ test: lint
 	@echo "\`make test-long\` runs the tests that this leaves out: before a release, and after a change to what they test"
 
 test-long: $(INSTALLED)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m long
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'long or hypothesis'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

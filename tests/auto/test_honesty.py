@@ -42,6 +42,7 @@ def loss_of(name: str, scores, y, h) -> float:
     return float(np.average([kinds[name].value(p, label) for p, label in zip(scores, y, strict=True)], weights=h))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kinds", KINDS)
 @pytest.mark.parametrize("form", ["categories", "numbers"])
 @pytest.mark.parametrize("problem", ["logistic", "squared", "poisson", "importances"])

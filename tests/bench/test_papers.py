@@ -24,8 +24,9 @@ def run(folder: Path, *options: object) -> Any:
     return start("papers", "--quick", "--jobs", "1", "--out", folder, *options)
 
 
-def test_figures_of_drawn_data_are_made_and_others_left_out(tmp_path: Path) -> None:
-    out, names = tmp_path / "out", ["l1-4", "l1-5", "l1-6", "scd-arcene"]
+@pytest.mark.parametrize("names", [["l1-4", "l1-5"], pytest.param(["l1-6", "scd-arcene"], marks=pytest.mark.long)])
+def test_figures_of_drawn_data_are_made_and_others_left_out(tmp_path: Path, names: list[str]) -> None:
+    out = tmp_path / "out"
     done = run(out, "--data", tmp_path, "--only", *names, "scd-reuters")
     assert f"scd-reuters: left out, as there is no rcv1.train.libsvm.gz in {tmp_path}" in done.stderr
     found = json.loads((out / "papers.json").read_text())["figures"]

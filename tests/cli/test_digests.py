@@ -49,11 +49,12 @@ def test_the_list_is_one_of_models():
     assert all(any(name.startswith(f"train {algorithm} ") for name in names) for algorithm in ALGORITHMS)
 
 
-def test_without_the_instructions_of_late_processors():
+def test_without_the_instructions_of_late_processors_and_on_one_core():
     """Those that the C library, NumPy and the linear algebra of NumPy choose their code by."""
     environment = {"GLIBC_TUNABLES": HIDDEN} | PLAIN
     libm = [run(["-c", LIBM], more) for more in ({}, environment)]
-    assert run([str(DIGESTS)], environment) == here()
+    one_core = ("taskset", "-c", str(min(os.sched_getaffinity(0)))) if shutil.which("taskset") else ()
+    assert run([str(DIGESTS)], environment, before=one_core) == here()
     if libm[0] == libm[1]:
         pytest.skip("the C library computes the same either way: it has no say here")
 
@@ -70,9 +71,3 @@ def test_no_compiled_module_calls_the_functions_of_the_c_library():
         called[path] = [found[1] for found in CHOSEN.finditer(done.stdout)]
     assert {path: names for path, names in called.items() if names and path.parent.name != "vw"} == {}
     assert any(names for path, names in called.items() if path.parent.name == "vw")
-
-
-@pytest.mark.skipif(not shutil.which("taskset"), reason="there is no taskset")
-def test_on_one_core():
-    core = min(os.sched_getaffinity(0))
-    assert run([str(DIGESTS)], {}, before=("taskset", "-c", str(core))) == here()

@@ -6,9 +6,9 @@ from math import isnan, nan
 import numpy as np
 import pytest
 import slow_rules
+from algorithm_options import OPTIONS
 from batches import Line, batch_of
 from streams import CONSTANT, random_stream
-from test_battery import OPTIONS
 
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS
@@ -35,7 +35,7 @@ def stream_of(seed, lines=400, classes=K):
 
 def learner_of(rule, loss="logistic", *, oaa=K, bits=BITS, holdout_period=7, learn=True, **options):
     loss = loss if loss in ALGORITHMS[rule].losses else "hinge"
-    settings = replace(Settings.of(rule), loss=loss, bits=bits, oaa=oaa, **(OPTIONS.get(rule, {}) | options))
+    settings = replace(Settings.of(rule), loss=loss, bits=bits, oaa=oaa, **(OPTIONS[rule] | options))
     return make_learner(
         settings, learn=learn, holdout_period=holdout_period, predictions=True, raw_predictions=True
     )

@@ -7,6 +7,7 @@ import pytest
 from batches import Line, batch_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import drawn
 
 from vwlite.core.data.expand import CONSTANT_HASH, Expander
 from vwlite.core.data.interactions import concrete
@@ -100,7 +101,7 @@ PATTERNS = st.lists(
 FILTERS = st.sampled_from([b"", b"", b"a", b"bc", b"abd", b"\xe9 "])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=drawn(400), deadline=None)
 @given(SPANS, PATTERNS, FILTERS, FILTERS, FILTERS, st.sampled_from([32, 18, 1]), st.booleans())
 def test_expands_as_the_rules_say(spans, patterns, keep, ignore, ignore_linear, bits, constant):
     filters = {"keep": keep, "ignore": ignore, "ignore_linear": ignore_linear}

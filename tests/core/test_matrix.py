@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import drawn
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.tables.matrix import Matrix, column_hashes
@@ -37,7 +38,7 @@ def contents(batch):
     return {name: getattr(batch, name).tolist() for name in ARRAYS} if len(batch) else {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(MATRICES, st.sampled_from([np.int32, np.int64]), st.sampled_from([np.float32, np.float64]), st.booleans())
 def test_a_batch_is_that_of_the_text(dense, index, kind, hash_all):
     label = np.arange(len(dense), dtype=np.float64) - 1
@@ -152,7 +153,7 @@ def test_a_fault_is_found_anywhere_in_a_large_matrix(kind):
     assert fault_of(matrix) is fault_of(dense) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(st.data(), st.sampled_from([np.int32, np.int64]), st.sampled_from([np.float32, np.float64]), st.booleans())
 def test_columns_in_any_order_are_added_up_as_scipy_does(data, index, kind, hash_all):
     width = data.draw(st.integers(1, 6))

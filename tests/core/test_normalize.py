@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_normalize import MOST_DENSE, added_up, centered, normalized
 from test_expand import PATTERNS, SPANS, expanded, slow_expand, slow_terms
+from tiers import drawn
 
 import vwlite.core.data.expand as expand
 from vwlite.core.data.expand import CONSTANT_HASH, Expander
@@ -41,7 +42,7 @@ def same(found, expected):
     assert np.array_equal(np.signbit(found[1]), np.signbit(expected[1]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(st.lists(FEATURES, min_size=1, max_size=4), st.sampled_from(["l2", "log"]))
 def test_agrees_with_numpy(examples, name):
     normalizer = Normalizer(name)
@@ -121,7 +122,7 @@ def test_refuses_what_it_cannot_do():
 # --- in the expander -----------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(SPANS, PATTERNS, st.sampled_from([b"", b"a", b"bc"]), st.sampled_from([32, 18, 2]), st.booleans(),
        st.sampled_from(["l2", "log"]))
 def test_interactions_come_first_and_the_intercept_is_apart(spans, patterns, ignore_linear, bits, constant, name):

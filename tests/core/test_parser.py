@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from parsing import agree, exact, examples_of, parsed
 from slow_parser import BLANK, EXAMPLE, REJECTED, Example, SlowParser
+from tiers import drawn
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.lines_fast import delimiters_of, hashes_of, values_of
@@ -95,14 +96,14 @@ options = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=drawn(600), deadline=None)
 @given(texts(vw_lines()), options, st.sampled_from([1, 2]))
 @example(b"\xef\xbb\xbf", {}, 1)
 def test_vw_text_agrees_with_the_slow_parser(text, options, first_line):
     agree(text, "vw", first_line, **options)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=drawn(600), deadline=None)
 @given(texts(libsvm_lines()), options, st.sampled_from([1, 2]))
 def test_libsvm_text_agrees_with_the_slow_parser(text, options, first_line):
     agree(text, "libsvm", first_line, **options)
@@ -111,13 +112,13 @@ def test_libsvm_text_agrees_with_the_slow_parser(text, options, first_line):
 CLASSES = [{"limit": 3, "numbers": True}, {"limit": 3, "names": ["-1", "0.5", "x"]}, {"limit": 2, "grows": True}]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=drawn(400), deadline=None)
 @given(texts(vw_lines()), st.sampled_from(["vw", "libsvm"]), st.booleans(), st.booleans(), st.sampled_from(CLASSES))
 def test_labels_that_are_classes_agree_with_the_slow_parser(text, format, lenient, stop, classes):
     agree(text, format, lenient_labels=lenient, stop_at_fault=stop, classes=classes)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=drawn(600), deadline=None)
 @given(st.lists(garbage, max_size=6).map(b"\n".join), st.sampled_from(["vw", "libsvm"]), st.booleans())
 def test_any_bytes_at_all(text, format, stop):
     agree(text, format, stop_at_fault=stop)
@@ -194,7 +195,7 @@ def check_number(token: str) -> None:
     assert struct.pack("f", number(token.encode(), True)) == single.tobytes(), token
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=drawn(2000), deadline=None)
 @given(
     st.text("0123456789", max_size=25),
     st.text("0123456789", max_size=25),
@@ -207,14 +208,14 @@ def test_numbers_are_those_of_python(whole, fraction, sign, exponent):
             check_number(token)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=drawn(1000), deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 25))
 def test_printed_doubles_are_read_back(x, precision):
     for token in (repr(x), f"{x:.{precision}g}", f"{x:.{precision}e}", f"{x:.{precision}f}"):
         check_number(token)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=drawn(1000), deadline=None)
 @given(st.integers(0, 0x7F7FFFFE), st.sampled_from(["", "1", "0" * 20 + "1", "0" * 900 + "1", "0" * 900]))
 @example(0, "")  # half of the smallest subnormal
 @example(0x7F7FFFFE, "1")

@@ -11,6 +11,7 @@ import pytest
 import slow_rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiers import drawn
 
 from vwlite.projection import SparseBall, project_l1, project_simplex
 
@@ -109,7 +110,7 @@ NUMBERS = st.one_of(st.floats(-10, 10), st.integers(-3, 3).map(float), st.sample
 TRIPLES = st.lists(st.tuples(NUMBERS, st.sampled_from([0.25, 0.5, 1.0, 1.7, 4.0])), max_size=40)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=drawn(300))
 @given(
     TRIPLES,
     st.one_of(st.floats(1e-3, 60), st.sampled_from([0.5, 1.0, 2.0, 3.0])),

@@ -28,6 +28,7 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
+from tiers import drawn
 
 ROWS = 9001  # more than two batches, and more than a row group
 LOGISTIC = ["--loss", "logistic", "--labels", "0,1"]
@@ -101,7 +102,7 @@ def batch_of(table, offset=0):
     return [list(array) for array in arrays], bool(len(batch.distinct)), batch
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 @given(COLUMN, COLUMN, st.booleans(), st.integers(0, 20), st.sampled_from([pa.int8(), pa.uint32(), pa.int64()]))
 def test_a_dictionary_gives_the_features_of_its_words(first, second, with_plain, offset, index):
     plain, coded = {"n": pa.array(range(40))}, {"n": pa.array(range(40))}
@@ -136,7 +137,7 @@ def test_numbered_features_give_the_model_of_csv(vwlite, at, extra):
     assert Path("p").read_bytes() == Path("csv.txt").read_bytes()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 @given(st.one_of(st.floats(), st.integers(-(2**70), 2**70).map(float), st.floats(0, 1, width=32)))
 def test_a_number_as_a_label_has_the_text_of_pyarrow(x):
     for kind in (pa.float64(), pa.float32()):

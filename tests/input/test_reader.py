@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import standard_input
+from tiers import drawn
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
@@ -68,7 +69,7 @@ def scratch(tmp_path_factory):
 lines = st.binary(max_size=300) | st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\0", b"1 |a b\n"])).map(b"".join)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=drawn(150))
 @given(data=lines, block_size=st.integers(1, 400), kind=st.sampled_from(list(COMPRESS)))
 def test_blocks_are_the_input_in_whole_lines(scratch, data, block_size, kind):
     data = b"-" + data  # no continuation can be magic bytes
@@ -109,7 +110,7 @@ def test_blocks_stay_small_whatever_a_few_bytes_expand_to(scratch, kind):
     assert size == len(data)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=drawn(200))
 @given(data=st.binary() | st.integers(0, 2000).map(lambda n: b"\n" * n), skip=st.integers(0, 40))
 def test_lines_are_counted(data, skip):
     assert count_lines(data) == data.count(b"\n")
@@ -241,7 +242,7 @@ def test_after_a_damaged_source_the_next_one_is_read(tmp_path):
 # --- lines without end ---------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=drawn(200))
 @given(
     sizes=st.lists(st.integers(0, 60), max_size=12),
     block_size=st.integers(1, 100),

@@ -6,14 +6,23 @@ argument, `pytest.mark.pairwise("name")`, share one table, in which the name of 
 meet in one of these tests, not in each.
 
 `pytest.mark.third`: of three cases in a row one, the first, second and third in turn; at least one of each test.
+
+`drawn(count)`: a third of the examples of a test that hypothesis draws, others in each run; all in `make test-long`.
 """
 
+import os
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from itertools import combinations_with_replacement
 
 import pytest
+
+ALL = os.environ.get("VWLITE_TEST_ALL") == "1"
+
+
+def drawn(count: int) -> int:
+    return count if ALL else count // 3
 
 
 def table(rows: Sequence[Mapping[str, Hashable]]) -> list[int]:
