@@ -75,12 +75,19 @@ def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
     values = {"--update": "cmd", "--feature-weights": "w.txt", "--loss": loss_refused}
     (tmp_path / "d.vw").write_text("1 | a\n")
     rest = [tmp_path / "d.vw", "--algorithm", name, *(word for n in a.required for word in (option_name(n), "1"))]
+    if a.required:
+        said = vwlite("train", tmp_path / "d.vw", "--algorithm", name, code=2).err
+        assert said == f"--algorithm {name} needs {option_name(a.required[0])}\n"
     refused = named(sections(vwlite("algorithms", name).out)["Refuses"])
+    takers = {option_name(n): [b.name for b in ALGORITHMS.values() if n in b.options] for n in SPECS}
+    whys = {option: f"it is an option of {', '.join(names)}" for option, names in takers.items() if names}
+    whys |= {option_name(n): why for n, why in a.instead.items()}
     for option in set(refused) - {"--algorithm", *(option_name(n) for n in a.options)}:
         loss = [] if option == "--loss" else ["--loss", a.losses[0]]
         value = [] if option in FLAGS else [values.get(option, "1")]
         said = vwlite("train", *rest, *loss, option, *value, code=2).err
         assert option in said and f"--algorithm {name}" in said
+        assert option not in whys or said == f"{option} has no effect with --algorithm {name}: {whys[option]}\n"
 
 
 @pytest.mark.parametrize("name", CHOICES)

@@ -183,66 +183,25 @@ MEANINGLESS = {
     "--algorithm l1-ball": "--algorithm l1-ball needs --radius",
     "--algorithm l1-ball --radius 1 --l1 1": "--l1 has no effect with --algorithm l1-ball: "
     "the --radius of the ball is the regularization strength",
-    "--algorithm truncated-gradient --radius 1": "--radius has no effect with --algorithm truncated-gradient: "
-    "its regularization strength is --l1",
-    "--algorithm simplex": "--algorithm simplex needs --radius",
-    "--algorithm simplex --radius 1 --l1 1": "--l1 has no effect with --algorithm simplex: "
-    "the sum of its weights is --radius; use --algorithm l1-ball, whose radius can shrink",
-    "--algorithm eg": "--algorithm eg needs --radius",
-    "--algorithm eg-pm": "--algorithm eg-pm needs --radius",
-    "--algorithm eg --radius 1 --l1 1": "--l1 has no effect with --algorithm eg: "
-    "multiplying never makes a weight zero; use --algorithm l1-ball or truncated-gradient",
-    "--algorithm eg-pm --radius 1 --l1 1": "--l1 has no effect with --algorithm eg-pm: "
-    "multiplying never makes a weight zero; use --algorithm l1-ball or truncated-gradient",
-    "--algorithm smidas --radius 1": (
-        "--radius has no effect with --algorithm smidas: its regularization strength is --l1"
-    ),
-    "--box 5": "--box has no effect with --algorithm gd: it is an option of l1-ball",
-    "--algorithm simplex --radius 1 --feature-weights f": "--feature-weights has no effect with --algorithm simplex: "
-    "it is an option of l1-ball",
-    "--features 5": "--features has no effect with --algorithm gd: it is an option of simplex, eg, eg-pm, smidas",
     "--radius 1": f"--radius has no effect with --algorithm gd: it is an option of {users('radius')}",
-    "--period 5": "--period has no effect with --algorithm gd: it is an option of truncated-gradient, rounding",
-    "--threshold inf": "--threshold has no effect with --algorithm gd: it is an option of truncated-gradient, rounding",
     "--algorithm pa": "--algorithm pa cannot learn from --loss squared: use --loss hinge",
     "--algorithm pa-ii --loss logistic": "--algorithm pa-ii cannot learn from --loss logistic: use --loss hinge",
-    "--algorithm pa --loss hinge --pa-c 1": "--pa-c has no effect with --algorithm pa: it is an option of pa-i, pa-ii",
     "--algorithm pa --loss hinge -l 1": "--learning-rate has no effect with --algorithm pa: "
     "its steps need only the loss",
     "--algorithm pa-i --loss hinge --power-t 1": "--power-t has no effect with --algorithm pa-i: use --pa-c",
     "--algorithm arow --loss quantile": "--algorithm arow cannot learn from --loss quantile: use --loss hinge",
-    "--algorithm gd --arow-r 1": "--arow-r has no effect with --algorithm gd: it is an option of arow",
     "--algorithm ftrl -l 1": "--learning-rate has no effect with --algorithm ftrl: use --ftrl-alpha",
-    "--algorithm ftrl --arow-r 1": "--arow-r has no effect with --algorithm ftrl: it is an option of arow",
-    "--algorithm sgd --ftrl-beta 1": "--ftrl-beta has no effect with --algorithm sgd: it is an option of ftrl",
-    "--average": f"--average has no effect with --algorithm gd: it is an option of {users('average')}",
-    "--algorithm adagrad-rda --average": "--average has no effect with --algorithm adagrad-rda: "
-    f"it is an option of {users('average')}",
     "--algorithm l1-ball --radius 1 --box 1 --average": "--average and --box cannot be used together: "
     "leave one of them out",
     "--algorithm l1-ball --radius 1 --feature-weights f --average": "--average and --feature-weights "
     "cannot be used together: leave one of them out",
-    "--nonzeros 5": f"--nonzeros has no effect with --algorithm gd: it is an option of {users('nonzeros')}",
-    "--algorithm rounding --threshold 1 --nonzeros 5": "--nonzeros has no effect with --algorithm rounding: "
-    "its weights are zero below --threshold; use --algorithm truncated-gradient",
-    "--algorithm adagrad-ball --radius 1 --nonzeros 5": "--nonzeros has no effect with --algorithm adagrad-ball: "
-    "use --algorithm adagrad or l1-ball",
     "--algorithm adagrad --nonzeros 5 --average": "--average and --nonzeros cannot be used together: "
     "the mean of weights is rarely zero, leave one of them out",
     "--algorithm rounding": "--algorithm rounding needs --threshold",
     "--algorithm rounding --threshold inf": "--algorithm rounding needs --threshold",
-    "--algorithm rounding --threshold 1 --l1 1": "--l1 has no effect with --algorithm rounding: "
-    f"it is an option of {users('l1')}",
-    "--algorithm sgd --l1 1": f"--l1 has no effect with --algorithm sgd: it is an option of {users('l1')}",
-    "--algorithm rounding --threshold 1 --l2 1": "--l2 has no effect with --algorithm rounding: "
-    f"it is an option of {users('l2')}",
     "--algorithm sgd --l2 1 --average": "--average and --l2 cannot be used together: leave one of them out",
     "--algorithm adagrad --l2 1 --power-t 0.5": "--l2 and --power-t cannot be used together: --l2 with lazy "
     "updates requires a constant rate",
-    "--delta 1": f"--delta has no effect with --algorithm gd: it is an option of {users('delta')}",
-    "--root-every 3": "--root-every has no effect with --algorithm gd: it is an option of adagrad-full",
-    "--algorithm adagrad --update rda": "--update has no effect with --algorithm adagrad: it is an option of "
-    "adagrad-full",
     "--huber-delta 2": "--huber-delta has no effect with --loss squared: add --loss huber",
     "--quantile-tau 0.5": "--quantile-tau has no effect with --loss squared: add --loss quantile",
     "--loss poisson --labels 0,1": "--labels maps labels to -1 and 1, which --loss poisson cannot use",
