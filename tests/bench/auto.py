@@ -24,7 +24,20 @@ from statistics import fmean, stdev
 import numpy as np
 import scipy.sparse as sp
 from compare import Refused, auc, error, log_loss, read, values_of, vwlite
-from harness import HERE, ROOT, best_in_bold, made, options_of, pyplot, say, show, table, verdict, work_folder
+from harness import (
+    HERE,
+    ROOT,
+    best_in_bold,
+    made,
+    options_of,
+    pyplot,
+    save_picture,
+    say,
+    show,
+    table,
+    verdict,
+    work_folder,
+)
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeCV, SGDClassifier
 from sklearn.metrics import mean_poisson_deviance
 from sklearn.model_selection import GridSearchCV
@@ -342,7 +355,7 @@ def draw(sets: Sets, path: Path) -> None:
     axes.grid(True, alpha=0.3)
     axes.set_xlabel("test log loss over that of the best tuned learner")
     axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    figure.savefig(path, dpi=100, metadata={"Software": None})
+    save_picture(figure, path, 100)
 
 
 def binary(source: Path, names: Iterable[str], orders: int, picture: Path) -> str:

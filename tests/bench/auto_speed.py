@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from auto import AUTO, prepared, split
-from harness import GD, ROOT, VWLITE, Run, made, options_of, run, show, table, verdict, work_folder
+from harness import GD, ROOT, VWLITE, Run, in_turns, made, options_of, run, show, table, verdict, work_folder
 from sklearn.linear_model import LogisticRegressionCV
 
 from vwlite.algorithms.settings import Settings
@@ -33,10 +33,9 @@ def clock(work: Callable[[], object]) -> Run:
     return Run(time.perf_counter() - wall, time.process_time() - processor, 0)
 
 
-def in_turns(works: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, Run]:
+def least(works: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, Run]:
     """The least times of each."""
-    runs = [{name: work() for name, work in works.items()} for _ in range(rounds)]
-    each = {name: [found[name] for found in runs] for name in works}
+    each = in_turns(works, rounds)
     return {name: Run(min(r.seconds for r in of), min(r.processor for r in of), 0) for name, of in each.items()}
 
 
@@ -56,7 +55,7 @@ def within_a_process(cache: Path, rounds: int) -> tuple[dict[str, Run], str]:
         "lanes": over_batches(lambda batch, n: lanes.learn(batch, folds[:n])),
         "scores": over_batches(lambda batch, n: lanes.score(batch, folds[:n], scores[: len(COLUMNS) * n])),
     }
-    found = in_turns(works, rounds)
+    found = least(works, rounds)
     memory = f"{4 * FOLDS} lanes of {len(lanes):,} features take {lanes.nbytes / len(lanes):.0f} bytes a feature."
     return found, memory
 
@@ -80,7 +79,7 @@ def speed(source: Path, name: str, rounds: int) -> str:
         works["one stream"] = partial(command, *AUTO, "--passes", 1, "--normalize", "none")
         works["long gd"] = partial(command, *GD, *LONGER * [text])
         works["long stream"] = partial(command, *LONGER * [text], *AUTO, "--passes", 1)
-        found |= in_turns(works, rounds)
+        found |= least(works, rounds)
         for kind in kinds:
             more, fewer = found[f"{kind} 3"], found[f"{kind} 2"]
             found[f"{kind} pass"] = Run(more.seconds - fewer.seconds, more.processor - fewer.processor, 0)

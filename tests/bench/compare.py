@@ -18,7 +18,6 @@ on the validation part. A multi-class task is evaluated by its errors.
 """
 
 import argparse
-import gzip
 import math
 import os
 import re
@@ -37,8 +36,10 @@ from harness import (
     in_order,
     options_of,
     pyplot,
+    read_lines,
     read_results,
     report_of,
+    save_picture,
     say,
     table,
     work_folder,
@@ -198,8 +199,7 @@ class Parts:
 
 def read(path: Path) -> list[str]:
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as text:
-            return text.read().splitlines()
+        return [line.rstrip("\r\n") for line in read_lines(path)]
     except FileNotFoundError:
         say(f"compare.py: no {path.name} in {path.parent}: --data names the folder of the data sets.\n{WHERE}.")
         sys.exit(66)
@@ -624,8 +624,7 @@ def draw(plt: Any, found: dict[str, Any], path: Path) -> None:
     figure.suptitle(found["title"])
     figure.supxlabel("nonzero weights")
     figure.supylabel("test error")
-    figure.savefig(path, dpi=100, metadata={"Software": None})
-    plt.close(figure)
+    save_picture(figure, path, 100)
 
 
 def draw_all(results: dict[str, Any], folder: Path) -> None:

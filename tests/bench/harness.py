@@ -5,6 +5,7 @@ No NumPy: a benchmark of memory stays small, as the peak of a child begins with 
 
 import argparse
 import datetime
+import gzip
 import importlib.util
 import json
 import os
@@ -14,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -27,6 +28,7 @@ SETS = ROOT / ".bench/sets"  # where the public data sets are, unless --data nam
 VWLITE = str(Path(sys.executable).with_name("vwlite"))
 VW = [sys.executable, "-m", "vowpalwabbit"]
 GD = ["--algorithm", "gd"]  # Vowpal Wabbit's default update
+T = TypeVar("T")
 
 
 def say(text: str) -> None:
@@ -89,6 +91,19 @@ def generate(stream: str, path: Path, *options: object) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         run(sys.executable, ROOT / "data/generate.py", stream, *options, "-o", path)
     return path
+
+
+def in_turns(works: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
+    """What each gives, round by round: all in turn, A B C A B C ..., as a machine has slower and faster minutes."""
+    turns = [{name: work() for name, work in works.items()} for _ in range(rounds)]
+    return {name: [turn[name] for turn in turns] for name in works}
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a data set, with their ends; .gz or plain."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", errors="surrogateescape", newline="\n") as text:
+        return text.readlines()
 
 
 def work_folder() -> "tempfile.TemporaryDirectory[str]":
@@ -224,3 +239,12 @@ def pyplot() -> Any:
     from matplotlib import pyplot as plt
 
     return plt
+
+
+def save_picture(figure: Any, path: Path, dpi: int) -> None:
+    """The same bytes for the same numbers."""
+    from matplotlib import pyplot as plt
+
+    figure.savefig(path, dpi=dpi, metadata={"Software": None})
+    plt.close(figure)
+    say(f"wrote {path}")

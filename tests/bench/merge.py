@@ -23,7 +23,6 @@ cost, and what 1,000 shards of 1 GB would.
 Dask: a round over shards of clicks by one process of a worker and by two, in turn, and one machine's plain pass.
 """
 
-import gzip
 import json
 import os
 import random
@@ -37,7 +36,21 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from harness import ROOT, VWLITE, generate, installed, made, options_of, report_of, run, say, show, table, verdict
+from harness import (
+    ROOT,
+    VWLITE,
+    generate,
+    installed,
+    made,
+    options_of,
+    read_lines,
+    report_of,
+    run,
+    say,
+    show,
+    table,
+    verdict,
+)
 
 from vwlite import __version__
 from vwlite.algorithms.settings import Settings
@@ -94,11 +107,6 @@ def vwlite(*arguments: object) -> None:
         sys.exit(f"merge.py: vwlite {' '.join(words)} failed")
 
 
-def lines_of(path: Path) -> list[str]:
-    with gzip.open(path, "rt", encoding="utf-8", errors="surrogateescape") as file:
-        return file.readlines()
-
-
 def of_eights(line: str) -> str:
     """A line of mnist: 8 against the rest, and values from 0 to 1."""
     label, *pairs = line.split()
@@ -123,10 +131,10 @@ def parts(data: Path, name: str, seed: int, limit: int | None) -> tuple[list[str
     """Lines to learn, held out, and to test on."""
     train, test = SETS[name]
     chance = random.Random(seed)
-    lines = lines_of(data / train)
+    lines = read_lines(data / train)
     chance.shuffle(lines)
     lines = lines[:limit]
-    tested = lines_of(data / test)[:limit] if test else lines[: len(lines) // 5]
+    tested = read_lines(data / test)[:limit] if test else lines[: len(lines) // 5]
     lines = lines if test else lines[len(lines) // 5 :]
     if name.startswith("mnist"):
         lines, tested = (list(map(of_eights, some)) for some in (lines, tested))

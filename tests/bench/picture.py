@@ -11,7 +11,6 @@ Seconds are processor time, of all threads, from reading the text to the end of 
 imports modules is not counted. Programs that are not installed are left out.
 """
 
-import gzip
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from compare import log_loss
 from harness import (
     HERE,
     VW,
@@ -32,8 +32,10 @@ from harness import (
     made,
     options_of,
     pyplot,
+    read_lines,
     report_of,
     run,
+    save_picture,
     say,
     work_folder,
     write_records,
@@ -173,11 +175,6 @@ def is_installed(program: Program) -> bool:
     return installed(module, *(["sklearn"] if module == "liblinear" else []))
 
 
-def log_loss(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The mean of log(1 + exp(-y p)), labels -1 and 1."""
-    return float(np.logaddexp(0, -labels * scores).mean())
-
-
 def labels_of(path: Path) -> np.ndarray:
     with path.open() as lines:
         return np.array([float(line.split(None, 1)[0]) for line in lines])
@@ -185,10 +182,7 @@ def labels_of(path: Path) -> np.ndarray:
 
 def write_parts(train: Path, test: Path, folder: Path) -> dict[str, Path]:
     """The texts as libsvm and as VW text: all to train, four fifths to fit, the last fifth to validate, and to test."""
-    texts = {}
-    for name, path in (("train", train), ("test", test)):
-        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as text:
-            texts[name] = text.readlines()
+    texts = {"train": read_lines(train), "test": read_lines(test)}
     cut = len(texts["train"]) * 4 // 5
     texts |= {"fit": texts["train"][:cut], "valid": texts["train"][cut:]}
     parts = {name: folder / f"{name}.libsvm" for name in texts}
@@ -269,8 +263,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
     axes.set_ylabel("test log loss", fontsize=14)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    figure.savefig(path, dpi=160, metadata={"Software": None})
-    plt.close(figure)
+    save_picture(figure, path, 160)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from harness import HERE, made, options_of, pyplot, say, show, table
+from harness import HERE, made, options_of, pyplot, save_picture, say, show, table
 
 from vwlite.projection import SparseBall, project_l1
 
@@ -106,8 +106,7 @@ def draw(times: Times, path: Path) -> None:
     axes.set_ylabel("mean CPU time of a projection, ms")
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=110, metadata={"Software": None})
-    say(f"wrote {path}")
+    save_picture(figure, path, 110)
 
 
 def main() -> None:

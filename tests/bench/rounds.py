@@ -8,13 +8,12 @@ those of the sums that shards send: 8 for each feature of a shard, 16 with a con
 A merge is that of models that adagrad-rda learned of each shard with the same l1.
 """
 
-import gzip
 import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from harness import VWLITE, made, options_of, run, say, show, table
+from harness import VWLITE, made, options_of, read_lines, run, say, show, table
 
 SHARDS = 8
 TARGETS = (1e-2, 1e-3, 1e-4)
@@ -38,10 +37,10 @@ def solved(folder: Path, *arguments: object) -> Any:
 
 
 def shards_of(path: Path, folder: Path) -> list[Path]:
-    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    lines = read_lines(path)
     shards = [folder / f"shard{i}" for i in range(SHARDS)]
     for i, shard in enumerate(shards):
-        shard.write_bytes(b"".join(lines[i::SHARDS]))
+        shard.write_text("".join(lines[i::SHARDS]), encoding="utf-8", errors="surrogateescape")
     return shards
 
 

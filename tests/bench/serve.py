@@ -4,7 +4,6 @@ The naive server writes each answer at once and turns Nagle's algorithm off: wit
 a delayed acknowledgement, and any server would look fast beside it. Servers take turns, and the median run counts.
 """
 
-import argparse
 import os
 import random
 import re
@@ -13,10 +12,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from functools import partial
 from pathlib import Path
 
-from harness import made
+from harness import GD, VWLITE, document, in_turns, installed, made, options_of, run, table
 from load import load
 
 NAIVE = '''
@@ -59,12 +58,12 @@ from vowpalwabbit import Workspace
 run = Workspace(f"--daemon -t -i {sys.argv[1]} --port_file {place} --port 0 --num_children 8 --foreground --quiet")
 run.run_parser()
 '''
-ABOUT = """# Servers
-
+ABOUT = """
 Text lines over 8 connections that are kept, from one client on the same machine; servers take turns, and the medians
 count. The naive server predicts by a pipeline of scikit-learn in a thread of `http.server` for each connection, with
 buffered answers and without Nagle's algorithm. The daemons have a process for each. `make bench-serve` makes this anew.
 """
+TITLES = ("server", "lines in a body", "requests/s", "lines/s", "p50 ms", "p99 ms", "requests/s of each run")
 
 
 def rows(n: int) -> list[str]:
@@ -91,52 +90,46 @@ def measured(command: list[str], bodies: list[bytes], seconds: float, by_line: b
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("--seconds", type=float, default=5)
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--results", type=Path, help="the file for the table")
-    o = options.parse_args()
-    vwlite = [str(Path(sys.executable).with_name("vwlite"))]
-    with tempfile.TemporaryDirectory() as folder:
-        data, model = Path(folder, "d.vw"), str(Path(folder, "m"))
-        lines = rows(20_000)
+    parser = options_of(__doc__, results="the file for the table")
+    parser.add_argument("--seconds", type=float, default=5, help="of each run (default: 5)")
+    parser.add_argument("--rounds", type=int, default=5, help="(default: 5)")
+    o = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder, lines = Path(name), rows(20_000)
+        data, model, old, big = (folder / name for name in ("d.vw", "m", "old", "big.vw"))
         data.write_text("".join(lines))
-        loss = ["--loss", "logistic", "--link", "logistic", "--algorithm", "gd"]
-        subprocess.run([*vwlite, "train", str(data), *loss, "-m", model, "--quiet"], check=True)
-        single = [line.encode() for line in lines[:2000]]
-        large = ["".join(lines[i : i + 1000]).encode() for i in range(0, len(lines), 1000)]
-        old = str(Path(folder, "old"))
-        learn = ["-d", str(data), "--loss_function", "logistic", "-f", old, "--quiet"]
-        subprocess.run([*vwlite, "vw", *learn], check=True)
-        ours = [*vwlite, "vw", "--daemon", "-t", "-i", old, "--port", "0", "--foreground"]
-        servers = {"vwlite serve": [*vwlite, "serve", "-m", model, "--port", "0"],
-                   "scikit-learn, http.server": [sys.executable, "-c", NAIVE, str(data)],
-                   "vwlite vw --daemon": ours,
-                   "Vowpal Wabbit --daemon": [sys.executable, "-c", DAEMON, old]}
-        found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
-        for _ in range(o.rounds):
-            for name, command in servers.items():
-                for size, bodies in ((1, single), (1000, large)):
-                    found.setdefault((name, size), []).append(measured(command, bodies, o.seconds, "--daemon" in name))
-        titles = ("server", "lines in a body", "requests/s", "lines/s", "p50 ms", "p99 ms", "requests/s of each run")
-        table = [f"| {' | '.join(titles)} |", "|---" * 7 + "|"]
-        for (name, size), runs in found.items():
+        run(VWLITE, "train", data, "--loss", "logistic", "--link", "logistic", *GD, "-m", model, "--quiet")
+        run(VWLITE, "vw", "-d", data, "--loss_function", "logistic", "-f", old, "--quiet")
+        bodies = {1: [line.encode() for line in lines[:2000]],
+                  1000: ["".join(lines[i : i + 1000]).encode() for i in range(0, len(lines), 1000)]}
+        servers = {
+            "vwlite serve": [VWLITE, "serve", "-m", str(model), "--port", "0"],
+            "scikit-learn, http.server": [sys.executable, "-c", NAIVE, str(data)],
+            "vwlite vw --daemon": [VWLITE, "vw", "--daemon", "-t", "-i", str(old), "--port", "0", "--foreground"],
+            "Vowpal Wabbit --daemon": [sys.executable, "-c", DAEMON, str(old)],
+        }
+        if not installed("vowpalwabbit"):
+            del servers["Vowpal Wabbit --daemon"]
+        works = {
+            f"{name} | {size}": partial(measured, command, bodies[size], o.seconds, "--daemon" in name)
+            for name, command in servers.items()
+            for size in bodies
+        }
+        cells = []
+        for place, runs in in_turns(works, o.rounds).items():
+            server, _, size = place.partition(" | ")
             rate, p50, p99 = (statistics.median(column) for column in zip(*runs, strict=True))
-            each = " ".join(f"{run[0]:.0f}" for run in runs)
-            table.append(f"| {name} | {size} | {rate:.0f} | {rate * size:.0f} | {p50:.2f} | {p99:.2f} | {each} |")
-        big = Path(folder, "big.vw")
+            each = " ".join(f"{one[0]:.0f}" for one in runs)
+            cells.append([server, size, f"{rate:.0f}", f"{rate * int(size):.0f}", f"{p50:.2f}", f"{p99:.2f}", each])
         big.write_text("".join(lines) * 50)
-        times = []
-        for _ in range(o.rounds):
-            begin = time.perf_counter()
-            subprocess.run([*vwlite, "predict", "-m", model, str(big), "--quiet", "-o", "/dev/null"], check=True)
-            times.append(time.perf_counter() - begin)
-        table.append(f"| vwlite predict, a file | | | {len(lines) * 50 / statistics.median(times):.0f} | | | |")
-        about = f"{o.rounds} runs of {o.seconds:g} seconds. {made('vwlite', 'vowpalwabbit', 'scikit-learn')}"
-        text = "\n".join([ABOUT, about, "", *table, ""])
-        print(text)
-        if o.results:
-            o.results.write_text(text)
+        predict = (VWLITE, "predict", "-m", model, big, "--quiet", "-o", "/dev/null")
+        seconds = statistics.median(run(*predict).seconds for _ in range(o.rounds))
+        cells.append(["vwlite predict, a file", "", "", f"{len(lines) * 50 / seconds:.0f}", "", "", ""])
+    about = f"{o.rounds} runs of {o.seconds:g} seconds. {made('vwlite', 'vowpalwabbit', 'scikit-learn')}"
+    text = document(ABOUT, "Servers", about, table(TITLES, cells))
+    print(text)
+    if o.results:
+        o.results.write_text(text)
 
 
 if __name__ == "__main__":

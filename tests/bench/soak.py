@@ -6,7 +6,6 @@ A line every ten seconds: what was done, and the memory of the server. Exit code
 a server that has ended, or memory that keeps growing.
 """
 
-import argparse
 import json
 import os
 import random
@@ -22,9 +21,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from harness import VWLITE, options_of
 from serve import rows
-
-VWLITE = str(Path(sys.executable).with_name("vwlite"))
 
 
 def memory(pid: int) -> float:
@@ -46,7 +44,7 @@ def post(port: int, body: bytes, *about: str) -> tuple[int, bytes]:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
+    options = options_of(__doc__)
     options.add_argument("--minutes", type=float, default=30)
     end = time.monotonic() + 60 * options.parse_args().minutes
     folder = Path(tempfile.mkdtemp())

@@ -39,6 +39,7 @@ from harness import (
     VWLITE,
     document,
     generate,
+    in_turns,
     made,
     options_of,
     report_of,
@@ -188,6 +189,12 @@ def best_of_ours(found: Case, loss: str, kind: Callable[..., Any], gap: float = 
     return least
 
 
+def medians(mine: Callable[[], float], theirs: Callable[[], float], rounds: int) -> tuple[float, float]:
+    """Of both, in turn."""
+    found = in_turns({"mine": mine, "theirs": theirs}, rounds)
+    return median(found["mine"]), median(found["theirs"])
+
+
 # --- LIBLINEAR --------------------------------------------------------------------------------------
 
 
@@ -294,11 +301,11 @@ def against_liblinear(
         return Result(work, name, math.inf, 0.0, f"LIBLINEAR found {min(seen):.10g}, less than our {least:.10g}")
     if epsilon is None:
         return Result(work, name, ours(found, loss, kind, goal, **strength), math.inf, "LIBLINEAR does not reach it")
-    mine, theirs = [], []
-    for _ in range(rounds if seconds[-1] > SHORT else 5 * rounds):
-        mine.append(ours(found, loss, kind, goal, **strength))
-        theirs.append(rival.train(f"{options} -e {epsilon:.3g}")[0])
-    return Result(work, name, median(mine), median(theirs), f"`-e {epsilon:.2g}`")
+    mine, theirs = medians(
+        lambda: ours(found, loss, kind, goal, **strength), lambda: rival.train(f"{options} -e {epsilon:.3g}")[0],
+        rounds if seconds[-1] > SHORT else 5 * rounds,
+    )
+    return Result(work, name, mine, theirs, f"`-e {epsilon:.2g}`")
 
 
 def l1_work(work: str, loss: str, solver: int, cases: Iterable[Case], library: Path, rounds: int) -> list[Result]:
@@ -377,28 +384,24 @@ def lasso_work(cases: Iterable[Case], rounds: int) -> list[Result]:
 def path_work(cases: Iterable[Case], rounds: int) -> list[Result]:
     """Twenty strengths, each from the solution before, and each from zero."""
 
-    def solved(problem: Problem) -> None:
-        solver = Newton(problem)
-        while not solver.done and problem.gap > 1e-3 * problem.objective:
-            solver.step()
+    def path(found: Case, strengths: np.ndarray, warm: bool) -> float:
+        began = time.process_time()
+        problem = Problem(found.rows, "logistic", constant=False, columns=Columns(found.rows))
+        for l1 in strengths:
+            problem.set_l1(l1)
+            if not warm:
+                problem.set(np.zeros(len(problem.w)), 0.0)
+            problem.evaluate()
+            solver = Newton(problem)
+            while not solver.done and problem.gap > 1e-3 * problem.objective:
+                solver.step()
+        return time.process_time() - began
 
     results = []
     for found in cases:
         strengths = found.strongest("logistic") * np.geomspace(1, 0.01, 20)
-        times: dict[bool, list[float]] = {True: [], False: []}
-        for _ in range(rounds):
-            for warm in (True, False):
-                began = time.process_time()
-                columns = Columns(found.rows)
-                problem = Problem(found.rows, "logistic", constant=False, columns=columns)
-                for l1 in strengths:
-                    problem.set_l1(l1)
-                    if not warm:
-                        problem.set(np.zeros(len(problem.w)), 0.0)
-                    problem.evaluate()
-                    solved(problem)
-                times[warm].append(time.process_time() - began)
-        results.append(Result("path", found.name, median(times[True]), median(times[False]), "shared columns").said())
+        warm, cold = medians(lambda: path(found, strengths, True), lambda: path(found, strengths, False), rounds)  # noqa: B023
+        results.append(Result("path", found.name, warm, cold, "shared columns").said())
     return results
 
 
@@ -443,21 +446,16 @@ def commands(text: Path, count: int, folder: Path, rounds: int, found: Case) -> 
 
         epsilon = loosest(reaches, LADDER)
         if epsilon is not None:
-            mine, theirs = [], []
-            for _ in range(rounds):
-                mine.append(run(*solve).seconds)
-                theirs.append(run(*options, "-e", f"{epsilon:.3g}", text, model).seconds)
+            other = [*options, "-e", f"{epsilon:.3g}", text, model]
+            mine, theirs = medians(lambda: run(*solve).seconds, lambda: run(*other).seconds, rounds)
             note = f"{text.stat().st_size / MB:.0f} MB; `-e {epsilon:.2g}`, `--tolerance {tolerance:g}`"
-            results.append(Result("command", f"{count:,} documents, 0.01", median(mine), median(theirs), note))
+            results.append(Result("command", f"{count:,} documents, 0.01", mine, theirs, note))
     cache, model = folder / "cache", folder / "sgd.model"
     learn = [VWLITE, "train", text, "--algorithm", "sgd", "--loss", "logistic", "--no-constant", "--cache-file", cache]
     run(*learn, "--quiet", "-m", model)
     certify = [VWLITE, "certify", text, "-m", model, "--l1", f"{l1:.17g}", "--cache-file", cache, "--quiet"]
-    mine, theirs = [], []
-    for _ in range(rounds):
-        mine.append(run(*certify).processor)
-        theirs.append(run(*learn, "--quiet").processor)
-    results.append(Result("certify", f"{count:,} documents", median(mine), median(theirs), "whole commands, processor"))
+    mine, theirs = medians(lambda: run(*certify).processor, lambda: run(*learn, "--quiet").processor, rounds)
+    results.append(Result("certify", f"{count:,} documents", mine, theirs, "whole commands, processor"))
     two = folder / "two.libsvm"
     two.write_text("1 1:1\n-1 2:1\n")
     used = peak(*solve, "--cache-file", cache) - peak(VWLITE, "solve", two, "--l1", "0.1", "--quiet")
