@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from vwlite.program import GROUPS
@@ -65,17 +66,20 @@ def cycles(graph):
     return found
 
 
-def graph(of):
-    return {name: set(imported(of(ast.parse(path.read_text(encoding="utf-8"))))) for name, path in SOURCES.items()}
+@cache
+def graph(late):
+    """Which modules each imports; late: also in functions, and for a type checker only."""
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
+    return {name: set(imported(ast.walk(tree) if late else statements(tree.body))) for name, tree in trees.items()}
 
 
 def test_no_module_imports_one_that_imports_it():
-    assert cycles(graph(lambda tree: statements(tree.body))) == []
+    assert cycles(graph(late=False)) == []
 
 
 def test_no_import_in_a_function_hides_a_cycle():
     """Modules imported late, for a short start, are not imported early. `vwlite/vw` is not checked."""
-    hidden = [way for way in cycles(graph(ast.walk)) if not all(name.startswith("vwlite.vw") for name in way)]
+    hidden = [way for way in cycles(graph(late=True)) if not all(name.startswith("vwlite.vw") for name in way)]
     assert hidden == []
 
 
@@ -105,7 +109,7 @@ def floors(graph, folder_of=folder_of):
 
 def test_folders_stand_on_floors():
     """No import leads upwards, also not one in a function or for a type checker only."""
-    found = floors(graph(ast.walk))
+    found = floors(graph(late=True))
     for floor in range(1, max(found.values()) + 1):
         print(floor, *sorted(name for name, height in found.items() if height == floor))
     assert max(found.values()) <= 9
@@ -116,7 +120,7 @@ MAY_IMPORT = {"evaluation": {"inspection", "prediction"}, "export": {"vw"}}
 
 
 def test_a_capability_imports_no_other():
-    for name, others in graph(ast.walk).items():
+    for name, others in graph(late=True).items():
         own = folder_of(name).removeprefix("vwlite.")
         if own in CAPABILITIES:
             inner = {folder_of(o).removeprefix("vwlite.") for o in others} - {own} - MAY_IMPORT.get(own, set())

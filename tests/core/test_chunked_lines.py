@@ -83,6 +83,7 @@ def compare(vwlite, tmp_path, monkeypatch, data: bytes, *options: str) -> None:
 
 
 # In 64 keys every feature collides with others and with the constant, in 2^18 few do.
+@pytest.mark.third
 @pytest.mark.parametrize("bits", ["6", "18"])
 @pytest.mark.parametrize(("rule", "options"), CASES)
 def test_pieces_learn_and_predict_the_same_bits(vwlite, tmp_path, monkeypatch, rule, options, bits):
