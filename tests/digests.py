@@ -19,6 +19,11 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parent / "support"))
+from algorithm_options import NEEDED, usual_loss, words
+
+from vwlite.algorithms.table import ALGORITHMS
+
 BALL = "--radius 40 --features 1000"
 LEARNED = {
     "auto": ["--loss logistic", "--loss squared", "--loss poisson", "--loss logistic --normalize l2",
@@ -79,7 +84,8 @@ def text(kind: str, seed: int, lines: int) -> str:
 
 def cases() -> Iterator[tuple[str, list[str]]]:
     """Names, and commands that make the files that begin with "out"."""
-    for algorithm, each in LEARNED.items():
+    others = {a: [" ".join(["--loss", usual_loss(a), *words(NEEDED[a])])] for a in ALGORITHMS if a not in LEARNED}
+    for algorithm, each in (LEARNED | others).items():
         for options in each:
             data, link = ("counts", "poisson") if "poisson" in options else ("binary", "logistic")
             shown = f" --link {link}" if link in options else ""

@@ -12,6 +12,8 @@ import pytest
 from lines import text, write
 from running import GD, PATIENT, finish, shell, start
 
+from vwlite.cli import run as program
+
 pytestmark = pytest.mark.usefixtures("folder")
 
 
@@ -180,8 +182,7 @@ def rows_of(out, format):
 
 def predicted(*typed):
     """The output of `vwlite predict`, as bytes of any kind."""
-    done = shell(f"vwlite predict {' '.join(map(str, typed))} --quiet -p out")
-    assert done.code == 0, done.err
+    assert program(["predict", *map(str, typed), "--quiet", "-p", "out"]) == 0
     return Path("out").read_bytes().decode("utf-8", "surrogateescape")
 
 
