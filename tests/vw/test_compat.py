@@ -4,7 +4,8 @@ import contextlib
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,22 +74,44 @@ def difference(one: Path, other: Path) -> str | None:
     return None
 
 
-def compare(case: Case, real: RealVw, folder: Path) -> None:
-    """Learn with both, then have each predict with the model of both."""
-    a, b = folder / "ours", folder / "real"
-    for place in (a, b):
+def places_of(case: Case, folder: Path) -> tuple[Path, Path]:
+    """Folders with nothing but the data: of our program and of the real one."""
+    places = folder / "ours", folder / "real"
+    for place in places:
         place.mkdir(parents=True, exist_ok=True)
         for file in place.iterdir():
             file.unlink()
         (place / "train").write_bytes(case.train)
         (place / "test").write_bytes(case.test)
+        (place / "words").write_text("x p:2 q\ny x:-0.5\n")
+    return places
+
+
+def drawn(cases: st.SearchStrategy[Case], runs: int, check: Callable[[Case], str]) -> Counter[str]:
+    """Check so many cases; how often each answer came."""
+    found: Counter[str] = Counter()
+
+    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
+    @given(cases)
+    def checked(case: Case) -> None:
+        found[check(case)] += 1
+
+    # Restart from time to time, because hypothesis tends to repeat earlier draws.
+    for number in range(-(-runs // AT_ONCE)):
+        seed(FIRST // AT_ONCE + number)(checked)()
+    return found
+
+
+def compare(case: Case, real: RealVw, folder: Path) -> str:
+    """Learn with both, then have each predict with the model of both."""
+    a, b = places_of(case, folder)
     arguments = ["-d", "train", "-p", "p", "-f", "model", *case.arguments]
     if case.predict_only:
         arguments.append("--predict_only_model")
     codes = ours(a, arguments), real(b, arguments)
     assert (codes[0] == 0) == (codes[1] == 0), f"exit code {codes[0]} instead of {codes[1]}"
     if codes[0]:
-        return
+        return "compared"
     why = difference(a / "p", b / "p")
     assert why is None, f"learning: {why}"
     loss = case.arguments[:2]
@@ -104,21 +127,11 @@ def compare(case: Case, real: RealVw, folder: Path) -> None:
         assert why is None, f"predicting with the model of {who}: {why}"
     why = difference(a / "p_ours", a / "p_real")
     assert why is None, f"the models: {why}"
+    return "compared"
 
 
 def test_drawn_runs_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    compared = 0
-
-    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
-    @given(cases())
-    def check(case: Case) -> None:
-        nonlocal compared
-        compare(case, real, tmp_path)
-        compared += 1
-
-    # Restart from time to time, because hypothesis tends to repeat earlier draws.
-    for number in range(-(-RUNS // AT_ONCE)):
-        seed(FIRST // AT_ONCE + number)(check)()
+    compared = drawn(cases(), RUNS, lambda case: compare(case, real, tmp_path))["compared"]
     assert compared >= RUNS
     with capsys.disabled():
         print(f"\n{compared} drawn runs of vwlite vw and Vowpal Wabbit compared, each with the models of both")
@@ -160,33 +173,28 @@ def undecided(path: Path, least: bool) -> bool:
     return False
 
 
+def agree(places: tuple[Path, Path], *names: str) -> None:
+    """Texts that both have written."""
+    for name in names:
+        why = same_text(places[0] / name, places[1] / name)
+        assert why is None, f"{name}: {why}"
+
+
 def test_drawn_classes_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The predictions, the table and the summary; log lines by their number, as their order is one of two threads."""
-    compared = 0
 
-    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
-    @given(class_cases())
-    def check(case: Case) -> None:
-        nonlocal compared
-        for place in (tmp_path / "ours", tmp_path / "real"):
-            place.mkdir(exist_ok=True)
-            for file in place.iterdir():
-                file.unlink()
-            (place / "train").write_bytes(case.train)
+    def check(case: Case) -> str:
+        a, b = places_of(case, tmp_path)
         shares = "--probabilities" in case.arguments or "--scores" in case.arguments
         arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments, *([] if shares else ["-r", "raw"])]
-        assert (ours(tmp_path / "ours", arguments), real(tmp_path / "real", arguments)) == (0, 0)
-        if undecided(tmp_path / "ours" / ("p" if shares else "raw"), "--csoaa" in case.arguments):
-            return
-        for name in ("p", "err"):
-            why = same_text(tmp_path / "ours" / name, tmp_path / "real" / name)
-            assert why is None, f"{name}: {why}"
-        out = [sorted((tmp_path / who / "out").read_text().splitlines()) for who in ("ours", "real")]
-        assert out[0] == out[1]
-        compared += 1
+        assert (ours(a, arguments), real(b, arguments)) == (0, 0)
+        if undecided(a / ("p" if shares else "raw"), "--csoaa" in case.arguments):
+            return "undecided"
+        agree((a, b), "p", "err")
+        assert sorted((a / "out").read_text().splitlines()) == sorted((b / "out").read_text().splitlines())
+        return "compared"
 
-    for number in range(-(-RUNS // (4 * AT_ONCE))):
-        seed(FIRST // AT_ONCE + number)(check)()
+    compared = drawn(class_cases(), RUNS // 4, check)["compared"]
     with capsys.disabled():
         print(f"\n{compared} drawn runs of several classes compared, with tables, summaries and log lines")
 
@@ -197,38 +205,26 @@ def sorted_audits(path: Path) -> str:
     return "\n".join("\t".join(sorted(line.split("\t"))) for line in lines)
 
 
+def with_audits(places: tuple[Path, Path]) -> None:
+    for place in places:
+        (place / "audits").write_text(sorted_audits(place / "out"), errors="surrogateescape")
+
+
 def test_drawn_layers_agree(real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Predictions, table, summary, audits and printed examples; log lines by their number."""
-    compared = 0
 
-    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
-    @given(layer_cases())
-    def check(case: Case) -> None:
-        nonlocal compared
-        places = [tmp_path / who for who in ("ours", "real")]
-        for place in places:
-            place.mkdir(exist_ok=True)
-            for file in place.iterdir():
-                file.unlink()
-            (place / "train").write_bytes(case.train)
-            (place / "words").write_text("x p:2 q\ny x:-0.5\n")
+    def check(case: Case) -> str:
+        places = places_of(case, tmp_path)
         arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments]
-        codes = ours(places[0], arguments), real(places[1], arguments)
-        assert codes == (0, 0)
-        for place in places:
-            (place / "audits").write_text(sorted_audits(place / "out"), errors="surrogateescape")
-        for name in ("p", "err", "audits"):
-            why = same_text(places[0] / name, places[1] / name)
-            assert why is None, f"{name}: {why}"
-        logs = [
-            sorted(line for line in (place / "out").read_text().splitlines() if line.startswith("["))
-            for place in places
-        ]
+        assert (ours(places[0], arguments), real(places[1], arguments)) == (0, 0)
+        with_audits(places)
+        agree(places, "p", "err", "audits")
+        lines = [(place / "out").read_text().splitlines() for place in places]
+        logs = [sorted(line for line in some if line.startswith("[")) for some in lines]
         assert logs[0] == logs[1]
-        compared += 1
+        return "compared"
 
-    for number in range(-(-RUNS // (4 * AT_ONCE))):
-        seed(FIRST // AT_ONCE + number)(check)()
+    compared = drawn(layer_cases(), RUNS // 4, check)["compared"]
     with capsys.disabled():
         print(f"\n{compared} drawn runs of other layers compared, with tables, audits and log lines")
 
@@ -238,38 +234,24 @@ def failed(place: Path) -> bool:
     return "[error] vw example #" in (place / "out").read_text(errors="surrogateescape")
 
 
-@pytest.mark.parametrize("drawn", [json_cases(), csv_cases()], ids=["json", "csv"])
+@pytest.mark.parametrize("objects", [json_cases(), csv_cases()], ids=["json", "csv"])
 def test_drawn_objects_and_tables_agree(
-    real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str], drawn: st.SearchStrategy[Case]
+    real: RealVw, tmp_path: Path, capsys: pytest.CaptureFixture[str], objects: st.SearchStrategy[Case]
 ) -> None:
     """Which lines are refused; else predictions, audits, and what the summary and the log say."""
-    compared = refused = 0
 
-    @settings(max_examples=AT_ONCE, database=None, deadline=None, suppress_health_check=HealthCheck)
-    @given(drawn)
-    def check(case: Case) -> None:
-        nonlocal compared, refused
-        places = [tmp_path / who for who in ("ours", "real")]
-        for place in places:
-            place.mkdir(exist_ok=True)
-            for file in place.iterdir():
-                file.unlink()
-            (place / "train").write_bytes(case.train)
+    def check(case: Case) -> str:
+        places = places_of(case, tmp_path)
         arguments = ["-d", "train", "-p", "p", "-P", "1", *case.arguments]
         ours(places[0], arguments), real(places[1], arguments)
         assert failed(places[0]) == failed(places[1])
-        compared += 1
         if failed(places[0]):
-            refused += 1
-            return
-        for place in places:
-            (place / "audits").write_text(sorted_audits(place / "out"), errors="surrogateescape")
-        for name in ("p", "err", "audits"):
-            why = same_text(places[0] / name, places[1] / name)
-            assert why is None, f"{name}: {why}"
+            return "refused"
+        with_audits(places)
+        agree(places, "p", "err", "audits")
+        return "compared"
 
-    for number in range(-(-RUNS // AT_ONCE)):
-        seed(FIRST // AT_ONCE + number)(check)()
-    assert 0 < refused < compared
+    found = drawn(objects, RUNS, check)
+    assert found["refused"] and found["compared"]
     with capsys.disabled():
-        print(f"\n{compared} drawn runs compared, of which {refused} end with a line that is refused")
+        print(f"\n{found.total()} drawn runs compared, of which {found['refused']} end with a line that is refused")
