@@ -88,6 +88,8 @@ try:
 	@echo "# What it looks at: the largest weights."
 	$(BIN)/vwlite weights $(DEMO)/model --top 10
 
+# Tests are compiled once, whatever the environment says: it is a tenth of the time.
+test test-long: export PYTHONDONTWRITEBYTECODE :=
 # All that hypothesis can draw, of which `make test` takes a third.
 test-long sanitize portable: export VWLITE_TEST_ALL := 1
 
