@@ -80,6 +80,7 @@ class Grid:
 
 
 L1 = (0, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1)
+THRESHOLDS = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1)
 RADII = (10000, 3000, 1000, 300, 100, 30, 10, 3, 1)
 FALLING = (0.3, 1, 3, 10)
 ADAPTIVE = (0.03, 0.1, 0.3, 1, 3)
@@ -89,8 +90,7 @@ BETAS = tuple(("--ftrl-beta", beta) for beta in ("0.01", "0.1", "1"))
 OWN: dict[str, dict[str, Any]] = {
     "gd": {"rates": (0.3, 1, 3, 10, 30), "strengths": (0, 1e-8, 1e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4),
            "relative": False},
-    "rounding": {"strength": "--threshold", "strengths": (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1),
-                 "fixed": ("--period", "1000")},
+    "rounding": {"fixed": ("--period", "1000")},
     # At a falling rate a step can cost as much as there were examples since the weight was touched last.
     "l1-subgradient": {"strengths": L1[1:], "fixed": ("--round-at-end", "0.01"), "falls": False},
     "eg": {"strengths": (30000, *RADII)},
@@ -114,6 +114,8 @@ def usual(a: Algorithm) -> Grid:
     strength, strengths = "", ()
     if a.strength in a.options:
         strength, strengths = f"--{a.strength}", RADII if a.strength == "radius" else L1
+    elif "threshold" in a.required:
+        strength, strengths = "--threshold", THRESHOLDS
     falling = bool(a.schedule)
     rate = "-l" if falling else a.rate and option_name(a.rate)
     return Grid(

@@ -41,14 +41,17 @@ LAZY = [name for name, a in ALGORITHMS.items() if rule_class(a.rule).MOST_FEATUR
 # those with such an option have, and what some have of their own. The rate of l1-subgradient stays: when it falls, a
 # weight that has come to zero since its last example goes through all the examples between, which is not O(k).
 STRENGTHS = {"l1": 1e-4, "radius": 100.0}
+REQUIRED = {"threshold": 1e-3, "radius": 100.0}
 OWN: dict[str, dict[str, object]] = {
     "gd": {"l1": 1e-6},
-    "rounding": {"threshold": 1e-3, "period": 10},
+    "rounding": {"period": 10},
     "l1-subgradient": {"power_t": 0.0, "learning_rate": 0.01},
     "ftrl": {"l1": 0.1},
 }
 OPTIONS = {
-    name: {option: x for option, x in STRENGTHS.items() if option in a.options} | OWN.get(name, {})
+    name: {option: x for option, x in STRENGTHS.items() if option in a.options}
+    | {option: REQUIRED[option] for option in a.required}
+    | OWN.get(name, {})
     for name, a in ALGORITHMS.items()
 }
 Times = dict[str, dict[int, list[float]]]  # of each algorithm, by d: nanoseconds per feature, pass by pass
