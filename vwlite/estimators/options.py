@@ -12,14 +12,12 @@ import click
 from vwlite.algorithms.settings import Settings
 from vwlite.names import names_text
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
-from vwlite.options.types import Classes, Labels, Number, Whole
+from vwlite.options.types import PATH, Classes, Labels, Number, Whole
 from vwlite.runs.options import TrainOptions
 
-# Options about files: here the data are in memory, and `save` writes the model.
-_FILES = ("cache", "cache_file", "kill_cache", "validate")
-
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
-RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.name not in _FILES}
+# Without files: here the data are in memory, and `save` writes the model.
+RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.type is not PATH}
 RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")}
 _OF_CLASSES = [spec.name for spec in specs_of(Settings, CLASSES)]
 OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING

@@ -23,7 +23,7 @@ def convert(o: InputOptions) -> int:
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )
     with RunFrame("convert", o) as frame:
-        bad, out, escaped = BadLines(o, frame), Sink("-", frame), 0
+        bad, out, escaped = BadLines.of(o, frame), Sink("-", frame), 0
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
             out.write(parsed.text)

@@ -58,9 +58,8 @@ def describe(o: DescribeOptions) -> int:
     check_sources(o.data, quiet=o.quiet)
     found = Description(o)
     with RunFrame("describe", o) as frame:
-        if not (o.report or o.rejects):  # there is nothing to be finished
-            frame.stop_with(lambda: os._exit(frame.code()))
-        bad = BadLines(replace(o, on_error="skip"), frame)
+        frame.stop_with(lambda: os._exit(frame.code()))  # there is nothing to be finished
+        bad = BadLines(frame, skip=True)
         found.read(lambda: frame.signal is not None, (lambda bad: None) if o.quiet else bad.take)
         if frame.signal is None:
             facts = found.facts()

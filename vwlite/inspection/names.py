@@ -43,7 +43,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
     parse = parse_with(o, settings, model, path, learner.class_names)
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
-        bad, file = BadLines(o, frame), frame.file(output)
+        bad, file = BadLines.of(o, frame), frame.file(output)
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)

@@ -125,7 +125,7 @@ def beside_data(o: ModelOptions, rows: Callable[..., Iterable[Row]], as_json: bo
     model = opened(o)
     found = WeightsOfData(model)
     with RunFrame("weights", o) as frame:
-        bad, parse = BadLines(o, frame), replace(model.parse, finder=found.finder)
+        bad, parse = BadLines.of(o, frame), replace(model.parse, finder=found.finder)
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)

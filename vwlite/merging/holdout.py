@@ -20,7 +20,7 @@ from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
 from vwlite.model.learners import make_expander, make_names
 from vwlite.model.slots import Array, copied
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import InputOptions
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import parse_options, shaping_of, table_of
 
@@ -87,11 +87,11 @@ class Holdout:
     NoInputError, DataError."""
 
     def __init__(
-        self, o: TrainOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
+        self, o: InputOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
         stack: ExitStack, stop: Callable[[], bool],
     ) -> None:
         self._options, self._settings, self._classes, self._columns = o, settings, classes, columns
-        self._bad, self._stop = BadLines(o, stack), stop
+        self._bad, self._stop = BadLines.of(o, stack), stop
         self._names = make_names(settings, classes) if settings.oaa is not None else None
         rows = Rows(make_expander(replace(settings, constant=False)))
         constant_key = make_expander(settings).constant_key

@@ -110,7 +110,7 @@ class Reading:
     def __init__(
         self, o: ModelOptions, frame: RunFrame, bad: BadLines | None = None, beside: "Reading | None" = None
     ) -> None:
-        self.bad = bad or BadLines(o, frame)
+        self.bad = bad or BadLines.of(o, frame)
         self._options, self._frame = o, frame
         self._live = LiveLine(quiet=o.quiet or "-" in (o.predictions, o.raw_predictions))
         frame.callback(self._live.clear)  # also before the message of an error

@@ -199,7 +199,18 @@ class ModelOptions(InputOptions):
     )
 
 
-def _check_cached(o: "TrainOptions") -> None:
+@record(frozen=True)
+class SourceOptions:
+    """How `Source` reads DATA, beside what every command takes."""
+
+    cache: str | None = None  # the file of the cache, if there is to be one
+    rebuild: bool = False  # it, whatever it holds
+    keeps_batches: bool = False  # after the first pass, in a cache
+    holds_out: bool = False  # lines, for a file: only the text has them
+    may_lack: bool = False  # all JSON lines may lack a key that an option names
+
+
+def _check_cached(o: "CacheOptions") -> None:
     """Refuse to cache what has no size and no time of change."""
     name = "--cache" if o.cache else "--cache-file"
     if not o.data or "-" in o.data:
@@ -207,6 +218,36 @@ def _check_cached(o: "TrainOptions") -> None:
     for path in o.data:
         if os.path.exists(path) and not os.path.isfile(path):
             raise UsageError(f"{name} cannot detect a change of {path}, which is not a file: leave it out")
+
+
+@record(frozen=True, eq=False)
+class CacheOptions(InputOptions):
+    """What every command takes that can cache parsed data."""
+
+    cache: bool = option(
+        False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,
+        excludes={"--cache-file": "one cache is enough"},
+        help="Cache the parsed data for later passes and runs. The cache is FILE.vwlite-cache beside the first FILE "
+             "of DATA.",
+    )
+    cache_file: str | None = option(
+        None, "--cache-file", group=PASSES, vw=("--cache_file",), type=PATH, metavar="FILE", check=_check_cached,
+        writes=True, help="Like --cache, with this file as the cache.",
+    )
+    kill_cache: bool = option(
+        False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), needs=("--cache", "--cache-file"),
+        help="Rebuild the cache.",
+    )
+
+    @property
+    def cache_path(self) -> str | None:
+        """The file of the cache, if there is to be one."""
+        return self.cache_file or (cache_name(self.data[0]) if self.cache else None)
+
+    @property
+    def of_source(self) -> SourceOptions:
+        """Those of them that are for a Source."""
+        return SourceOptions(self.cache_path, self.kill_cache)
 
 
 def _check_holdout_period(o: "TrainOptions") -> None:
@@ -236,27 +277,13 @@ def _check_counted(o: "TrainOptions") -> None:
 
 
 @record(frozen=True, eq=False)
-class TrainOptions(InputOptions):
+class TrainOptions(CacheOptions):
     """The options of `vwlite train`, as typed."""
 
     passes: int = option(
         1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",
         help="Number of passes over the data. With --algorithm auto it is the maximum, and the default stops "
              "when the loss no longer improves.",
-    )
-    cache: bool = option(
-        False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,
-        excludes={"--cache-file": "one cache is enough"},
-        help="Cache the parsed data for later passes and runs. The cache is FILE.vwlite-cache beside the first FILE "
-             "of DATA.",
-    )
-    cache_file: str | None = option(
-        None, "--cache-file", group=PASSES, vw=("--cache_file",), type=PATH, metavar="FILE", check=_check_cached,
-        writes=True, help="Like --cache, with this file as the cache.",
-    )
-    kill_cache: bool = option(
-        False, "-k", "--kill-cache", group=PASSES, vw=("--kill_cache",), needs=("--cache", "--cache-file"),
-        help="Rebuild the cache.",
     )
     holdout_period: int | None = option(
         None, "--holdout-period", group=PASSES, vw=("--holdout_period",), type=Whole(2), metavar="N",
@@ -356,16 +383,18 @@ class TrainOptions(InputOptions):
     )
 
     @property
-    def cache_path(self) -> str | None:
-        """The file of the cache, if there is to be one."""
-        return self.cache_file or (cache_name(self.data[0]) if self.cache else None)
-
-    @property
     def held_out(self) -> int:
         """Every how many lines one is held out; 0: none is."""
         if self.holdout_off or (self.passes == 1 and self.holdout_to is None):
             return 0
         return self.holdout_period or (HOLDOUT_PERIOD if self.holdout_to is None else WRITTEN_PERIOD)
+
+    @property
+    def of_source(self) -> SourceOptions:
+        return SourceOptions(
+            self.cache_path, self.kill_cache, keeps_batches=self.passes > 1, holds_out=self.holdout_to is not None,
+            may_lack=self.allow_empty,
+        )
 
 
 LOSS_OF_OTHERS = (

@@ -13,7 +13,7 @@ from vwlite.names import names_in
 from vwlite.options.spec import check_rows, option_name
 from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart
-from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.options import CacheOptions, InputOptions, TrainOptions
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
@@ -199,7 +199,7 @@ def check_run(o: InputOptions) -> None:
         if spec.reads and value:
             inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
     outputs = {spec.long: value or None for spec, value in files if spec.writes}
-    if isinstance(o, TrainOptions) and o.cache:
+    if isinstance(o, CacheOptions) and o.cache:
         outputs["--cache"] = o.cache_path
     check_apart(outputs, inputs, ("--model", getattr(o, "initial", None)))
 

@@ -52,14 +52,18 @@ class Sink:
 class BadLines:
     """Counts bad lines, prints the first few, keeps them in a file; raises when there are too many.
 
-    DataError at the first one unless options.on_error is `skip`.
+    skip: without it, the first one is a DataError. most: that may be skipped; None: any number. rejects: the file.
     """
 
-    def __init__(self, options: InputOptions, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, *, skip: bool, most: int | None = None, rejects: str | None = None) -> None:
         self.count = 0
-        self._skip = options.on_error == "skip"
-        self._most = options.max_errors
-        self._rejects = Sink(options.rejects, stack) if options.rejects else None
+        self._skip, self._most = skip, most
+        self._rejects = Sink(rejects, stack) if rejects else None
+
+    @staticmethod
+    def of(o: InputOptions, stack: ExitStack) -> "BadLines":
+        """As a command's options have it."""
+        return BadLines(stack, skip=o.on_error == "skip", most=o.max_errors, rejects=o.rejects)
 
     def take(self, bad: list[BadLine]) -> None:
         for b in bad:
@@ -133,7 +137,7 @@ class Run:
         learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
         self.started_at = time.monotonic()
         self.stopped = False
-        self.bad = BadLines(options, stack)
+        self.bad = BadLines.of(options, stack)
         self._sinks = [  # and which text of the learner goes there
             (Sink(path, stack), name)
             for name in ("predictions", "raw_predictions")

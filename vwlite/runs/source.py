@@ -19,7 +19,7 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, make_names
 from vwlite.names import names_in
 from vwlite.records import record
-from vwlite.runs.options import MOST_NAMES, InputOptions, TrainOptions
+from vwlite.runs.options import MOST_NAMES, InputOptions, SourceOptions
 from vwlite.runs.run import BadLines, say
 
 if TYPE_CHECKING:
@@ -113,17 +113,17 @@ def parse_with(
     return replace(parse_options(o, settings, class_names, table, lenient_labels=True), model=text_model)
 
 
-def name_store(o: TrainOptions, known: FeatureNames) -> "NameStore | None":
+def name_store(most: int | None, known: FeatureNames) -> "NameStore | None":
     """The store of feature names, if they are requested or the continued model has some."""
-    if not (o.names or len(known)):
+    if not (most or len(known)):
         return None
     from vwlite.core.text.feature_names import NameStore
 
-    return NameStore(o.names or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
+    return NameStore(most or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
 
 
 def shaping_of(
-    o: TrainOptions, settings: Settings, named: list[str], columns: dict[str, Any] | None = None
+    o: InputOptions, settings: Settings, named: list[str], columns: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
     parse = parse_options(o, settings)
@@ -155,32 +155,33 @@ class ClassWeights(Protocol):
 
 
 class Source:
-    """The batches of DATA, once or several times, and the cache that the options ask for.
+    """The batches of DATA, once or several times, and the cache that is asked for.
 
     known: a cache may add to its classes; names that are new to its features come with the batches, as no cache has
-    them. bad: counts the bad lines; who reads hands them on. share_numbers: for `CacheReader.batches`.
+    them. bad: counts the bad lines; who reads hands them on.
     """
 
     weights: "ClassWeights | None" = None  # of labels, by which importances are multiplied; caches do not have them
+    share_numbers = False  # of features, as `CacheReader.batches` has it
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, known: DataNames, bad: BadLines, *, share_numbers: bool = False
+        self, options: InputOptions, settings: Settings, known: DataNames, bad: BadLines, how: SourceOptions
     ) -> None:
-        self.path = options.cache_path
+        self.path = how.cache
         self._options, self._settings, self._classes, self._bad = options, settings, known.classes, bad
+        self._how = how
         self._or_numbers = known.or_numbers
         self._named = self._classes.first(len(self._classes)) if settings.classes and self._classes is not None else []
         self._cache: CacheReader | None = None
-        self._share_numbers = share_numbers
         self.tap: Tap | None = None  # gets what is read
-        self.keeps_batches = options.passes > 1  # after the first pass, in a cache
-        self.keeps_text = options.holdout_to is not None  # in what is parsed
+        self.keeps_batches = how.keeps_batches
+        self.keeps_text = how.holds_out  # in what is parsed
         self.spaces = False  # batches have the hashes of namespaces
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
             self._table.crosses = settings.crosses
-            self._table.may_lack = options.allow_empty
+            self._table.may_lack = how.may_lack
 
     @property
     def may_be_table(self) -> bool:
@@ -230,7 +231,7 @@ class Source:
     def _unweighted(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         if self._cache is not None:
             size = self._cache.size
-            found = self._cache.batches(self._options.threads, self._share_numbers)
+            found = self._cache.batches(self._options.threads, self.share_numbers)
             yield (Parsed(batch, [], place, size) for batch, place in found)
             return
         with ExitStack() as stack:
@@ -238,9 +239,10 @@ class Source:
             if writer is not None:
                 stack.callback(writer.close)
             parse = self._parse_options
-            only_text = self._options.holdout_to is not None
-            parse = replace(parse, finder=self._finder, keeps_text=self.keeps_text, only_text=only_text, tap=self.tap)
-            parse = replace(parse, spaces=parse.spaces or self.spaces)
+            parse = replace(
+                parse, finder=self._finder, keeps_text=self.keeps_text, only_text=self._how.holds_out, tap=self.tap,
+                spaces=parse.spaces or self.spaces,
+            )
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
@@ -273,14 +275,14 @@ class Source:
 
     def _old(self) -> "CacheReader | None":
         o, path = self._options, self.path
-        if path is None or o.kill_cache or not os.path.exists(path):
+        if path is None or self._how.rebuild or not os.path.exists(path):
             return None
         from vwlite.input.cache import CacheUnusable, open_cache
 
         try:
             if self._finder is not None:
                 raise CacheUnusable("names of features are only in the text")
-            if o.holdout_to is not None:
+            if self._how.holds_out:
                 raise CacheUnusable("the lines for --holdout-to are only in the text")
             cache = open_cache(path, self._fingerprint())
             if cache.skipped and (o.rejects or o.max_errors is not None):

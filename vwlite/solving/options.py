@@ -16,7 +16,7 @@ from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.records import record
-from vwlite.runs.options import AS_WRITTEN, InputOptions, TrainOptions
+from vwlite.runs.options import AS_WRITTEN, CacheOptions, InputOptions, TrainOptions
 from vwlite.runs.resolve import KEPT, check_problem, check_run, contradictions, typed_settings, without_loss
 
 PROBLEM, SOLVING, CACHE = "Problem", "Solving", "Cache"
@@ -157,11 +157,7 @@ class CertifyOptions(TrainOptions):
     )
 
 
-CACHED = tuple(
-    replace(spec, group=CACHE)
-    for spec in specs_of(TrainOptions)
-    if spec.name in ("cache", "cache_file", "kill_cache")
-)
+CACHED = tuple(replace(spec, group=CACHE) for spec in specs_of(CacheOptions))
 SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
 _LOSS = replace(
     SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=(),

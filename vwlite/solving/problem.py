@@ -118,12 +118,12 @@ class Examples:
         self.constant_key: int | None = make_expander(settings).constant_key
         self.dense: Dense = ()  # the columns that are centered
         self.stopped = False
-        self.bad = BadLines(options, stack)
+        self.bad = BadLines.of(options, stack)
         self.lines = 0
         self.shares: array[float] | None = None  # how much each column counts in the penalty
         self._gram = gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(options, settings, known, self.bad)
+        self._source = Source(options, settings, known, self.bad, options.of_source)
 
     def stop(self) -> None:
         """Stop reading. Called from the thread of the signals."""

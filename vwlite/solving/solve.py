@@ -99,7 +99,7 @@ class Solving:
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
-        self.feature_names = name_store(o, start.names if start else NONE)
+        self.feature_names = name_store(o.names, start.names if start else NONE)
         known = DataNames.of(start, settings, self.feature_names)
         self.examples = Examples(o, settings, known, frame, gram=solver == "newton")
         self.started_at = time.monotonic()

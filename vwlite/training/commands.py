@@ -13,7 +13,7 @@ from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, 
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
-from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.options import CacheOptions, InputOptions, TrainOptions
 
 if TYPE_CHECKING:
     from vwlite.training.auto.space import Dimension
@@ -104,7 +104,6 @@ class TuneOptions(TrainOptions):
     json: bool = option(False, "--json", group=OUT, help="Print JSON instead of the table.")
 
 
-_USED = ("cache", "cache_file", "kill_cache", "validate")
 _SPECS = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
@@ -112,7 +111,7 @@ _SPECS = (
                                 "default logistic if labels are two words, 0 and 1, or -1 and 1.",
             shown="by the labels"),
     SPECS["quantile_tau"], SPECS["huber_delta"],
-    *(spec for spec in specs_of(TrainOptions) if spec.name in _USED),
+    *specs_of(CacheOptions), *(spec for spec in specs_of(TrainOptions) if spec.name == "validate"),
     *specs_of(TuneOptions),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "threads")),
 )
@@ -144,7 +143,8 @@ def typed_words() -> list[str]:
 # The options of each command, in the order of its help.
 _TRAIN = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
-    *specs_of(Settings, FEATURES, LEARN, CLASSES), *specs_of(TrainOptions),
+    *specs_of(Settings, FEATURES, LEARN, CLASSES),
+    _PASSES, *specs_of(CacheOptions), *(spec for spec in specs_of(TrainOptions) if spec is not _PASSES),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )
 train_options = takes(TrainOptions, _TRAIN)

@@ -58,7 +58,7 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         "raw_predictions": o.raw_predictions is not None,
     }
     if names is None:
-        names = name_store(o, model.names if model else NONE)
+        names = name_store(o.names, model.names if model else NONE)
     if model is None or o.initial is None:
         learner = new_learner(resolved.settings, o.typed.get("feature_weights"), **options)
         return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names))
@@ -88,7 +88,8 @@ class Training(Run):
         learner, settings = job.learner, job.resolved.settings
         super().__init__(o, learner, settings, stack)
         self.job, self.feature_names = job, job.known.features
-        self.source = source or Source(o, settings, job.known, self.bad, share_numbers=learner.expander.unchanged)
+        self.source = source or Source(o, settings, job.known, self.bad, o.of_source)
+        self.source.share_numbers = learner.expander.unchanged
         if o.class_weight is not None:
             from vwlite.training.class_weight import ClassWeights
 
