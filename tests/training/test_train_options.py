@@ -41,10 +41,10 @@ def meant(**options):
 
 
 def test_the_common_rate_of_adagrad_does_not_fall_unless_asked():
-    assert resolve(meant(algorithm="adagrad"), None).settings.power_t == 0
-    assert resolve(meant(algorithm="adagrad", power_t=0.5), None).settings.power_t == 0.5
-    assert resolve(meant(algorithm="sgd"), None).settings.power_t == 0.5
-    assert resolve(meant(algorithm="gd"), None).settings == Settings()
+    assert resolve({"algorithm": "adagrad"}).settings.power_t == 0
+    assert resolve({"algorithm": "adagrad", "power_t": 0.5}).settings.power_t == 0.5
+    assert resolve({"algorithm": "sgd"}).settings.power_t == 0.5
+    assert resolve({"algorithm": "gd"}).settings == Settings()
 
 
 SPELLINGS = [

@@ -86,7 +86,7 @@ def train(o: DaskTrainOptions) -> int:
 
 def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
     """Those of a run of merges. UsageError for what cannot be learned or merged."""
-    settings = resolve(o, start.settings if start else None, usual="gd").settings
+    settings = resolve(o.typed, start.settings if start else None, o.initial, usual="gd").settings
     if settings.normalize == "center":
         raise UsageError("--normalize center needs the means of all data: use vwlite train, or --normalize l2 or log")
     if refusal := algorithm_of(settings.algorithm).merging.refusal:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vwlite.output.stdio import plain
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import InputOptions
 
 if TYPE_CHECKING:
     from vwlite.input.parsing import ParseOptions
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN = 20  # bad lines of a file that are printed
 
 
-def check(files: tuple[str, ...], options: TrainOptions) -> int:
+def check(files: tuple[str, ...], options: InputOptions) -> int:
     """Run `vwlite check`; the exit code."""
     from vwlite.algorithms.labels import WORDS, maps_labels
     from vwlite.algorithms.settings import MOST_CLASSES
@@ -27,7 +27,7 @@ def check(files: tuple[str, ...], options: TrainOptions) -> int:
 
     if options.typed.get("classes") == "auto":  # any number of them
         options = replace(options, typed={"oaa": MOST_CLASSES, **options.typed})
-    settings = resolve(options, None).settings
+    settings = resolve(options.typed).settings
     names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, options.typed)
     if or_numbers:
         names = ClassNames(WORDS, grows=True)

@@ -15,7 +15,7 @@ from vwlite.options.types import (
     Whole,
 )
 from vwlite.records import record
-from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, TrainOptions, reading_options
+from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, reading_options
 
 
 @record(frozen=True)
@@ -43,11 +43,11 @@ convert_options = takes(InputOptions, _CONVERT)
 
 
 def check_options(f: Callable[..., int]) -> Callable[..., int]:
-    """What decides which labels are valid. The function gets `files` and a TrainOptions for the rest."""
+    """What decides which labels are valid. The function gets `files` and InputOptions for the rest."""
 
     @functools.wraps(f)
     def command(files: tuple[str, ...], **typed: Any) -> int:
-        return f(files, collected(TrainOptions, typed | {"on_error": "skip"}))
+        return f(files, collected(InputOptions, typed | {"on_error": "skip"}))
 
     return with_options(_CHECK, command)
 
@@ -62,7 +62,7 @@ def check_options(f: Callable[..., int]) -> Callable[..., int]:
 )
 @click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
 @check_options
-def check_command(files: tuple[str, ...], options: TrainOptions) -> int:
+def check_command(files: tuple[str, ...], options: InputOptions) -> int:
     """Check that each FILE - a model, a cache or data - is complete and valid.
 
     - is standard input, which must be data. A label is valid if `vwlite train` accepts it with the same

@@ -1,6 +1,6 @@
 """Resolve the options: compute the settings from the typed options and the model that is continued."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from vwlite.names import names_in
 from vwlite.options.spec import check_rows, option_name
 from vwlite.options.types import Crossing
 from vwlite.output.atomic import check_apart
-from vwlite.runs.options import CacheOptions, InputOptions, TrainOptions
+from vwlite.runs.options import CacheOptions, InputOptions
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
@@ -35,23 +35,24 @@ CROSSINGS = ("quadratic", "cubic", "interactions")
 _PARTS = ("no_constant", *CROSSINGS)  # that are typed under other names than their settings have, or in parts
 # Options that a model of Vowpal Wabbit does not keep, so that they are typed once more.
 OF_LOSS = ("loss", *LOSS_OPTIONS)
+Typed = dict[str, Any]  # by name: options of Settings, or what they mean as fields of Settings
 
 
-def typed_settings(o: TrainOptions) -> dict[str, Any]:
+def typed_settings(options: Typed) -> Typed:
     """Those settings that were typed, under their names in Settings."""
-    typed = {name: value for name, value in o.typed.items() if name not in _PARTS}
+    typed = {name: value for name, value in options.items() if name not in _PARTS}
     if typed.get("threshold") == float("inf"):
         typed["threshold"] = None
     if "feature_weights" in typed:
         typed["feature_weights"] = True
     if typed.get("classes", "auto") != "auto" and "oaa" not in typed:
         typed["oaa"] = len(names_in(typed["classes"]))
-    if "no_constant" in o.typed:
+    if "no_constant" in options:
         typed["constant"] = False
-    patterns = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if not _named(name, pattern))
+    patterns = tuple(pattern for name in CROSSINGS for pattern in options.get(name, ()) if not _named(name, pattern))
     if patterns:
         typed["interactions"] = patterns
-    crosses = tuple(pattern for name in CROSSINGS for pattern in o.typed.get(name, ()) if _named(name, pattern))
+    crosses = tuple(pattern for name in CROSSINGS for pattern in options.get(name, ()) if _named(name, pattern))
     if crosses:
         typed["crosses"] = crosses
     for name in ("keep", "ignore", "ignore_linear"):
@@ -66,27 +67,32 @@ def _named(name: str, pattern: str) -> bool:
     return isinstance(kind, Crossing) and kind.is_named(pattern)
 
 
-def resolve(o: TrainOptions, model: Settings | None, *, usual: str = AUTO.name) -> Resolved:
+def resolve(
+    options: Typed, model: Settings | None = None, path: str | None = None, *, given: Collection[str] = (),
+    passes: int = 1, usual: str = AUTO.name,
+) -> Resolved:
     """The settings of a training run. UsageError for what contradicts the model or itself.
 
-    usual: the algorithm of a new model, if nothing that was typed needs another one.
+    options: those of Settings, as typed. model, path: of the model that is continued. given: the options of the run
+    that were typed. usual: the algorithm of a new model, if nothing that was typed needs another one.
     """
-    typed = typed_settings(o)
+    typed = typed_settings(options)
     changed = {}
     if model is not None and model.algorithm == SOLVED.name:
-        return _from_solved(o, typed, model)
+        return _from_solved(options, typed, model, path)
     if model is not None:
         if "feature_weights" in typed:
-            raise UsageError(f"--feature-weights: the model {o.initial} keeps its own: leave the option out")
-        changed = contradictions(o, typed, model)
+            raise UsageError(f"--feature-weights: the model {path} keeps its own: leave the option out")
+        changed = contradictions(options, typed, model, path)
     why = ""
     if typed.get("softmax") and model is None:
         by_radius = "radius" in typed
         why = f"as {'--radius' if by_radius else '--softmax'} is given" if "algorithm" not in typed else ""
         typed = {"algorithm": "l1-ball" if by_radius else "adagrad", "loss": "logistic"} | typed
     if model is None:
-        name, why = default_algorithm(o, typed) if usual == AUTO.name and "algorithm" not in typed else (usual, why)
-        typed = {"algorithm": name} | typed
+        if usual == AUTO.name and "algorithm" not in typed:
+            usual, why = default_algorithm(typed, given, passes)
+        typed = {"algorithm": usual} | typed
         if typed["algorithm"] == AUTO.name and ("labels" in typed or "oaa" in typed):
             typed = {"loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed["algorithm"]), **typed)
@@ -96,33 +102,33 @@ def resolve(o: TrainOptions, model: Settings | None, *, usual: str = AUTO.name) 
     return Resolved(settings, changed, why)
 
 
-def default_algorithm(o: TrainOptions, typed: dict[str, Any]) -> tuple[str, str]:
+def default_algorithm(typed: Typed, given: Collection[str], passes: int) -> tuple[str, str]:
     """The algorithm of a new model for which none was typed, and why: auto, unless an option needs another one."""
     if "nonzeros" in typed:
         return "adagrad-rda", "as --nonzeros is given"
     loss = typed.get("loss", AUTO.losses[0])
-    others = [name for name in [*refused(AUTO), *NOT_AUTO] if name in typed or name in o.given]
+    others = [name for name in [*refused(AUTO), *NOT_AUTO] if name in typed or name in given]
     if loss not in AUTO.losses:
         return "gd", f"as --loss {loss} is given"
     if "oaa" in typed and loss != "logistic" and "loss" in typed:
         return "gd", f"as --loss {loss} is given"
     if typed.get("oaa", 0) > MOST_STACKED:
         return "gd", f"as --oaa {typed['oaa']} is given"
-    if "oaa" in typed and "passes" in o.given and o.passes == 1:
+    if "oaa" in typed and "passes" in given and passes == 1:
         return "gd", "as --passes 1 is given"
     if others:
         return "gd", f"as {option_name(others[0])} is given"
     return AUTO.name, "name one, or a rate, for a single learner"
 
 
-def _from_solved(o: TrainOptions, typed: dict[str, Any], model: Settings) -> Resolved:
+def _from_solved(options: Typed, typed: Typed, model: Settings, path: str | None) -> Resolved:
     """The settings of a run that begins from a model of `vwlite solve`, which has weights and nothing else."""
     if "algorithm" not in typed:
         raise UsageError(
-            f"{o.initial} was made by vwlite solve, which does not learn from a stream: say how to continue, such as "
+            f"{path} was made by vwlite solve, which does not learn from a stream: say how to continue, such as "
             "--algorithm truncated-gradient"
         )
-    contradictions(o, {name: value for name, value in typed.items() if name in KEPT}, model)
+    contradictions(options, {name: value for name, value in typed.items() if name in KEPT}, model, path)
     kept = {name: getattr(model, name) for name in (*KEPT, "link")}
     settings = replace(Settings.of(typed["algorithm"]), **(kept | typed))
     check_together(settings, typed)
@@ -157,10 +163,13 @@ def without_loss(path: str | None) -> str:
     )
 
 
-def contradictions(o: TrainOptions, typed: dict[str, Any], model: Settings) -> dict[str, tuple[Any, Any]]:
-    """What was typed and is not so in the model: name -> (in the model, now). UsageError for what may not differ."""
+def contradictions(options: Typed, typed: Typed, model: Settings, path: str | None) -> dict[str, tuple[Any, Any]]:
+    """What was typed and is not so in the model: name -> (in the model, now). UsageError for what may not differ.
+
+    options: as typed; typed: what they mean.
+    """
     if not model.loss and "loss" not in typed:
-        raise UsageError(without_loss(o.initial))
+        raise UsageError(without_loss(path))
     changed = {}
     for name, value in typed.items():
         old = getattr(model, name)
@@ -169,21 +178,21 @@ def contradictions(o: TrainOptions, typed: dict[str, Any], model: Settings) -> d
         form = name in algorithm_of(model.algorithm).forms and bool(old) != bool(value)  # another state
         if name not in CHANGEABLE or form:
             raise UsageError(
-                f"{_typed(o, name, value)} contradicts the model {o.initial}, which was trained with "
+                f"{_typed(options, name, value)} contradicts the model {path}, which was trained with "
                 f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
             )
         changed[name] = (old, value)
     return changed
 
 
-def _typed(o: TrainOptions, name: str, value: Any) -> str:
+def _typed(options: Typed, name: str, value: Any) -> str:
     """A setting as it stood on the command line."""
     if name == "constant":
         return "--no-constant"
     if name == "average":
         return "--average"
     if name in ("interactions", "crosses"):
-        return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in o.typed.get(n, ()))
+        return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in options.get(n, ()))
     return f"{option_name(name)} {_shown(value)}"
 
 

@@ -235,10 +235,10 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
     model: the start. Its regularization strength is used if none is given and it has the same meaning. UsageError for
     what contradicts the model, or itself.
     """
-    typed = typed_settings(o)
+    typed = typed_settings(o.typed)
     base = Settings(algorithm=SOLVED.name, loss="logistic")
     if model is not None:
-        contradictions(o, {n: v for n, v in typed.items() if n in KEPT}, model)
+        contradictions(o.typed, {n: v for n, v in typed.items() if n in KEPT}, model, o.initial)
         base = replace(base, link=model.link, **{name: getattr(model, name) for name in KEPT})
         if base.loss == "":
             base = replace(base, loss=typed["loss"])

@@ -51,7 +51,8 @@ class Job(NamedTuple):
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
     """in_place: as of `Provenance.of`. names: where those of features go, if that is there already."""
-    resolved = resolve(o, model.settings if model else None)
+    base = model.settings if model else None
+    resolved = resolve(o.typed, base, o.initial, given=o.given, passes=o.passes)
     options: dict[str, Any] = {
         "holdout_period": o.held_out,
         "predictions": o.predictions is not None,

@@ -329,7 +329,7 @@ class Tuning(AutoTraining):
 
         try:
             o = _typed(self.command(self._options(words, 1))[1:])
-            return o, resolve(o, None).settings
+            return o, resolve(o.typed, given=o.given, passes=o.passes).settings
         except (click.UsageError, UsageError) as e:
             message = e.message if isinstance(e, click.UsageError) else str(e)
             raise UsageError(f"--try leads to {' '.join(words[:2])}: {message}") from None
