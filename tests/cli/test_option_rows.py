@@ -5,20 +5,23 @@ from dataclasses import fields
 import pytest
 
 from vwlite.algorithms.settings import Settings
-from vwlite.dask.commands import DaskPredictOptions, DaskTrainOptions
+from vwlite.dask import commands as dask
+from vwlite.dask.commands import DaskPredictOptions, DaskSumsOptions, DaskTrainOptions
 from vwlite.errors import UsageError
 from vwlite.evaluation.commands import DiffOptions, EvaluateOptions
 from vwlite.inspection.commands import DescribeOptions
-from vwlite.merging.commands import MergeOptions
+from vwlite.merging.commands import MergeOptions, merge_command
 from vwlite.options.spec import check_rows
 from vwlite.options.types import PATH
 from vwlite.prediction.commands import PredictOptions
 from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.solving.commands import certify_command, solve_command
 from vwlite.solving.options import CertifyOptions, SolveOptions
+from vwlite.training.commands import TuneOptions, train_command, tune_command
 
 KINDS = (
     Settings, InputOptions, PredictOptions, TrainOptions, SolveOptions, CertifyOptions, MergeOptions,
-    DaskTrainOptions, DaskPredictOptions, DescribeOptions, DiffOptions, EvaluateOptions,
+    DaskTrainOptions, DaskPredictOptions, TuneOptions, DescribeOptions, DiffOptions, EvaluateOptions,
 )
 ROWS = [(kind, f.name, spec) for kind in KINDS for f in fields(kind) for spec in f.metadata.get("specs", ())]
 
@@ -59,6 +62,17 @@ def test_the_defaults_are_accepted():
     for kind in KINDS:
         check_rows(kind())
     assert NEEDS and PAIRS
+
+
+@pytest.mark.parametrize("kind, command", [
+    (TrainOptions, train_command), (TuneOptions, tune_command), (SolveOptions, solve_command),
+    (CertifyOptions, certify_command), (MergeOptions, merge_command), (DaskTrainOptions, dask.train),
+    (DaskSumsOptions, dask.sums),
+])
+def test_a_command_takes_every_option_that_its_options_have(kind, command):
+    shared = {f.name for f in fields(InputOptions)}
+    rows = {spec.name for f in fields(kind) if f.name not in shared for spec in f.metadata.get("specs", ())}
+    assert rows <= {parameter.name for parameter in command.params}
 
 
 def test_an_option_that_names_a_file_says_whether_it_is_read_or_written():

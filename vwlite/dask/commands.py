@@ -10,9 +10,9 @@ import click
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
-from vwlite.merging.commands import MERGE, MergeOptions
+from vwlite.merging.commands import MergeOptions
 from vwlite.options.command import Command, run
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, option_of, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.prediction.commands import PREDICT, PredictOptions
@@ -60,13 +60,15 @@ class ClusterOptions:
 
 
 @record(frozen=True)
-class DaskTrainOptions(TrainOptions, ClusterOptions):
+class DaskTrainOptions(InputOptions, ClusterOptions):
     """The options of `vwlite dask train`, as typed; DATA are files or URLs."""
 
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
         help="Write the model to this file after each round.",
     )
+    initial: str | None = option_of(TrainOptions, "initial")
+    names: int | None = option_of(TrainOptions, "names")
     rounds: int | None = option(
         None, "--rounds", group=CLUSTER, type=Whole(1, 10_000), metavar="R", shown="1; --exact: no limit",
         help="Number of rounds. In each, all shards are learned, starting from the last merge, and merged.",
@@ -84,8 +86,6 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
         1e-3, "--tolerance", group=CLUSTER, type=Number(0),
         help="Relative duality gap at which --exact stops.",
     )
-    rule: str | None = None
-    state: str = "sum"
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",
         help="Number of threads of each worker's command. The result does not depend on it.",
@@ -94,6 +94,8 @@ class DaskTrainOptions(TrainOptions, ClusterOptions):
         False, "--resume", group=CLUSTER,
         help="Continue after the last round of an interrupted run. Data and options must be the same.",
     )
+    rule: str | None = option_of(MergeOptions, "rule", group=CLUSTER, shown="search", check=None)
+    state: str = option_of(MergeOptions, "state", group=CLUSTER)
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
@@ -110,7 +112,7 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
 
 
 @record(frozen=True)
-class DaskSumsOptions(TrainOptions):
+class DaskSumsOptions(InputOptions):
     """The options of `vwlite dask sums`, as typed."""
 
     initial: str | None = option(
@@ -131,7 +133,7 @@ _LEARN = {
 TRAINING = (
     *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *(_LEARN.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
-    SPECS["link"], *(spec for spec in specs_of(TrainOptions, OUT) if spec.name == "names"),
+    SPECS["link"], *(spec for spec in specs_of(DaskTrainOptions, OUT) if spec.name == "names"),
 )
 READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))
 PREDICTING = tuple(
@@ -143,13 +145,9 @@ _RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quie
 _TRAIN = (
     *specs_of(ClusterOptions),
     *specs_of(DaskTrainOptions, CLUSTER),
-    *(replace(spec, group=CLUSTER, shown={"rule": "search"}.get(spec.name, ""))
-      for spec in specs_of(MergeOptions, MERGE) if spec.name in ("rule", "state")),
     *(spec for spec in TRAINING if spec.group == IN),
     *(spec for spec in TRAINING if spec.group in (TABLES, FEATURES, LEARN, CLASSES)),
-    *specs_of(DaskTrainOptions, OUT),
-    *(spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")),
-    SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
+    *specs_of(DaskTrainOptions, OUT), SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
 )
 _SUMS = (
     *specs_of(DaskSumsOptions), *READING, *(spec for spec in specs_of(InputOptions, RUN) if spec.name == "threads"),

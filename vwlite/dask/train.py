@@ -37,7 +37,7 @@ from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
 from vwlite.output.progress import LiveLine
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import InputOptions
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import say, summary
 
@@ -106,7 +106,7 @@ def _job(o: DaskTrainOptions) -> ShardJob:
         files=tuple(files),
         period=o.holdout_period or 0,
         format=o.format,
-        options=TrainOptions(format=o.format, on_error=o.on_error, threads=1, quiet=True),
+        options=InputOptions(format=o.format, on_error=o.on_error, threads=1, quiet=True),
     )
 
 

@@ -26,7 +26,7 @@ from vwlite.input.formats import DELIMITED, by_name
 from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, Scores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.output.atomic import AtomicFile
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import InputOptions
 
 if TYPE_CHECKING:
     from vwlite.solving.rounds import shards as rounds
@@ -45,7 +45,7 @@ class ShardJob:
     period: int = 0  # one of each `period` lines is held out
     format: str = "auto"
     header: bool = True  # the first line of a file of delimited text names the columns
-    options: TrainOptions | None = None  # for the lines that are held out
+    options: InputOptions | None = None  # for the lines that are held out
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from vwlite.options.spec import IN, OUT, RUN, option, option_name, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Choice, Whole
 from vwlite.records import record
-from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.options import InputOptions
 from vwlite.runs.resolve import check_run
 
 MERGE, HOLDOUT = "Merge", "Holdout"
@@ -26,9 +26,8 @@ def _check_rule(o: "MergeOptions") -> None:
 
 
 @record(frozen=True)
-class MergeOptions(TrainOptions):
-    """The options of `vwlite merge`, as typed; DATA are the shards. Those of `vwlite train` that it does not have are
-    at their defaults."""
+class MergeOptions(InputOptions):
+    """The options of `vwlite merge`, as typed; DATA are the shards."""
 
     model: str | None = option(
         None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,

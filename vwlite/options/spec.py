@@ -5,7 +5,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from typing import Any
 
 import click
@@ -85,6 +85,12 @@ def option(default: Any, *typed: str, **spec: Any) -> Any:
 def options(default: Any, *specs: Spec) -> Any:
     """A field of a dataclass that several options, or one in other words, make up."""
     return field(default=default, metadata={"specs": specs})
+
+
+def option_of(kind: type[Any], name: str, **changes: Any) -> Any:
+    """A field that is an option of another dataclass, too, with the same row but for changes."""
+    shared = next(f for f in fields(kind) if f.name == name)
+    return options(shared.default, *(replace(spec, **changes) for spec in shared.metadata["specs"]))
 
 
 def specs_of(kind: type[Any], *groups: str) -> list[Spec]:

@@ -11,17 +11,17 @@ from vwlite.errors import UsageError
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import display_name
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import InputOptions
 from vwlite.runs.run import say
 from vwlite.runs.source import table_of
 
 FEWEST = 2
-Options = TypeVar("Options", bound=TrainOptions)
+Options = TypeVar("Options", bound=InputOptions)
 
 
 def with_counted_classes(o: Options, stop: Callable[[], bool]) -> Options:
-    """The options with --oaa K, where it is missing. UsageError for data that can be read only once."""
-    if o.typed.get("classes") != "auto" or "oaa" in o.typed or o.initial:
+    """The options of a new model with --oaa K, where it is missing. UsageError for data that can be read only once."""
+    if o.typed.get("classes") != "auto" or "oaa" in o.typed:
         return o
     once = next((path for path in o.data or ["-"] if not os.path.isfile(path)), None)
     if once is not None:

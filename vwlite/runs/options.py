@@ -165,7 +165,6 @@ class InputOptions:
         help="Number of threads. One learns or predicts; the others read ahead and parse, or read the cache. The "
              "result does not depend on it.",
     )
-    memory: int | None = None
     typed: dict[str, Any] = field(default_factory=dict)  # the options of Settings, under their names in SPECS
     given: frozenset[str] = field(default=frozenset(), compare=False)  # which of its own options were typed
 

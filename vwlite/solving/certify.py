@@ -88,7 +88,9 @@ class Certifying(Bounds):
         self, o: CertifyOptions, model: Model, settings: Settings, against: Model | None, frame: RunFrame
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
-        self.examples = Examples(o, settings, DataNames.of(model, settings), frame)
+        self.examples = Examples(
+            o, settings, DataNames.of(model, settings), frame, source=o.of_source, memory=o.memory
+        )
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0
         self.outside = False  # of the ball of its bound

@@ -11,7 +11,7 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.solvers import SOLVERS, SolverRow, best_solver
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, option_name, specs_of
+from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, option_name, option_of, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
@@ -80,9 +80,15 @@ def _check_shards(o: "SolveOptions") -> None:
 
 
 @record(frozen=True)
-class SolveOptions(TrainOptions):
-    """The options of `vwlite solve`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
+class SolveOptions(CacheOptions):
+    """The options of `vwlite solve`, as typed."""
 
+    model: str | None = option_of(TrainOptions, "model")
+    initial: str | None = option_of(
+        TrainOptions, "initial",
+        help="Start from this model's weights. Its options of features, loss and classes are used.",
+    )
+    names: int | None = option_of(TrainOptions, "names")
     l1_of_max: float | None = option(
         None, "--l1-of-max", group=PROBLEM, type=Number(0, open_low=True), metavar="F",
         help="--l1 as a fraction of l1 max, such as 0.1. l1 max is the least --l1 at which all weights are zero.",
@@ -144,7 +150,7 @@ class SolveOptions(TrainOptions):
 
 
 @record(frozen=True)
-class CertifyOptions(TrainOptions):
+class CertifyOptions(CacheOptions):
     """The options of `vwlite certify`, as typed."""
 
     initial: str | None = option(
@@ -155,6 +161,7 @@ class CertifyOptions(TrainOptions):
         None, "--against", group=PROBLEM, type=PATH, metavar="SOLVED", reads="the model of --against",
         help="A solution of `vwlite solve`, for a nearly exact bound.",
     )
+    memory: int | None = option_of(SolveOptions, "memory")
 
 
 CACHED = tuple(replace(spec, group=CACHE) for spec in specs_of(CacheOptions))
@@ -187,11 +194,7 @@ _SOLVE = (
     *specs_of(SolveOptions, SOLVING),
     *(replace(spec, help="One loss for all classes: multinomial logistic regression. --radius is for each class.")
       if spec.name == "softmax" else spec for spec in specs_of(Settings, CLASSES)),
-    *CACHED,
-    *(replace(spec, help="Start from this model's weights. Its options of features, loss and classes are used.")
-      if spec.name == "initial" else spec
-      for spec in specs_of(TrainOptions) if spec.name in ("model", "initial", "names")),
-    SPECS["link"], *SHARED, _own["memory"],
+    *CACHED, *specs_of(SolveOptions, OUT), SPECS["link"], *SHARED, *specs_of(SolveOptions, RUN),
 )
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
@@ -204,7 +207,7 @@ _CERTIFY = (
     replace(SPECS["loss"], group=PROBLEM, default=None,
             help="The loss of a model of Vowpal Wabbit. Such models do not store it."),
     replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
-    *specs_of(CertifyOptions, PROBLEM), *CACHED, *SHARED, _own["memory"],
+    *specs_of(CertifyOptions, PROBLEM), *CACHED, *SHARED, *specs_of(CertifyOptions, RUN),
 )
 
 

@@ -32,10 +32,9 @@ from vwlite.model.learners import make_expander
 from vwlite.output.progress import LiveLine
 from vwlite.runs.means import center, summary_of_columns
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import InputOptions, SourceOptions
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source
-from vwlite.solving.options import SolveOptions
 
 PIECE = 1 << 20  # bytes of an array that are summed at once
 ENTRY = 8  # bytes of a feature of an example, in rows and in columns
@@ -75,17 +74,16 @@ class Bounds:
 class Limits:
     """When solving ends by --max-seconds or --max-passes. It begins now."""
 
-    def __init__(self, o: SolveOptions) -> None:
-        self._options = o
-        self.deadline = math.inf if o.max_seconds is None else time.monotonic() + o.max_seconds
+    def __init__(self, seconds: float | None, passes: int | None) -> None:
+        self._seconds, self._passes = seconds, passes
+        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
 
     def reached(self, passes: float) -> str:
         """Which limit is reached, as a sentence; nothing if none is."""
-        o = self._options
         if time.monotonic() >= self.deadline:
-            return f"--max-seconds {o.max_seconds:g} is over"
-        if o.max_passes is not None and passes >= o.max_passes:
-            return f"--max-passes {o.max_passes} is reached"
+            return f"--max-seconds {self._seconds:g} is over"
+        if self._passes is not None and passes >= self._passes:
+            return f"--max-passes {self._passes} is reached"
         return ""
 
 
@@ -105,16 +103,17 @@ class Examples:
     """The labelled examples of DATA, read once.
 
     settings: those of the features and labels. gram: whether Newton's method will be at work. Rows and columns are in
-    files where options.memory is not enough for them and all that is made of them.
+    files where the memory is not enough for them and all that is made of them.
     """
 
     def __init__(
-        self, options: TrainOptions, settings: Settings, known: DataNames, stack: ExitStack, *, gram: bool = False
+        self, options: InputOptions, settings: Settings, known: DataNames, stack: ExitStack, *,
+        source: SourceOptions | None = None, memory: int | None = None, gram: bool = False,
     ) -> None:
         self.options, self.settings = options, settings
-        self.class_names, self.feature_names, self._memory = known.classes, known.features, options.memory
+        self.class_names, self.feature_names, self._memory = known.classes, known.features, memory
         self._expander = make_expander(replace(settings, constant=False))
-        self.rows = Rows(self._expander, most=0 if self._memory is None else max(self._memory // 4 // ENTRY, 1))
+        self.rows = Rows(self._expander, most=0 if memory is None else max(memory // 4 // ENTRY, 1))
         self.constant_key: int | None = make_expander(settings).constant_key
         self.dense: Dense = ()  # the columns that are centered
         self.stopped = False
@@ -123,7 +122,7 @@ class Examples:
         self.shares: array[float] | None = None  # how much each column counts in the penalty
         self._gram = gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(options, settings, known, self.bad, options.of_source)
+        self._source = Source(options, settings, known, self.bad, source or SourceOptions())
 
     def stop(self) -> None:
         """Stop reading. Called from the thread of the signals."""

@@ -57,7 +57,8 @@ def solve(o: SolveOptions) -> int:
     check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial, uncalibrated=True) if o.initial else None
     with RunFrame("solve", o) as frame:
-        o = with_counted_classes(o, lambda: frame.signal is not None)
+        if start is None:
+            o = with_counted_classes(o, lambda: frame.signal is not None)
         settings, solver = resolve_solve(o, start.settings if start else None)
         run = Solving(o, settings, solver, start, frame)
         frame.stop_with(run.stop)
@@ -101,9 +102,11 @@ class Solving:
         self.row = SOLVERS[solver]
         self.feature_names = name_store(o.names, start.names if start else NONE)
         known = DataNames.of(start, settings, self.feature_names)
-        self.examples = Examples(o, settings, known, frame, gram=solver == "newton")
+        self.examples = Examples(
+            o, settings, known, frame, source=o.of_source, memory=o.memory, gram=solver == "newton"
+        )
         self.started_at = time.monotonic()
-        self.limits = Limits(o)
+        self.limits = Limits(o.max_seconds, o.max_passes)
         self.stopped = False
         self.l1_max = 0.0
         self.weights: list[Numbers] = []  # of each class
@@ -145,7 +148,7 @@ class Solving:
             self._begin_from(self._start)
         self._print_head()
         self.started_at = time.monotonic()
-        self.limits = Limits(o)
+        self.limits = Limits(o.max_seconds, o.max_passes)
         if o.l1_path is not None:
             self._solve_path(*o.l1_path)
         else:

@@ -1,7 +1,7 @@
 """`vwlite train` and `vwlite tune`: options and help."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +9,7 @@ import click
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.options.command import Command, Option, run
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, option_of, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
@@ -80,9 +80,10 @@ def _check_tries(o: "TuneOptions") -> None:
 
 
 @record(frozen=True)
-class TuneOptions(TrainOptions):
-    """The options of `vwlite tune`, as typed. Those of `vwlite train` that it does not have are at their defaults."""
+class TuneOptions(CacheOptions):
+    """The options of `vwlite tune`, as typed."""
 
+    validate: str | None = option_of(TrainOptions, "validate")
     tries: "tuple[tuple[str, Dimension], ...]" = option(
         (), "--try", "tries", group=TUNE, type=TryType(), metavar="NAME=VALUES", multiple=True, check=_check_tries,
         help="Try only these values of an option of train. VALUES are as in l1=0,1e-6,1e-5 or l1=1e-6..1e-2:log (or "
@@ -103,6 +104,13 @@ class TuneOptions(TrainOptions):
     )
     json: bool = option(False, "--json", group=OUT, help="Print JSON instead of the table.")
 
+    @property
+    def of_train(self) -> TrainOptions:
+        """Those that `vwlite train` has too, for a run that writes no model and prints nothing."""
+        own = {f.name for f in fields(TrainOptions)} & {f.name for f in fields(self)} - {"model", "quiet"}
+        shared = {name: getattr(self, name) for name in own}
+        return TrainOptions(**shared | {"given": self.given & own, "quiet": True})
+
 
 _SPECS = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
@@ -111,12 +119,11 @@ _SPECS = (
                                 "default logistic if labels are two words, 0 and 1, or -1 and 1.",
             shown="by the labels"),
     SPECS["quantile_tau"], SPECS["huber_delta"],
-    *specs_of(CacheOptions), *(spec for spec in specs_of(TrainOptions) if spec.name == "validate"),
-    *specs_of(TuneOptions),
+    *specs_of(CacheOptions), *specs_of(TuneOptions),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "threads")),
 )
 tune_options = takes(TuneOptions, _SPECS)
-_OWN = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "threads", "validate", "data", "data_options"}
+_OWN = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "threads", "data", "data_options"}
 
 
 class TuneCommand(Command):

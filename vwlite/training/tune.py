@@ -101,7 +101,7 @@ def tune(o: TuneOptions, words: list[str]) -> int:
     o = with_counted_classes(o, lambda: False)
     if "oaa" in o.typed and "--oaa" not in words:
         words = [*words, "--oaa", str(o.typed["oaa"])]
-    own = replace(o, model=None, quiet=True, given=o.given - {"tries", "jobs", "limit", "model", "json", "quiet"})
+    own = o.of_train
     job = prepared(own, None, in_place=False)
     settings = job.resolved.settings
     if settings.algorithm != AUTO.name:

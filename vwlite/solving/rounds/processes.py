@@ -181,8 +181,9 @@ def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[st
     try:
         shards, answers = [], []
         for path in paths:
-            own = replace(options, data=(path,), model=None, report=None)
-            examples = Examples(own, settings, DataNames.of(None, settings), stack)
+            o = replace(options, data=(path,))
+            known = DataNames.of(None, settings)
+            examples = Examples(o, settings, known, stack, source=o.of_source, memory=o.memory)
             examples.read()
             shards.append(shard_of(examples, settings))
             answers.append((array("I", examples.rows.keys), facts_of(examples)))

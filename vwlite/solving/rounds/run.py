@@ -29,7 +29,7 @@ def solve_shards(o: SolveOptions) -> int:
         frame.stop_with(processes.stop)
         file = frame.file(o.model) if o.model else None
         processes.read()
-        limits, rows = Limits(o), list[RoundRow]()
+        limits, rows = Limits(o.max_seconds, o.max_passes), list[RoundRow]()
         if not processes.stopped:
             rows += run.go(processes.ask, lambda row: limits.reached(row.round), shards=len(o.data), quiet=o.quiet)
         ended = run.ended or "interrupted"
