@@ -12,6 +12,7 @@ from vwlite.evaluation.commands import DiffOptions, EvaluateOptions
 from vwlite.inspection.commands import DescribeOptions
 from vwlite.merging.commands import MergeOptions, merge_command
 from vwlite.options.spec import check_rows
+from vwlite.options.taking import typed_again
 from vwlite.options.types import PATH
 from vwlite.prediction.commands import PredictOptions
 from vwlite.runs.options import InputOptions, TrainOptions
@@ -73,6 +74,20 @@ def test_a_command_takes_every_option_that_its_options_have(kind, command):
     shared = {f.name for f in fields(InputOptions)}
     rows = {spec.name for f in fields(kind) if f.name not in shared for spec in f.metadata.get("specs", ())}
     assert rows <= {parameter.name for parameter in command.params}
+
+
+def test_options_that_are_typed_again_for_another_command_mean_the_same():
+    words = [
+        "day.vw", "--scheduler", "local:2", "--names", "--loss=logistic", "-m", "x.model", "-q", "ab",
+        "--quadratic", "cd", "--no-constant", "--l1", "1e-6",
+    ]
+    asked = dask.train.make_context("train", words).params
+    again = map("=".join, typed_again(dask.TRAINING, asked["raw"]))
+    meant = train_command.make_context("train", [*again]).params
+    assert {name: value for name, value in meant.items() if value not in (None, ())} == {
+        name: value for name, value in asked.items()
+        if value not in (None, ()) and name not in ("raw", "data", "model", "scheduler")
+    }
 
 
 def test_an_option_that_names_a_file_says_whether_it_is_read_or_written():

@@ -1,7 +1,6 @@
 """`vwlite dask`: options and help."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.merging.commands import MergeOptions
 from vwlite.options.command import Command, run
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, option_of, specs_of
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.prediction.commands import PREDICT, PredictOptions
@@ -57,6 +56,7 @@ class ClusterOptions:
         help="Size of shards that plain files are cut into. They are cut at newlines; each compressed file is one "
              "shard.",
     )
+    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
 @record(frozen=True)
@@ -96,7 +96,6 @@ class DaskTrainOptions(InputOptions, ClusterOptions):
     )
     rule: str | None = option_of(MergeOptions, "rule", group=CLUSTER, shown="search", check=None)
     state: str = option_of(MergeOptions, "state", group=CLUSTER)
-    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
 @record(frozen=True)
@@ -108,7 +107,6 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
         writes=True, stdout=True, help="Write the predictions of each shard into this folder or URL.",
     )
     threads: int = 1
-    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
 @record(frozen=True)
@@ -160,30 +158,6 @@ _PREDICT = (
 )
 
 
-class Remembering(Command):
-    """A command that keeps what was typed as text, as `raw`, for commands that it runs."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        raw = self.make_parser(ctx).parse_args(list(args))[0]
-        rest = super().parse_args(ctx, args)
-        ctx.params["raw"] = raw
-        return rest
-
-
-def typed_again(specs: Sequence[Spec], raw: dict[str, Any]) -> list[str]:
-    """The options among these that were typed, as they stood on the command line."""
-    found = []
-    for spec in specs:
-        values = raw.get(spec.name)
-        if values is None:
-            continue
-        if spec.type is None:
-            found.append(spec.long)
-        else:
-            found += [f"{spec.long}={value}" for value in (values if spec.multiple else [values])]
-    return found
-
-
 train_options = takes(DaskTrainOptions, _TRAIN, "URL...")
 predict_options = takes(DaskPredictOptions, _PREDICT, "URL...")
 sums_options = takes(DaskSumsOptions, _SUMS, "")
@@ -212,7 +186,7 @@ def dask_command() -> None:
 
 
 @dask_command.command(
-    "train", cls=Remembering,
+    "train", cls=Command, remembers=True,
     usual=("--scheduler", "--model", "--rounds", "--loss", "--algorithm", "--l1", "--exact", "--resume"),
     examples=(
         "vwlite dask train 'day*.vw' --scheduler local:2 --loss logistic -m all.model",
@@ -230,7 +204,7 @@ def train(options: DaskTrainOptions) -> int:
 
 
 @dask_command.command(
-    "predict", cls=Remembering,
+    "predict", cls=Command, remembers=True,
     usual=("--scheduler", "--model", "--output", "--link", "--on-error", "--retries"),
     examples=(
         "vwlite dask predict 'day*.vw' --scheduler local:2 -m all.model -o predictions",

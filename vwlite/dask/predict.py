@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vwlite.dask.cluster import Cluster, Interrupted
-from vwlite.dask.commands import PREDICTING, DaskPredictOptions, check_urls, typed_again
+from vwlite.dask.commands import PREDICTING, DaskPredictOptions, check_urls
 from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
 from vwlite.dask.train import RoundProgress, content_of
@@ -13,6 +13,7 @@ from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
+from vwlite.options.taking import typed_again
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.run import summary
 
@@ -26,7 +27,8 @@ def predict(o: DaskPredictOptions) -> int:
     model = read_model(o.model)
     with RunFrame("dask predict", o) as frame:
         parts = listed(o.data, o.block_size).parts
-        job = ShardJob((f"--threads={o.threads}", *typed_again(PREDICTING, o.raw)), format=o.format)
+        arguments = map("=".join, typed_again(PREDICTING, o.raw))
+        job = ShardJob((f"--threads={o.threads}", *arguments), format=o.format)
         job = with_roles(job, o, parts, model.columns)
         outputs = outputs_of(parts, o.predictions)
         content = content_of(o.model)

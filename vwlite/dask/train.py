@@ -18,7 +18,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Interrupted
-from vwlite.dask.commands import READING, TRAINING, DaskTrainOptions, check_urls, typed_again
+from vwlite.dask.commands import READING, TRAINING, DaskTrainOptions, check_urls
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
@@ -35,6 +35,7 @@ from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
+from vwlite.options.taking import typed_again
 from vwlite.output.progress import LiveLine
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
@@ -96,13 +97,13 @@ def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
 
 def _job(o: DaskTrainOptions) -> ShardJob:
     if o.exact:
-        return ShardJob((f"--threads={o.threads}", *typed_again(READING, o.raw)), format=o.format)
+        return ShardJob((f"--threads={o.threads}", *map("=".join, typed_again(READING, o.raw))), format=o.format)
     files = []
     raw = dict(o.raw)
     if path := raw.pop("feature_weights", None):
         files.append(("--feature-weights", content_of(path)))
     return ShardJob(
-        arguments=(f"--threads={o.threads}", *typed_again(TRAINING, raw)),
+        arguments=(f"--threads={o.threads}", *map("=".join, typed_again(TRAINING, raw))),
         files=tuple(files),
         period=o.holdout_period or 0,
         format=o.format,

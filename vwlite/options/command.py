@@ -43,12 +43,16 @@ class Command(click.Command):
     """A command whose options have groups, and may have a value of their own.
 
     usual: the long names of the options that `-h` shows, in this order; none: all. examples: commands that `--help`
-    ends with.
+    ends with. remembers: the function also gets `raw`, what was typed as text by name, in the order of typing, for
+    commands that it runs or prints.
     """
 
-    def __init__(self, *args: Any, usual: Sequence[str] = (), examples: Sequence[str] = (), **attributes: Any) -> None:
+    def __init__(
+        self, *args: Any, usual: Sequence[str] = (), examples: Sequence[str] = (), remembers: bool = False,
+        **attributes: Any,
+    ) -> None:
         super().__init__(*args, **attributes)
-        self.usual, self.examples = usual, examples
+        self.usual, self.examples, self.remembers = usual, examples, remembers
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         return ["--help"]
@@ -89,7 +93,10 @@ class Command(click.Command):
             if a[:1] == "-" and a[2:3].isalpha() and f"-{a.partition('=')[0]}" in names and names.get(before, True):
                 ctx.fail(f"{a!r} would be read as {a[:2]} {a[2:]!r}: write -{a}, with two hyphens")
         typed = _joined(args[:end], [name for name, value in bare.items() if "." in value])
-        return super().parse_args(ctx, [f"{a}={bare[a]}" if a in bare else a for a in typed] + args[end:])
+        args = [f"{a}={bare[a]}" if a in bare else a for a in typed] + args[end:]
+        if self.remembers:
+            ctx.params["raw"] = self.make_parser(ctx).parse_args(list(args))[0]
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}

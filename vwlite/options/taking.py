@@ -9,9 +9,7 @@ import click
 
 from vwlite.options.command import Option
 from vwlite.options.spec import Spec
-from vwlite.options.types import (
-    PATH,
-)
+from vwlite.options.types import PATH
 
 
 def click_option(spec: Spec) -> Option:
@@ -35,6 +33,19 @@ def collected(kind: type[Any], typed: dict[str, Any]) -> Any:
     given = {name: value for name, value in typed.items() if value is not None and value != ()}
     own = {name: given.pop(name) for name in {f.name for f in fields(kind)} & set(given)}
     return kind(typed=given, given=frozenset(own), **own)
+
+
+def typed_again(specs: Iterable[Spec], raw: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The options among these that were typed, each as its words: its long name, and its value if it has one.
+
+    raw: as of `Command`.
+    """
+    found: list[tuple[str, ...]] = []
+    for spec in specs:
+        if spec.name in raw:
+            values = raw[spec.name] if spec.multiple else [raw[spec.name]]
+            found += [(spec.long,) if spec.type is None else (spec.long, value) for value in values]
+    return found
 
 
 def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Callable[..., Any]:

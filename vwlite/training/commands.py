@@ -1,16 +1,16 @@
 """`vwlite train` and `vwlite tune`: options and help."""
 
 import math
-from dataclasses import fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
-from vwlite.options.command import Command, Option, run
+from vwlite.options.command import Command, run
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, option_of, specs_of
-from vwlite.options.taking import takes
+from vwlite.options.taking import takes, typed_again
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import CacheOptions, InputOptions, TrainOptions
@@ -103,6 +103,7 @@ class TuneOptions(CacheOptions):
              "same command continues.",
     )
     json: bool = option(False, "--json", group=OUT, help="Print JSON instead of the table.")
+    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
     @property
     def of_train(self) -> TrainOptions:
@@ -123,28 +124,8 @@ _SPECS = (
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "threads")),
 )
 tune_options = takes(TuneOptions, _SPECS)
-_OWN = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "threads", "data", "data_options"}
-
-
-class TuneCommand(Command):
-    """Keeps the words that were typed, for the commands that it prints."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        opts, _, order = self.make_parser(ctx).parse_args(list(args))
-        words: list[str] = []
-        for p in dict.fromkeys(order):
-            if isinstance(p, Option) and p.name not in _OWN:
-                given = opts[p.name] if isinstance(opts[p.name], list) else [opts[p.name]]
-                long = next(name for name in p.shown if name.startswith("--"))
-                for value in given:
-                    words += [long] if p.is_flag else [long, value]
-        ctx.meta[__name__] = words
-        return super().parse_args(ctx, args)
-
-
-def typed_words() -> list[str]:
-    """The options of `vwlite train` among those typed, as they were."""
-    return list(click.get_current_context().meta[__name__])
+_OF_TUNE = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "threads", "data_options"}
+_OF_TRAIN = {spec.name: spec for spec in _SPECS if spec.name not in _OF_TUNE}  # for the commands that it prints
 
 
 # The options of each command, in the order of its help.
@@ -179,7 +160,7 @@ def train_command(options: TrainOptions) -> int:
 
 
 @click.command(
-    "tune", cls=TuneCommand,
+    "tune", cls=Command, remembers=True,
     usual=("--model", "--try", "--seconds", "--jobs", "--validate", "--label", "--loss", "--quadratic", "--json",
            "--quiet"),
     examples=(
@@ -195,4 +176,5 @@ def tune_command(options: TuneOptions) -> int:
     those of --validate. Algorithms, rates, strengths, normalizations and numbers of passes are tried, many of them on a
     part of DATA, and the best on all of it; auto is one of them. DATA are files, as they are read several times.
     """
-    return run("vwlite.training.tune:tune", options, typed_words())
+    typed = typed_again([_OF_TRAIN[name] for name in options.raw if name in _OF_TRAIN], options.raw)
+    return run("vwlite.training.tune:tune", options, [word for words in typed for word in words])
