@@ -13,8 +13,9 @@ from models import content
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges as ranges_of
 from vwlite.dask.work import ShardResult
-from vwlite.merging.commands import RULES, MergeOptions
+from vwlite.merging.commands import RULES
 from vwlite.merging.holdout import Candidate
+from vwlite.merging.merged import MergeRequest
 from vwlite.model import read_model, write_model
 from vwlite.model.learners import restore
 from vwlite.model.snapshot import snapshot
@@ -245,9 +246,8 @@ SUMMED = ["gd", "sgd", "truncated-gradient", "rounding", "l1-subgradient", "adag
 
 def merged_by_ranges(shards, start, rule, state, count=5):
     """As the workers of Dask do it: without them, and without a holdout."""
-    o = MergeOptions(rule=rule, state=state, initial=start and str(start))
     started = Path(start).read_bytes() if start else b""
-    ranges = [ranges_of.Range(number, count, o) for number in range(1, count + 1)]
+    ranges = [ranges_of.Range(number, count, MergeRequest(rule, state)) for number in range(1, count + 1)]
     cuts = [ranges_of.pieces(ShardResult(Path(shard).read_bytes(), b"", 1), ranges) for shard in shards]
     found = []
     for r in ranges:

@@ -14,9 +14,8 @@ import numpy as np
 from vwlite.core.merge.sums import Sums
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
-from vwlite.merging.commands import MergeOptions
 from vwlite.merging.holdout import START, Candidate, Scores, Vector
-from vwlite.merging.merged import Merge
+from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model
 from vwlite.model.feature_names import NONE
@@ -46,7 +45,7 @@ class Range:
 
     number: int
     count: int
-    options: MergeOptions
+    request: MergeRequest
 
     def cut(self, model: Model) -> None:
         """Leave a model only the keys of this range, in place, without names."""
@@ -115,10 +114,10 @@ def heads_of(sums: Summed) -> dict[str, Model]:
 def merge_of(shards: dict[str, Model], start: str | None, r: Range) -> RangeMerge:
     """The merge of a range. start: the file of the model that the shards began from."""
     each = [ShardModel(name, replace(model)) for name, model in shards.items()]
-    checked = checked_shards(each, [], start, r.options.typed.get("loss"))
+    checked = checked_shards(each, [], start, r.request.loss)
     if checked.start is not None:
         r.cut(checked.start.model)
-    return RangeMerge(r.options, checked)
+    return RangeMerge(r.request, checked)
 
 
 def added_up(sums: Summed, start: str | None, r: Range) -> RangeMerge:

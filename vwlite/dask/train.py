@@ -7,7 +7,7 @@ model do not, either, whichever worker ran a task, and however often.
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,9 @@ from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, joined_scores, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.merging.commands import MergeOptions
 from vwlite.merging.holdout import Candidate, Scores, VectorOf
 from vwlite.merging.merge import FEW
-from vwlite.merging.merged import Merge
+from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
@@ -109,11 +108,6 @@ def _job(o: DaskTrainOptions) -> ShardJob:
         format=o.format,
         options=InputOptions(format=o.format, on_error=o.on_error, threads=1, quiet=True),
     )
-
-
-def _loss(o: DaskTrainOptions) -> dict[str, Any]:
-    """That which was typed, for models of Vowpal Wabbit."""
-    return {name: value for name, value in o.typed.items() if name == "loss"}
 
 
 def _by_ranges(s: Settings) -> bool:
@@ -275,14 +269,13 @@ class Round:
         if not self.used:
             raise DataError("all shards are empty: nothing to learn from")
         o = self.run.options
-        # Whatever the holdout is called: it is there.
-        options = MergeOptions(model=o.model, rule=o.rule, state=self.state, holdout=("-",), typed=_loss(o))
+        request = MergeRequest(o.rule, self.state, o.typed.get("loss"), has_holdout=True)
         keys = [x.keys for x in found]
         if self.run.by_ranges and (len(self.used) > MANY_SHARDS or max(keys) > MANY_KEYS):
-            return self._merged_by_ranges(options, min(max(2, -(-sum(keys) // RANGE_KEYS)), MOST_RANGES))
-        return self._merged_here(options)
+            return self._merged_by_ranges(request, min(max(2, -(-sum(keys) // RANGE_KEYS)), MOST_RANGES))
+        return self._merged_here(request)
 
-    def _merged_here(self, options: MergeOptions) -> Model:
+    def _merged_here(self, request: MergeRequest) -> Model:
         """The merge of all models."""
 
         def get(j: int, avoid: str | None) -> Any:
@@ -295,9 +288,8 @@ class Round:
             path.write_bytes(learned.model)
             shards.append(ShardModel(self.parts[i].name, map_model(str(path))))
         del found
-        start = ranges.written(self.folder, self.run.start)
-        checked = checked_shards(shards, [], start, options.typed.get("loss"))
-        merge = self.merge = Merge(replace(options, initial=start), checked)
+        checked = checked_shards(shards, [], ranges.written(self.folder, self.run.start), request.loss)
+        merge = self.merge = Merge(request, checked)
         merge.scores = Spread(self, merge).scores
         merge.add_up()
         merge.choose()
@@ -305,10 +297,10 @@ class Round:
         self.nonzeros = merge.nonzeros()
         return merge.model
 
-    def _merged_by_ranges(self, options: MergeOptions, count: int) -> Model:
+    def _merged_by_ranges(self, request: MergeRequest, count: int) -> Model:
         """The merge of ranges, which are never together before they are merged."""
         put, names = self.cluster.put, [self.parts[i].name for i in self.used]
-        spans = [ranges.Range(number, count, options) for number in range(1, count + 1)]
+        spans = [ranges.Range(number, count, request) for number in range(1, count + 1)]
         cuts = [put(ranges.pieces, self.learned[i], spans) for i in self.used]
         sums = []
         for r in spans:

@@ -5,7 +5,7 @@ from typing import Any
 
 from vwlite.merging.commands import MergeOptions, check_merge
 from vwlite.merging.holdout import OWN
-from vwlite.merging.merged import Merge
+from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import checked_shards, read_models
 from vwlite.model import write_model
 from vwlite.runs.frame import RunFrame
@@ -23,9 +23,11 @@ def merge(o: MergeOptions) -> int:
     with RunFrame("merge", o) as frame:
         file = frame.file(o.model)
         found, missing = read_models(o.data, o.allow_missing, o.threads)
-        run = Merge(o, checked_shards(found, missing, o.initial, o.typed.get("loss")))
+        request = MergeRequest(o.rule, o.state, o.typed.get("loss"), has_holdout=bool(o.holdout))
+        run = Merge(request, checked_shards(found, missing, o.initial, request.loss))
         frame.stop_with(run.stop)
-        run.read(frame)
+        if o.holdout:
+            run.read(o, o.holdout, frame)
         for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.model)):
             if run.stopped:
                 break

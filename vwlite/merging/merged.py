@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import inf, sqrt
 from operator import add
@@ -18,7 +18,7 @@ from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
 from vwlite.core.merge.sums import ModelStream, Sums
 from vwlite.errors import DataError, UsageError
-from vwlite.merging.commands import RULES, MergeOptions
+from vwlite.merging.commands import RULES
 from vwlite.merging.holdout import OWN, START, Candidate, Holdout, Scorer, Vector
 from vwlite.merging.shards import ShardModel, Shards
 from vwlite.merging.stack import Examples, Numbers, averaged, differences
@@ -36,10 +36,22 @@ from vwlite.model.learners import (
     state_codes,
 )
 from vwlite.model.slots import Array, array_of, copied
+from vwlite.runs.options import InputOptions
 
 MEAN = Candidate("mean")
 MOST_LABELS = 50_000  # of examples and classes that a stack is fitted to
 SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
+
+
+@dataclass(frozen=True)
+class MergeRequest:
+    """What a merge is asked for. rule: None: search with a holdout, else by the algorithm. loss: of models of Vowpal
+    Wabbit."""
+
+    rule: str | None
+    state: str
+    loss: str | None = None
+    has_holdout: bool = False
 
 
 class Merge:
@@ -55,8 +67,8 @@ class Merge:
     mean_loss = inf  # that of the plain mean
     name_limit: int | None  # the limit of names of features, if it was reached
 
-    def __init__(self, o: MergeOptions, shards: Shards) -> None:
-        self.options, self.shards, self.settings = o, shards, shards.settings
+    def __init__(self, request: MergeRequest, shards: Shards) -> None:
+        self.request, self.shards, self.settings = request, shards, shards.settings
         self.algorithm, self.row = shards.algorithm, shards.algorithm.merging
         self.records = self.settings.oaa or 1
         self.constant_key = make_expander(self.settings).constant_key
@@ -79,13 +91,11 @@ class Merge:
 
     # --- what there is -----------------------------------------------------------------------
 
-    def read(self, stack: ExitStack) -> None:
-        """The holdout, if there is one."""
-        o, shards = self.options, self.shards
-        if not o.holdout:
-            return
-        found = Holdout(o, o.holdout, self.settings, shards.classes, shards.columns, stack, lambda: self.stopped)
-        self.scores, where, labels = found.scores, ", ".join(o.holdout), found.labels
+    def read(self, o: InputOptions, paths: tuple[str, ...], stack: ExitStack) -> None:
+        """The files of the holdout."""
+        shards = self.shards
+        found = Holdout(o, paths, self.settings, shards.classes, shards.columns, stack, lambda: self.stopped)
+        self.scores, where, labels = found.scores, ", ".join(paths), found.labels
         if self.stopped:
             return
         if len(labels) < 2:
@@ -132,9 +142,9 @@ class Merge:
 
     def _ways(self) -> tuple[tuple[str, ...], bool]:
         """The ways that are tried, and whether they are stacked."""
-        rule, row = self.options.rule, self.row
+        rule, row = self.request.rule, self.row
         ways = tuple(way for way in row.ways if way in ("mean", "touched")) if self.shards.weights_only else row.ways
-        if rule in (None, "search") and self.options.holdout:
+        if rule in (None, "search") and self.request.has_holdout:
             return ways, True
         if rule is None:
             return (row.unjudged if row.unjudged in ways else "touched",), False
@@ -166,7 +176,7 @@ class Merge:
         if how in (LARGEST, LEAST):
             each = [number_of(shard, name, c) for shard in self.shards.each]
             return max(each) if how == LARGEST else min(each)
-        if how == ADDED or (how == TIME and self.options.state == "sum"):
+        if how == ADDED or (how == TIME and self.request.state == "sum"):
             return start + self._gained(name, c)
         if how == TIME:
             found = start + self._gained(name, c) / self.count
@@ -188,7 +198,7 @@ class Merge:
 
     def add_up(self) -> None:
         """The sums over the shards."""
-        needed = {"start", *self.ways, *([MEAN.way] if self.options.holdout else [])}
+        needed = {"start", *self.ways, *([MEAN.way] if self.request.has_holdout else [])}
         if not self.shards.weights_only:
             needed |= {"extra"} if self.row.extra[0] in self.first_fields else set()
             needed |= {"evidence", "start_evidence"} if self.row.evidence else set()
@@ -403,7 +413,7 @@ class Merge:
         return w if self.first.shrunk_since else self.sparse(self._merged(w), w)
 
     def _merged(self, w: Weights) -> Merged:
-        sums, mean = self.sums, self.options.state == "mean"
+        sums, mean = self.sums, self.request.state == "mean"
         gained = self._rows(sums, "evidence")
         keys = np.asarray(sums.keys)
         at = np.searchsorted(keys, np.uint32(self.constant_key)) if self.constant_key is not None else len(keys)
@@ -468,7 +478,7 @@ class Merge:
             base=start.digest if start else "",
             seen=seen if seen > len(self.sums.keys) else 0,
             merged={"shards": self.count, "digest": self.shards.digest, "rule": self.chosen.way,
-                    "step": 1.0, "state": self.options.state},
+                    "step": 1.0, "state": self.request.state},
             program=f"vwlite {__version__}",
         )
 

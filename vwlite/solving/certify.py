@@ -35,7 +35,7 @@ def certify(o: CertifyOptions) -> int:
     model = read_model(o.initial, uncalibrated=True)
     restore(model, model.settings, o.initial, learn=False)  # an error if the model cannot predict
     settings = problem_of_model(o, model.settings)
-    _check_model(o, model, settings)
+    _check_model(o.initial, settings)
     against = read_model(o.against, uncalibrated=True) if o.against else None
     if against is not None:
         _check_against(o, model.settings, against.settings)
@@ -49,15 +49,15 @@ def certify(o: CertifyOptions) -> int:
         return frame.code()
 
 
-def _check_model(o: CertifyOptions, model: Model, settings: Settings) -> None:
+def _check_model(path: str, settings: Settings) -> None:
     """UsageError for a model whose problem has no bound here."""
     if settings.loss not in CERTIFIED:
         raise UsageError(
-            f"{o.initial}: no lower bound is known for --loss {settings.loss}, only for {', '.join(CERTIFIED)}"
+            f"{path}: no lower bound is known for --loss {settings.loss}, only for {', '.join(CERTIFIED)}"
         )
     if settings.softmax and settings.radius is None:
         raise UsageError(
-            f"{o.initial}: the lower bound of a model of --softmax needs a ball for each class: give --radius"
+            f"{path}: the lower bound of a model of --softmax needs a ball for each class: give --radius"
         )
 
 

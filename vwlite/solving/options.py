@@ -60,13 +60,13 @@ def _solvers(*, of_papers: bool) -> str:
 
 def _check_path(o: "SolveOptions") -> None:
     """The name of the model with the number of each strength."""
-    if o.model is None:
+    if o.model is None or o.l1_path is None:
         return
     if len(re.findall("%d", o.model)) != 1:
         raise UsageError(f"--model {o.model}: with --l1-path, the name must have %d once, for the number of each model")
     inputs = [(path, "one of the DATA files") for path in o.data]
     inputs += [(o.initial, "the input model")] if o.initial else []
-    for name in models_of_path(o):
+    for name in models_of_path(o.model, o.l1_path[0]):
         check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
 
 
@@ -323,10 +323,9 @@ def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
     return None
 
 
-def models_of_path(o: SolveOptions) -> list[str]:
+def models_of_path(model: str, count: int) -> list[str]:
     """The files of the models of --l1-path."""
-    assert o.l1_path is not None and o.model is not None
-    return [o.model.replace("%d", str(k + 1)) for k in range(o.l1_path[0])]
+    return [model.replace("%d", str(k + 1)) for k in range(count)]
 
 
 def check_certify(o: CertifyOptions) -> None:

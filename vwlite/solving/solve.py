@@ -224,7 +224,7 @@ class Solving:
 
     def _solve_path(self, count: int, last: float) -> None:
         """Strengths from the least at which all weights are zero, each from the solution before."""
-        names = models_of_path(self.options) if self.options.model else []
+        names = models_of_path(self.options.model, count) if self.options.model else []
         if self._problem is not None:
             with temporary_files():
                 self._problem.make_columns(self.l1_max * last)
