@@ -7,7 +7,7 @@ from vwlite.options.spec import OUT, RUN, option, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Condition, ConditionType, Number, Whole
 from vwlite.records import record
-from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, on_unknown
+from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, ModelOptions, on_unknown
 
 
 @record(frozen=True)
@@ -35,10 +35,7 @@ class EvaluateOptions(ModelOptions):
     json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
 
 
-_EVALUATE = (
-    *specs_of(ModelOptions), *specs_of(EvaluateOptions), *LOSS_OF_OTHERS, *OF_MODEL,
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)
+_EVALUATE = (*specs_of(ModelOptions), *specs_of(EvaluateOptions), *LOSS_OF_OTHERS, *OF_MODEL, *OF_RUN)
 evaluate_options = takes(EvaluateOptions, _EVALUATE)
 
 
@@ -93,10 +90,7 @@ class WorstOptions(ModelOptions):
     json: bool = option(False, "--json", group=OUT, help="As JSON lines, for programs.")
 
 
-_OF_EXAMPLES = (
-    *LOSS_OF_OTHERS, *OF_MODEL,
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)
+_OF_EXAMPLES = (*LOSS_OF_OTHERS, *OF_MODEL, *OF_RUN)
 explain_options = takes(ExplainOptions, (*specs_of(ModelOptions), *specs_of(ExplainOptions), *_OF_EXAMPLES))
 worst_options = takes(WorstOptions, (*specs_of(ModelOptions), *specs_of(WorstOptions), *_OF_EXAMPLES))
 
@@ -118,8 +112,7 @@ class ReportOptions(EvaluateOptions):
 
 _REPORT = (
     *specs_of(ModelOptions), *specs_of(ReportOptions), *LOSS_OF_OTHERS, *OF_MODEL,
-    *(spec for spec in specs_of(EvaluateOptions) if spec.name in ("against", "threshold")),
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
+    *(spec for spec in specs_of(EvaluateOptions) if spec.name in ("against", "threshold")), *OF_RUN,
 )
 report_options = takes(ReportOptions, _REPORT)
 

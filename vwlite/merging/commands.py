@@ -8,11 +8,11 @@ import click
 from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
 from vwlite.options.command import Command, run
-from vwlite.options.spec import IN, OUT, RUN, option, option_name, specs_of
+from vwlite.options.spec import IN, OUT, option, option_name, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Choice, Whole
 from vwlite.records import record
-from vwlite.runs.options import InputOptions
+from vwlite.runs.options import OF_RUN, InputOptions
 from vwlite.runs.resolve import check_run
 
 MERGE, HOLDOUT = "Merge", "Holdout"
@@ -65,8 +65,7 @@ _LOSS = replace(
 _MERGE = (
     *specs_of(MergeOptions, MERGE, HOLDOUT), _LOSS,
     *(replace(spec, group=HOLDOUT) for spec in specs_of(InputOptions, IN) if spec.name != "data_options"),
-    *specs_of(MergeOptions, OUT),
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
+    *specs_of(MergeOptions, OUT), *OF_RUN,
 )
 merge_options = takes(MergeOptions, _MERGE, "SHARD...")
 

@@ -14,7 +14,7 @@ from vwlite.options.types import (
     Number,
 )
 from vwlite.records import record
-from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, InputOptions, ModelOptions, on_unknown
+from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, ModelOptions, on_unknown
 
 
 @record(frozen=True)
@@ -32,10 +32,7 @@ class CalibrateOptions(ModelOptions):
     json: bool = option(False, "--json", group=OUT, help="Print the results to standard output, as JSON.")
 
 
-_CALIBRATE = (
-    *specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL,
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions"),
-)
+_CALIBRATE = (*specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL, *OF_RUN)
 calibrate_options = takes(CalibrateOptions, _CALIBRATE)
 
 

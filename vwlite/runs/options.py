@@ -403,6 +403,7 @@ LOSS_OF_OTHERS = (
       for name, loss in LOSS_OPTIONS.items()),
 )
 AS_WRITTEN = ("delimiter", "quote", "escape", "columns")  # of tables: a file may have others than the model
+OF_RUN = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
 OF_MODEL = (
     *specs_of(InputOptions, IN),
     *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", *AS_WRITTEN)),

@@ -16,7 +16,7 @@ from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.records import record
-from vwlite.runs.options import AS_WRITTEN, CacheOptions, InputOptions, TrainOptions
+from vwlite.runs.options import AS_WRITTEN, OF_RUN, CacheOptions, InputOptions, TrainOptions
 from vwlite.runs.resolve import KEPT, check_problem, check_run, contradictions, typed_settings, without_loss
 
 PROBLEM, SOLVING, CACHE = "Problem", "Solving", "Cache"
@@ -165,7 +165,6 @@ class CertifyOptions(CacheOptions):
 
 
 CACHED = tuple(replace(spec, group=CACHE) for spec in specs_of(CacheOptions))
-SHARED = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
 _LOSS = replace(
     SPECS["loss"], group=PROBLEM, type=Choice(list(SOLVED.losses)), default="logistic", vw=(),
     help="The loss function to minimize.",
@@ -194,7 +193,7 @@ _SOLVE = (
     *specs_of(SolveOptions, SOLVING),
     *(replace(spec, help="One loss for all classes: multinomial logistic regression. --radius is for each class.")
       if spec.name == "softmax" else spec for spec in specs_of(Settings, CLASSES)),
-    *CACHED, *specs_of(SolveOptions, OUT), SPECS["link"], *SHARED, *specs_of(SolveOptions, RUN),
+    *CACHED, *specs_of(SolveOptions, OUT), SPECS["link"], *OF_RUN, *specs_of(SolveOptions, RUN),
 )
 _CERTIFY = (
     *specs_of(CertifyOptions, IN), *specs_of(InputOptions, IN),
@@ -207,7 +206,7 @@ _CERTIFY = (
     replace(SPECS["loss"], group=PROBLEM, default=None,
             help="The loss of a model of Vowpal Wabbit. Such models do not store it."),
     replace(SPECS["quantile_tau"], group=PROBLEM, default=None, help="The same for --loss quantile."),
-    *specs_of(CertifyOptions, PROBLEM), *CACHED, *SHARED, *specs_of(CertifyOptions, RUN),
+    *specs_of(CertifyOptions, PROBLEM), *CACHED, *OF_RUN, *specs_of(CertifyOptions, RUN),
 )
 
 
