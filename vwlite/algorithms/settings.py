@@ -4,13 +4,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
-from vwlite.algorithms.table import (
-    ALGORITHMS,
-    AUTO,
-    CHOICES,
-    UPDATES,
-    algorithm_of,
-)
+from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, UPDATES, algorithm_of
 from vwlite.options import spec as rows
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole

@@ -141,10 +141,7 @@ PREDICTING = tuple(
 )
 _RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report"))
 _TRAIN = (
-    *specs_of(ClusterOptions),
-    *specs_of(DaskTrainOptions, CLUSTER),
-    *(spec for spec in TRAINING if spec.group == IN),
-    *(spec for spec in TRAINING if spec.group in (TABLES, FEATURES, LEARN, CLASSES)),
+    *specs_of(ClusterOptions), *specs_of(DaskTrainOptions, CLUSTER), *(spec for spec in TRAINING if spec.group != OUT),
     *specs_of(DaskTrainOptions, OUT), SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
 )
 _SUMS = (
@@ -152,12 +149,9 @@ _SUMS = (
     *(spec for spec in _RUN if spec.name == "quiet"),
 )
 _PREDICT = (
-    *specs_of(ClusterOptions),
-    *(spec for spec in PREDICT if spec.name == "model"), *specs_of(DaskPredictOptions, OUT),
+    *specs_of(ClusterOptions), *(spec for spec in PREDICT if spec.name == "model"), *specs_of(DaskPredictOptions, OUT),
     *PREDICTING, *_RUN, *specs_of(DaskTrainOptions, RUN),
 )
-
-
 train_options = takes(DaskTrainOptions, _TRAIN, "URL...")
 predict_options = takes(DaskPredictOptions, _PREDICT, "URL...")
 sums_options = takes(DaskSumsOptions, _SUMS, "")

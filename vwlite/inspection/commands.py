@@ -10,10 +10,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.options.command import Command, Option, run
 from vwlite.options.spec import IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.taking import collected, takes, with_options
-from vwlite.options.types import (
-    PATH,
-    Whole,
-)
+from vwlite.options.types import PATH, Whole
 from vwlite.records import record
 from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, reading_options
 

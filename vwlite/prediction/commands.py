@@ -8,11 +8,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.options.command import Command, run
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
 from vwlite.options.taking import takes
-from vwlite.options.types import (
-    PATH,
-    Choice,
-    Number,
-)
+from vwlite.options.types import PATH, Choice, Number
 from vwlite.records import record
 from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, ModelOptions, on_unknown
 
