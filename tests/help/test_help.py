@@ -44,7 +44,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     for name, text in shown.items():
         default = settings[name]
         text = " ".join(text.split())
-        if default is not None:
+        if default is not None:  # else the text is what happens without the option, such as "no limit"
             assert (float(text) if isinstance(default, float | int) else text) == default, name
 
 
