@@ -9,6 +9,7 @@ from batches import Line, batch_of
 
 from vwlite.algorithms.settings import Settings
 from vwlite.model.learners import make_learner
+from vwlite.training import front
 from vwlite.training.auto.model import WeightScale
 from vwlite.training.auto.sparse import (
     FACTOR,
@@ -19,7 +20,6 @@ from vwlite.training.auto.sparse import (
     SparseGrid,
     SparsePoint,
     best_grid,
-    front_of,
     grid_of,
     learn_all,
     smallest,
@@ -59,6 +59,10 @@ def losses_of(l1: float, rate: float, lines: list[Line], loss: str = "logistic")
 # --- the choice ------------------------------------------------------------------------------
 
 
+def front_of(some: list[SparsePoint]) -> list[SparsePoint]:
+    return front.front_of(some, SparsePoint.by_size)
+
+
 def points(*pairs: tuple[int, float]) -> list[SparsePoint]:
     return [SparsePoint(n, loss, 0.1 * i, 1.0) for i, (n, loss) in enumerate(pairs)]
 
@@ -72,13 +76,13 @@ def test_the_front_has_only_what_no_smaller_model_beats():
 
 @pytest.mark.parametrize(("share", "nonzeros"), [(0.01, 1), (0.49, 5), (0.89, 10), (0.94, 20), (0.98, 40), (0.999, 80)])
 def test_the_smallest_model_that_keeps_a_share_of_the_gain(share, nonzeros):
-    front = front_of(points((1, 0.95), (5, 0.5), (10, 0.1), (20, 0.05), (40, 0.01), (80, 0.0)))
-    assert smallest(front, 1.0, share).nonzeros == nonzeros
+    found = front_of(points((1, 0.95), (5, 0.5), (10, 0.1), (20, 0.05), (40, 0.01), (80, 0.0)))
+    assert smallest(found, 1.0, share).nonzeros == nonzeros
 
 
 def test_a_gain_that_none_has_gives_the_best_one():
-    front = front_of(points((1, 0.95), (5, 0.5)))
-    assert smallest(front, 1.0, 0.6).nonzeros == 5
+    found = front_of(points((1, 0.95), (5, 0.5)))
+    assert smallest(found, 1.0, 0.6).nonzeros == 5
 
 
 def test_without_a_gain_there_is_no_model():

@@ -48,7 +48,7 @@ from harness import (
 from harness import made as made_by
 
 import vwlite.prediction.predict
-import vwlite.training.passes  # here, so that the processes that are forked need not
+import vwlite.training.trainer  # here, so that the processes that are forked need not
 from vwlite.algorithms.table import ALGORITHMS, Algorithm
 from vwlite.cli import run
 from vwlite.options.spec import option_name

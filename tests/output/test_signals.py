@@ -182,7 +182,7 @@ def test_runs_within_a_process_leave_it_as_it_was(tmp_path):
 SHORT = """
 import resource, sys
 from vwlite.cli import main
-import vwlite.training.passes, vwlite.training.commands
+import vwlite.training.trainer, vwlite.training.commands
 count, *arguments = sys.argv[1:]
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(count),) * 2)
 main(arguments)

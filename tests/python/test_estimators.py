@@ -34,7 +34,7 @@ from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.algorithms.settings import SPECS
 from vwlite.estimators.options import OF_CLASSIFIER
 from vwlite.model import read_model
-from vwlite.runs.run import Run
+from vwlite.training.trainer import Trainer
 
 
 def same(one, other, x):
@@ -276,7 +276,7 @@ def test_no_thread_stays_behind(monkeypatch):
         if len(batches) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Run, "feed", feed)
+    monkeypatch.setattr(Trainer, "feed", feed)
     with pytest.raises(KeyboardInterrupt) as error:
         SparseClassifier(algorithm="gd").fit(*long_work())
     assert error.traceback is not None  # which keeps all frames, as an interactive session does
@@ -512,7 +512,7 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
 @pytest.mark.parametrize("algorithm", ["gd", "auto"])
 def test_a_fork_while_a_thread_learns(algorithm, monkeypatch):
     """The child has the model of some number of whole steps, and continues from there as the parent would."""
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 100)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 100)
     x, y = problem(4000 if algorithm == "gd" else 400)
     made, states = SparseClassifier(algorithm=algorithm).partial_fit(x, y, classes=[0, 1]), []
     one = pickle.loads(pickle.dumps(made))

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from vwlite import SparseClassifier, SparseRegressor
-from vwlite.runs.run import Run
+from vwlite.training.trainer import Trainer
 
 ROWS, COLUMNS = 900, 8
 KEPT = [50, 400, 12000]  # examples: learning begins early, in the middle, not at all
@@ -49,7 +49,7 @@ def saved(made, path):
 @pytest.fixture
 def shorter(monkeypatch):
     def change(kept):
-        monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", kept)
+        monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", kept)
         monkeypatch.setattr("vwlite.training.auto.stream.SIDE_BY_SIDE", 600)
 
     return change
@@ -123,7 +123,7 @@ def test_an_interrupted_call_changes_nothing(tmp_path, shorter, monkeypatch, kep
     made, plain = estimator("logistic"), estimator("logistic")
     for one in (made, plain):
         learn(one, x[:300], y[:300], 100)
-    feed, calls = Run.feed, []
+    feed, calls = Trainer.feed, []
 
     def interrupted(run, batch):
         feed(run, batch)
@@ -131,7 +131,7 @@ def test_an_interrupted_call_changes_nothing(tmp_path, shorter, monkeypatch, kep
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "feed", interrupted)
+        patch.setattr(Trainer, "feed", interrupted)
         if kept == 50:
             with pytest.raises(KeyboardInterrupt):
                 made.partial_fit(x[300:], y[300:])

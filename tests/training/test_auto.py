@@ -11,8 +11,8 @@ from running import finish, standard_input, start
 
 from vwlite.core.auto.stream import Reservoir
 from vwlite.model.read import read_model
-from vwlite.training.auto.run import AutoTraining
 from vwlite.training.auto.selection import kept
+from vwlite.training.auto.trainer import AutoTrainer
 
 LOGISTIC = ("--algorithm", "auto", "--loss", "logistic")
 
@@ -227,7 +227,7 @@ def test_outliers_do_not_decide(vwlite, folder, loss, passes):
 
 @pytest.mark.parametrize("loss", ["quantile", "huber"])
 def test_the_baseline_of_a_stream_is_that_of_its_summary(vwlite, folder, monkeypatch, loss):
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 50)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 50)
     lines = [f"{i / 10} |a x:{i / 10} y{i % 5}\n" for i in range(600)]
     train = write(folder / "d.vw", lines)
     vwlite("train", train, "--loss", loss, "--passes", "1", "-m", "m", "--report", "r")
@@ -333,7 +333,7 @@ def test_one_pass(vwlite, data, tmp_path):
 
 
 def test_predictions_of_a_stream_are_clipped_to_the_labels_so_far(vwlite, tmp_path, monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 20)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 20)
     lines = [f"{i % 10 + i // 50 * 10} |a x:{i // 50 * 10 + i % 10 + 0.5}\n" for i in range(400)]
     vwlite("train", write(tmp_path / "d.vw", lines), "--algorithm", "auto", "--passes", "1", "-m", tmp_path / "m",
            "-p", tmp_path / "p")
@@ -346,8 +346,8 @@ def test_a_long_stream_says_that_it_is_one_pass(vwlite, data, tmp_path, monkeypa
     text = Path(train).read_bytes() * 9
     said = finish(start("train", *LOGISTIC, "-m", tmp_path / "n"), text)
     assert said.code == 0 and "one pass, as standard input cannot be read again" in said.err
-    monkeypatch.setattr("vwlite.training.auto.run.LARGE", 1000)
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 100)
+    monkeypatch.setattr("vwlite.training.auto.reading.LARGE", 1000)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 100)
     assert "one pass, as the files have more than 4 GB" in vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m").err
 
 
@@ -362,7 +362,7 @@ def test_one_pass_over_sorted_data_is_noticed(vwlite, data, tmp_path):
 @pytest.mark.parametrize("kept", [100, 12000])
 def test_batches_of_any_size_are_one_stream(vwlite, data, tmp_path, kept, monkeypatch):
     """Learning begins after the same example, whatever the blocks of the input are."""
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", kept)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", kept)
     monkeypatch.setattr("vwlite.training.auto.stream.SIDE_BY_SIDE", 700)
     train, _ = data
     found = []
@@ -376,7 +376,7 @@ def test_batches_of_any_size_are_one_stream(vwlite, data, tmp_path, kept, monkey
 def test_one_candidate_after_the_other_gives_the_same_bytes(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
     vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
-    monkeypatch.setattr("vwlite.training.auto.run.available_memory", lambda: 10_000)
+    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 10_000)
     for limit in ((), ("--passes", "2")):
         vwlite("train", train, *LOGISTIC, *limit, "-m", tmp_path / "n", "-p", tmp_path / "q")
         if not limit:
@@ -386,7 +386,7 @@ def test_one_candidate_after_the_other_gives_the_same_bytes(vwlite, data, tmp_pa
 
 def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
-    monkeypatch.setattr("vwlite.training.auto.run.available_memory", lambda: 1000)
+    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 1000)
     said = vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", code=None)
     assert said.code == 70 and "use --algorithm gd" in said.err and "pass " not in said.err
     assert not (tmp_path / "m").exists()
@@ -457,7 +457,7 @@ def test_initial_predictions(vwlite, tmp_path, passes):
 
 
 def test_the_intercept_of_a_stream_is_that_of_all_its_labels(vwlite, tmp_path, monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 20)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 20)
     labels = [-1] * 300 + [1] * 100
     lines = [f"{y} |a w{i}\n" for i, y in enumerate(labels)]
     train = write(tmp_path / "d.vw", lines)
@@ -530,7 +530,7 @@ def test_sums_and_products_beyond_a_float_are_bad_data(vwlite, tmp_path, line, p
 
 
 def test_sums_beyond_a_float_late_in_a_stream(vwlite, data, tmp_path, monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 10)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 10)
     train = write(tmp_path / "d.vw", [*lines_of(30), "1 |a x:3e38 x:3e38\n"])
     assert "d.vw:31:1: " in vwlite("train", train, *LOGISTIC, "--passes", "1", code=65).err
 
@@ -632,7 +632,7 @@ def test_counts_of_any_size_have_the_state_of_their_labels(vwlite, tmp_path):
 
 def test_what_is_known_of_a_stream_is_of_all_its_examples(vwlite, tmp_path, monkeypatch):
     """Its state, the range of its labels, and its baseline; not of those that were kept at its start."""
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 50)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 50)
     lines = [f"{i / 10} |a x:{i / 10} y{i % 5}\n" for i in range(600)]
     train = write(tmp_path / "d.vw", lines)
     vwlite("train", train, "--algorithm", "auto", "--passes", "1", "-m", tmp_path / "m", "-p", tmp_path / "p")
@@ -645,7 +645,7 @@ def test_what_is_known_of_a_stream_is_of_all_its_examples(vwlite, tmp_path, monk
 
 def test_a_rare_class_of_a_stream_is_not_lost_with_the_sample(vwlite, tmp_path, monkeypatch):
     """Where the sample has examples of one class only."""
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 500)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 500)
     lines = [("1 |a sign " if i % 2001 == 1 else "-1 |a ") + f"w{i % 5}\n" for i in range(40_000)]
     train = write(tmp_path / "d.vw", lines)
 
@@ -686,10 +686,9 @@ def test_examples_that_do_not_fit_memory_are_in_a_temporary_file(vwlite, data, t
 
 
 def test_lines_without_labels_are_not_kept_for_ever(vwlite, tmp_path, monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_BYTES", 10_000)
-    begun, begin = [], AutoTraining._begin_stream
-    monkeypatch.setattr("vwlite.training.auto.run.AutoTraining._begin_stream",
-                        lambda run, kept: (begun.append(sum(map(len, kept))), begin(run, kept)))
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_BYTES", 10_000)
+    begun, begin = [], AutoTrainer.begin
+    monkeypatch.setattr(AutoTrainer, "begin", lambda run, kept: (begun.append(sum(map(len, kept))), begin(run, kept)))
     lines = [*lines_of(20), *["|a x y z\n"] * 1000]
     vwlite("train", write(tmp_path / "d.vw", lines), *LOGISTIC, "--passes", "1", "-m", tmp_path / "m")
     assert 20 < begun[0] < 300

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from test_auto import LOGISTIC, lines_of, model_of, write
 
-from vwlite.training.auto.run import AutoTraining
 from vwlite.training.auto.selection import Selection
+from vwlite.training.run import TrainRun
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_after_passes_the_best_model_so_far_is_saved(vwlite, data, tmp_path, com
 def test_a_stream_is_saved_at_these_examples(vwlite, data, tmp_path, committed, monkeypatch, kept):
     """Blank lines and lines without labels among them. A checkpoint is the model of the stream so far, if learning has
     begun by then, and changes nothing that follows."""
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", kept)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", kept)
     monkeypatch.setattr("vwlite.training.auto.stream.SIDE_BY_SIDE", 500)
     lines = Path(data).read_text().splitlines(keepends=True)
     lines.insert(20, "\n")
@@ -68,8 +68,8 @@ def test_a_stream_is_saved_at_these_examples(vwlite, data, tmp_path, committed, 
 def test_checkpoints_by_time(vwlite, data, tmp_path, monkeypatch, passes):
     """A program that is killed after one leaves a model that predicts and can be continued."""
     monkeypatch.setattr("vwlite.input.reader.BLOCK_SIZE", 5000)
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 50)
-    written, save = [], AutoTraining._commit_checkpoint
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 50)
+    written, save = [], TrainRun.on_checkpoint
 
     def saved(run, apart):
         save(run, apart)
@@ -77,8 +77,8 @@ def test_checkpoints_by_time(vwlite, data, tmp_path, monkeypatch, passes):
         if len(written) == 2:
             raise RuntimeError("killed")
 
-    monkeypatch.setattr(AutoTraining, "_commit_checkpoint", saved)
-    monkeypatch.setattr(AutoTraining, "_is_checkpoint_due", lambda run, examples: run._seconds == 1)
+    monkeypatch.setattr(TrainRun, "on_checkpoint", saved)
+    monkeypatch.setattr(TrainRun, "is_checkpoint_due", lambda run, examples: run._seconds == 1)
     vwlite("train", data, *LOGISTIC, *passes, "-m", tmp_path / "m", "--checkpoint-every", "1s", code=70)
     assert model_of(tmp_path / "m").interrupted
     vwlite("predict", data, "-m", tmp_path / "m", "-p", tmp_path / "p")
@@ -91,7 +91,7 @@ def test_a_signal_within_a_pass(vwlite, data, tmp_path, monkeypatch, in_turn, nu
     """Within the first pass, when only some normalizations have learned it, there is no model yet. Later it is
     that of the best finished pass."""
     if in_turn:
-        monkeypatch.setattr("vwlite.training.auto.run.available_memory", lambda: 10_000)
+        monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 10_000)
     one_pass, ran = Selection._one_pass, []
 
     def interrupted(self, c, at):

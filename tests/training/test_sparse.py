@@ -12,7 +12,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.model.learners import make_learner
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.sparse import RATES, STRENGTHS
-from vwlite.training.auto.sparse_run import SparseTraining
+from vwlite.training.auto.sparse_trainer import SparseTrainer
 
 ONE = ("--threads", "1")
 
@@ -100,13 +100,13 @@ def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data,
 def test_learners_that_do_not_fit_learn_in_turn(vwlite, data, tmp_path, monkeypatch, at_once):
     train, _ = data
     one = sparse(vwlite, tmp_path / "m", train, "--sparse")
-    monkeypatch.setattr(SparseTraining, "_fit", lambda run: at_once)
+    monkeypatch.setattr(SparseTrainer, "_fit", lambda run: at_once)
     other = sparse(vwlite, tmp_path / "n", train, "--sparse")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes() and one["front"] == other["front"]
 
 
 def test_a_learner_that_does_not_fit(vwlite, data, tmp_path, monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.sparse_run.available_memory", lambda: 1000)
+    monkeypatch.setattr("vwlite.training.auto.sparse_trainer.available_memory", lambda: 1000)
     said = vwlite("train", data[0], "--sparse", "-m", tmp_path / "m", code=70).err
     assert "use fewer --bits" in said and not (tmp_path / "m").exists()
     said = vwlite("train", data[0], "--sparse", "--passes", "1", "-m", tmp_path / "m", code=70).err
@@ -118,7 +118,7 @@ def test_the_model_is_that_of_an_ordinary_run_in_drawn_order(vwlite, data, tmp_p
     drawn = []
     original = DrawnExamples.of
     keep = staticmethod(lambda *a: drawn.append(original(*a)) or drawn[-1])
-    monkeypatch.setattr("vwlite.training.auto.sparse_run.DrawnExamples.of", keep)
+    monkeypatch.setattr("vwlite.training.auto.sparse_trainer.DrawnExamples.of", keep)
     report = sparse(vwlite, tmp_path / "m", train, "--sparse")
     vwlite("train", train, "--loss", "logistic", "--algorithm", "adagrad-rda", "-m", tmp_path / "usual",
            *(part for name in ("l1", "learning rate") for part in (f"--{name.replace(' ', '-')}",
@@ -184,7 +184,7 @@ def test_a_stream_is_learned_as_it_comes(vwlite, data, tmp_path):
 
 def test_a_stream_longer_than_what_is_kept(vwlite, data, tmp_path, monkeypatch):
     train, test = data
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 700)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 700)
     lines = Path(train).read_text().splitlines(keepends=True)
     lines.insert(900, "'unlabelled |a f1\n")
     lines.insert(1500, "\n")
@@ -194,7 +194,7 @@ def test_a_stream_longer_than_what_is_kept(vwlite, data, tmp_path, monkeypatch):
 
 
 def test_a_stream_in_order_is_noticed(vwlite, data, tmp_path, monkeypatch):
-    monkeypatch.setattr("vwlite.training.auto.run.KEPT_EXAMPLES", 100)
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 100)
     lines = sorted(Path(data[0]).read_text().splitlines(keepends=True))
     train = write(tmp_path / "d.vw", lines)
     assert "seem to be in order" in vwlite("train", train, "--sparse", "--passes", "1", "-m", tmp_path / "m").err

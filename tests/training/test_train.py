@@ -19,7 +19,7 @@ from vwlite.cli import run
 from vwlite.input import pipeline
 from vwlite.model import read_model
 from vwlite.runs import source
-from vwlite.training import passes as training
+from vwlite.training.trainer import PassTrainer
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -133,14 +133,14 @@ def test_later_passes_are_about_the_data_of_the_first_one(vwlite, folder, monkey
     """Though the file has become another one meanwhile; the next run sees that."""
     write("data", text(1, 100))
     vwlite("train", *GD, "data", "--passes", 3, "-m", "expected", "--quiet")
-    one_pass = training.Training._one_pass
+    one_pass = PassTrainer._one_pass
 
     def changing(self, *arguments):
         found = one_pass(self, *arguments)
         write("data", b"not a line of anything\n")
         return found
 
-    monkeypatch.setattr(training.Training, "_one_pass", changing)
+    monkeypatch.setattr(PassTrainer, "_one_pass", changing)
     vwlite("train", *GD, "data", "--passes", 3, "-m", "model", "--quiet", *cache)
     assert Path("model").read_bytes() == Path("expected").read_bytes()
     done = vwlite("train", *GD, "data", "--passes", 3, "-m", "model", "--quiet", *cache, code=65)

@@ -103,7 +103,7 @@ def _opened(
         of_model = replace(o, model=os.fspath(one) if isinstance(one, str | os.PathLike) else name)
         opened = applied(of_model, model_of(one), keeps_text=o.by is not None and not found)
         if y is None:
-            bad = BadLines(of_model, stack)
+            bad = BadLines.of(of_model, stack)
             found.append((Evaluating(opened, bad.take), _reader(stack, o)))
         else:
             found.append((Evaluating(opened), InMemory(X, y, opened).batches))

@@ -9,7 +9,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -37,12 +37,9 @@ from vwlite.model.read import read_model
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
-from vwlite.runs.run import Run
-from vwlite.runs.source import Source
-from vwlite.training.auto.classes_run import AutoClassTraining
-from vwlite.training.auto.run import AutoTraining
-from vwlite.training.centered import CenteredTraining
-from vwlite.training.passes import Training, prepared
+from vwlite.training.progress import Progress
+from vwlite.training.trainer import PassTrainer, Trainer, prepared
+from vwlite.training.trainers import trainer_of
 
 NAME = "the model"  # in messages: the model that is continued
 BATCHES = 2  # prepared ahead of the learner
@@ -59,26 +56,24 @@ class BatchSource(Protocol):
     def fill(self, batch: Batch, row: int) -> int: ...
 
 
-class RowSource(Source):
-    """The batches of a matrix, as a run reads those of files."""
+class RowSource:
+    """The batches of a matrix, as `Source` has those of files."""
+
+    can_be_read_again, may_be_table = True, False
+    keeps_batches = keeps_text = False  # they are where they are
 
     def __init__(self, rows: BatchSource | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
         """rows: None if there is nothing to read. columns: of a frame, as a model stores them. finder: finds names of
         features in the first pass."""
-        self.path = None
-        self._rows, self._columns, self._names_of = rows, columns, finder
+        self.columns = columns
+        self._rows, self._names_of = rows, finder
         self._ends = [0]  # the row after each batch of the last pass
-
-    @property
-    def may_be_table(self) -> bool:
-        return False
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return self._columns
 
     def open(self) -> None:
         pass
+
+    def batches_of(self, paths: Sequence[str], stop: Callable[[], bool]) -> Any:
+        raise NotImplementedError  # --validate names a file
 
     @contextmanager
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
@@ -141,54 +136,23 @@ def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | Non
     return finder.find(b"", batch, convert=text)
 
 
-class InMemory(Training):
-    """A run of `vwlite train` over a matrix. Its model stays in memory."""
+class FitProgress(Progress):
+    """Prints what `vwlite train` prints, if the options are not quiet, and keeps the model of the best pass."""
 
-    _best: Model | None = None
+    best: Model | None = None
 
-    def feed(self, batch: Batch) -> None:
-        Run.feed(self, batch)  # no notes about namespaces
-
-    def _keep_model(self, stack: ExitStack) -> None:
-        self._best = self.settled()
-
-    def settled(self) -> Model:
-        """The current model. DataError if it is not valid: learning has diverged."""
-        rule = self.learner.rule
-        rule.final = True
-        self.nonzeros, self.strength = rule.count_nonzero(), self._found()
-        model = self._snapshot(interrupted=False)
-        rule.final = False
-        error = inconsistency(model)
-        if error:
-            raise DataError(f"learning has diverged, {error}: try smaller steps, or scale the features")
-        return model
-
-    def result(self) -> Model:
-        """The model of the last pass, or of the best pass."""
-        if not self.learner.progressive.weight:
-            raise DataError(self._nothing_learned())
-        return self._best if self.best_is_kept and self._best is not None else self.settled()
+    def on_best_pass(self, trainer: Trainer) -> None:
+        self.best = settled(trainer)
 
 
-class Fitting(InMemory):
-    """A run with one algorithm."""
-
-
-class CenteredFitting(InMemory, CenteredTraining):
-    """A run of `--normalize center`."""
-
-
-class AutoFitting(InMemory, AutoTraining):
-    """A run of `--algorithm auto`."""
-
-    @property
-    def _is_stream(self) -> bool:
-        return "passes" in self.options.given and self.options.passes == 1
-
-
-class AutoClassFitting(InMemory, AutoClassTraining):
-    """A run of `--algorithm auto` with several classes."""
+def settled(trainer: Trainer) -> Model:
+    """The current model. DataError if it is not valid: learning has diverged."""
+    trainer.count()
+    model = trainer.model()
+    error = inconsistency(model)
+    if error:
+        raise DataError(f"learning has diverged, {error}: try smaller steps, or scale the features")
+    return model
 
 
 @dataclass
@@ -216,15 +180,14 @@ def learn(
     rows = rows_of(settings)
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
-    with ExitStack() as stack:
-        kind: type[InMemory] = Fitting
-        if settings.algorithm == AUTO.name:
-            kind = AutoFitting if settings.oaa is None else AutoClassFitting
-        elif settings.normalize == "center":
-            kind = CenteredFitting
-        run = kind(o, job, stack, RowSource(rows, columns, finder))
-        run.passes(stack)
-        return FittedState(run.result()), Report(run.results(), run.pass_number)
+    progress = FitProgress(o)
+    trainer = trainer_of(o, job, RowSource(rows, columns, finder), progress)
+    progress.begin(trainer)
+    trainer.run()
+    if not trainer.has_learned:
+        raise DataError(trainer.nothing_learned())
+    best = progress.best if trainer.best_is_kept else None
+    return FittedState(best or settled(trainer)), Report(trainer.results(), trainer.pass_number)
 
 
 def _features(columns: dict[str, Any]) -> list[list[str]]:
@@ -306,7 +269,7 @@ class FittedState(Fitted):
         super().__init__()
         # The checkpoint and the journal.
         self._kept: tuple[Model, list[tuple[list[bytes], list[tuple[Batch, Any]]]]] = model, []
-        self._run: Fitting | None = None  # a run that has learned the journal too
+        self._run: Trainer | None = None  # a run that has learned the journal too
         self._options = TrainOptions(quiet=True)  # of that run
         self._size = 0  # features of the journal
 
@@ -328,23 +291,23 @@ class FittedState(Fitted):
         learned: list[tuple[Batch, Any]] = []
         _name(run.learner, names)
         run.learner.begin_pass()
-        finder = make_finder(run.settings, run.feature_names) if run.feature_names is not None else None
+        finder = make_finder(run.settings, run.names) if run.names is not None else None
         with closing(batches_of(rows, fresh=True)) as batches:
             for batch, row in batches:
                 found = names_in(rows, batch, row, finder)
-                if run.feature_names is not None:
-                    run.feature_names.take(found)
+                if run.names is not None:
+                    run.names.take(found)
                 run.feed(batch)
                 learned.append((batch, found))
         size = self._size + sum(len(batch.value) for batch, _ in learned)
         if size > max(MIN_JOURNAL, len(run.learner.rule)):
-            model = run.settled()
+            model = settled(run)
             self._kept, self._size = (model, []), 0
             return
         self._run, self._options, self._size = run, o, size
         self._kept[1].append((names, learned))
 
-    def _resumed(self, o: TrainOptions) -> Fitting:
+    def _resumed(self, o: TrainOptions) -> Trainer:
         """A run that continues from the checkpoint, after it has learned the journal."""
         model, journal = self._kept
         job = prepared(o, model, in_place=True, names=self._names)
@@ -353,8 +316,10 @@ class FittedState(Fitted):
             if store is not None:
                 for found in (found for _, batches in journal for _, found in batches):
                     store.take(found)
-        with ExitStack() as stack:
-            run = Fitting(o, job, stack, RowSource(None, model.columns))
+        progress = FitProgress(o)
+        run = PassTrainer(o, job, RowSource(None, model.columns), progress)
+        progress.begin(run)
+        progress.on_begin(run)
         for names, batches in journal:
             _name(job.learner, names)
             job.learner.begin_pass()
@@ -370,7 +335,7 @@ class FittedState(Fitted):
     def _settled(self) -> Model:
         if self._kept[1]:
             run = self._run or self._resumed(self._options)
-            self._kept, self._size, self._run = (run.settled(), []), 0, None
+            self._kept, self._size, self._run = (settled(run), []), 0, None
         return self._kept[0]
 
     def __getstate__(self) -> dict[str, Any]:

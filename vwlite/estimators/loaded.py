@@ -29,7 +29,7 @@ from vwlite.input.tables import TableReader, json_layout
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.learners import restore
 from vwlite.model.read import read_model
-from vwlite.runs.notes import Kept
+from vwlite.runs.notes import KnownFeatures
 
 LINES = 1000  # default: lines that are read before the first prediction
 BLANK = 1  # the code that the core gives to a line without an example
@@ -79,7 +79,7 @@ class LoadedModel:
 
     def __init__(self, learned: FittedState, on_unknown: str = "error") -> None:
         self._learned, self._on_unknown = learned, on_unknown
-        self._known = KnownColumns.of(learned.model().columns, Kept.of(learned.model()).features)
+        self._known = KnownColumns.of(learned.model().columns, KnownFeatures.of(learned.model()).features)
 
     @property
     def classes(self) -> list[str] | None:

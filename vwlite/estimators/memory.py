@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.core.tables.arrow import Frame
 from vwlite.core.data.batch import Batch
+from vwlite.core.tables.arrow import Frame
 from vwlite.core.tables.matrix import column_hashes
 from vwlite.errors import DataError, UsageError
 from vwlite.estimators.errors import SOURCE

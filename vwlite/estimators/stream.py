@@ -2,24 +2,24 @@
 
 import sys
 from array import array
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import vwlite.runs.options
 from vwlite.algorithms.settings import Settings
-from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
-from vwlite.core.data.normalize import Normalizer
 from vwlite.errors import DataError, UsageError
-from vwlite.estimators.learned import MIN_JOURNAL, AutoFitting, BatchSource, Fitted, RowSource, batches_of, names_in
+from vwlite.estimators.learned import MIN_JOURNAL, BatchSource, Fitted, RowSource, batches_of, names_in, settled
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
-from vwlite.model.learners import make_expander, make_finder
+from vwlite.model.learners import make_finder
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
-from vwlite.training.auto.stream import Stream, packed, unpacked
-from vwlite.training.passes import prepared
+from vwlite.training.auto.stream import packed, unpacked
+from vwlite.training.auto.trainer import AutoTrainer
+from vwlite.training.progress import Progress
+from vwlite.training.trainer import prepared
 
 # Pickles of 0.2.0 have a TrainOptions, and name its module as it was; this one is imported before it.
 sys.modules.setdefault("vwlite.options.run_options", vwlite.runs.options)
@@ -29,73 +29,71 @@ NOT_SEVERAL = "partial_fit with algorithm='auto' is for two classes: use fit, or
 CHANGED = "partial_fit with algorithm='auto' continues with the parameters of its first call: use fit for other ones"
 
 
-class StreamFitting(AutoFitting):
+class OnePass:
     """The pass as far as it has come."""
 
     def __init__(self, o: TrainOptions, columns: dict[str, Any]) -> None:
         if {"oaa", "classes", "softmax"} & set(o.typed):
             raise UsageError(NOT_SEVERAL)
-        job = prepared(o, None, in_place=False)
-        with ExitStack() as stack:
-            super().__init__(o, job, stack, RowSource(None, columns))
-        self.summary = DataSummary(make_expander(self.settings, Normalizer()))
-        self.finder = make_finder(self.settings, self.feature_names) if self.feature_names is not None else None
+        job, progress = prepared(o, None, in_place=False), Progress(o)
+        self.trainer = AutoTrainer.of(o, job, RowSource(None, columns), progress)
+        self.data, self.names = self.trainer.data, self.trainer.names
+        progress.begin(self.trainer)
+        self.finder = make_finder(self.trainer.settings, self.names) if self.names is not None else None
         self.found: list[Any] = []  # the names of features, as they were found
 
     @property
     def size(self) -> int:
         """Features of its state."""
-        if self.stream is None:
-            return sum(len(batch.value) for batch in self.first_batches)
-        return sum(len(c.learner.lanes) for c in self.stream.candidates)
+        if self.data.stream is None:
+            return sum(len(batch.value) for batch in self.data.first_batches)
+        return sum(len(c.learner.lanes) for c in self.data.stream.candidates)
 
     @property
     def is_empty(self) -> bool:
-        return not (self.summary.examples if self.stream is None else self.stream.examples)
+        return not self.data.examples
 
     def take(self, batch: Batch, names: Any) -> None:
         self.take_names(names)
         try:
-            self.take_of_stream(batch)
+            self.data.take(batch, self.trainer)
         except OverflowError as e:
             raise DataError(str(e)) from None
 
     def take_names(self, names: Any) -> None:
-        if self.feature_names is not None and names is not None:
-            self.feature_names.take(names)
+        if self.names is not None and names is not None:
+            self.names.take(names)
             self.found.append(names)
 
     def state(self) -> State:
         """All that was learned, which `load` restores."""
+        data, learner = self.data, self.trainer.learner
         found: State = {"names": list(self.found)}
-        if self.stream is None:
-            return found | {"kept": list(map(packed, self.first_batches))}
-        s = self.summary
+        if data.stream is None:
+            return found | {"kept": list(map(packed, data.first_batches))}
+        s, before = data.summary, self.trainer.job.before
         return found | {
             "labels": [bytes(x) for x in (s.labels, s.importances, s.initials)],
-            "dense": self.dense,
-            "stream": self.stream.state(),
-            "counters": {name: self.job.before.get(name, 0) + getattr(self.learner, name) for name in COUNTERS},
-            "range": (self.learner.min_label, self.learner.max_label),
+            "dense": self.trainer.dense,
+            "stream": data.stream.state(),
+            "counters": {name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
+            "range": (learner.min_label, learner.max_label),
         }
 
     def load(self, state: State) -> None:
-        """Restore what another run has learned, in a new one."""
+        """Restore what another one has learned, in a new one."""
         for names in state["names"]:
             self.take_names(names)
         if "stream" not in state:
-            for data in state["kept"]:
-                self.take(unpacked(data), None)
+            for batch in state["kept"]:
+                self.take(unpacked(batch), None)
             return
-        self.summary.take_labels(*(array("d", x) for x in state["labels"]))
-        self.dense = state["dense"]
-        self._learn_labels_as()
-        lanes = [(name, self._lanes(name, 1)) for name in state["stream"]["candidates"]]
-        self.stream = Stream(self._learned_loss(), self.labels_as, lanes)
-        self.stream.load(state["stream"])
-        self.job = self.job._replace(before=state["counters"])
-        self.learner = self._given(self.settings, self.weights_as)
-        self.learner.min_label, self.learner.max_label = state["range"]
+        self.data.summary.take_labels(*(array("d", x) for x in state["labels"]))
+        self.trainer.restore(state["dense"], state["stream"], state["counters"], state["range"])
+
+    def model(self) -> Model:
+        """That of all that was learned. DataError if it is not valid."""
+        return settled(self.trainer.so_far())
 
 
 class FittedStream(Fitted):
@@ -111,8 +109,8 @@ class FittedStream(Fitted):
         self._columns = columns
         self._kept: tuple[State | None, list[list[tuple[Batch, Any]]]] = state, []
         self._size = 0  # features of these rows
-        self._run: StreamFitting | None = self._resumed()
-        self._settings = self._run.settings
+        self._run: OnePass | None = self._resumed()
+        self._settings = self._run.trainer.settings
         self._model: Model | None = None
 
     def forked(self) -> None:
@@ -124,15 +122,15 @@ class FittedStream(Fitted):
     def settings(self) -> Settings:
         return self._settings
 
-    def _learner_run(self) -> StreamFitting:
+    def _learner_run(self) -> OnePass:
         """The caller must hold the lock."""
         if self._run is None:
             self._run = self._resumed()
         return self._run
 
-    def _resumed(self) -> StreamFitting:
+    def _resumed(self) -> OnePass:
         state, calls = self._kept
-        run = StreamFitting(self._options, self._columns)
+        run = OnePass(self._options, self._columns)
         if state is not None:
             run.load(state)
         for batches in calls:
@@ -163,7 +161,7 @@ class FittedStream(Fitted):
 
     def _settled(self) -> Model:
         if self._model is None:
-            self._model = self._learner_run().so_far().settled()
+            self._model = self._learner_run().model()
         return self._model
 
     def __getstate__(self) -> State:

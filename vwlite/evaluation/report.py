@@ -27,10 +27,9 @@ from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
 from vwlite.model.weights import largest
 from vwlite.output.json_text import json_text
-from vwlite.prediction.scoring import feed
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
-from vwlite.runs.run import say
+from vwlite.runs.run import feed, say
 
 WORST, LISTED, WEIGHTS = 10, 3, 30  # rows, contributions of each, weights
 
@@ -43,7 +42,7 @@ class Part:
 
     def __init__(self, model: Evaluating, description: Description | None = None) -> None:
         self._worst, self.weights = Worst(model.opened, WORST, LISTED), WeightsOfData(model.opened)
-        self.recorder = self._worst.recorder
+        self.recorder, self._settings = self._worst.recorder, model.opened.settings
         self.path, self.model, self._description = model.opened.path, model.opened.model, description
         parse = replace(model.scoring.parse, finder=partial(Finders, self._worst.finder, self.weights.finder))
         self.parse = parse if description is None else replace(parse, spaces=True, keeps_text=True)
@@ -52,7 +51,7 @@ class Part:
         """The batches, which this takes after somebody has evaluated them, without bad lines."""
         for parsed in batches:
             yield parsed
-            feed(self.recorder, parsed.batch, lambda row: self.recorder.reject())
+            feed(self.recorder, parsed.batch, self._settings, diverged=lambda batch, row: self.recorder.reject())
             parsed.names, names = parsed.names or (None, None)
             self._worst.take(parsed)
             self.weights.take(parsed.batch, names)

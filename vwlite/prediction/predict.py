@@ -11,7 +11,7 @@ from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import opened
-from vwlite.runs.run import Run, say, summary
+from vwlite.runs.run import PredictionFiles, measures_of, say, summary
 
 
 def predict(o: PredictOptions) -> int:
@@ -19,21 +19,20 @@ def predict(o: PredictOptions) -> int:
     model = opened(o, lambda settings: written(o, settings))
     with RunFrame("predict", o) as frame:
         settings, learner = model.settings, model.learner
-        run = Run(o, learner, settings, frame)
-        reading = Reading(o, frame, run.bad)
+        files, reading = PredictionFiles(o, frame), Reading(o, frame)
 
         def take_bad(bad: list[BadLine]) -> None:
-            run.flush()
+            files.write(learner)
             reading.take_bad(bad)
 
         scoring = Scoring(model, take_bad=take_bad)
         del model  # it is needed no more
         for parsed in reading.batches(scoring.parse, learner):
             scoring.take(parsed)
-        run.flush()  # the header of rows, if there was no example
+        files.write(learner)  # the header of rows, if there was no example
         if frame.signal is not None and not learner.examples:
             return frame.code()
-        run.bad.finish()
+        reading.bad.finish()
         results: dict[str, Any] = {"number of examples": learner.examples}
         if learner.unlabelled:
             results["unlabelled examples"] = learner.unlabelled
@@ -41,15 +40,15 @@ def predict(o: PredictOptions) -> int:
         if wrong and o.on_error == "stop" and frame.signal is None:
             raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without evaluating")
         if learner.progressive.weight and not wrong:
-            results.update(run.measures(learner.progressive))
+            results.update(measures_of(settings, learner, learner.progressive))
         if o.threshold is not None:
             results["accuracy"] = None  # it would be that of another threshold
-        results["seconds"] = round(run.seconds(), 3)
+        results["seconds"] = frame.seconds()
         numbers, notes = scoring.notes(labels, o.on_unknown)
         frame.show(summary(results), notes)
         if not o.quiet and not settings.loss and learner.progressive.weight:
             say(f"no average loss: {o.model} does not store its loss; give --loss")
-        run.commit()
+        files.commit()
         frame.report(
             options=frame.reported_options(settings, "data", "model"), signal=frame.signal,
             results={**results, **numbers}, notes=notes,

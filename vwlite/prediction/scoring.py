@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vwlite.algorithms.losses import usual_threshold
 from vwlite.core.data.batch import Batch
-from vwlite.core.learn.learner import Learner, Reason
+from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.parsing import Parsed, ParseOptions
@@ -16,7 +16,7 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_features, about_unfit, together
 from vwlite.runs.opened import Opened
 from vwlite.runs.options import ModelOptions
-from vwlite.runs.run import SHOWN, BadLines, check_reason, shown, shown_label
+from vwlite.runs.run import SHOWN, BadLines, feed, shown, shown_label
 from vwlite.runs.unseen import Unseen
 
 TakeBad = Callable[[list[BadLine]], None]
@@ -26,15 +26,6 @@ def refuse(bad: list[BadLine]) -> None:
     """DataError for a bad line."""
     if bad:
         raise DataError(str(bad[0]))
-
-
-def feed(learner: Learner, batch: Batch, diverged: Callable[[int], None]) -> None:
-    """Have a learner predict a batch. diverged: takes each row whose prediction is not finite."""
-    at = learner.run(batch, 0)
-    while learner.reason == Reason.DIVERGED:
-        diverged(at)
-        at = learner.run(batch, at + 1)
-    check_reason(learner, batch, at)
 
 
 class Scoring:
@@ -66,15 +57,15 @@ class Scoring:
         bad: list[BadLine] = []
         self.infinite = []
 
-        def diverged(row: int) -> None:
-            found = BadLine(parsed.batch.source, parsed.batch.line_number(row), 1, not_finite(self.learner.prediction))
+        def diverged(batch: Batch, row: int) -> None:
+            found = BadLine(batch.source, batch.line_number(row), 1, not_finite(self.learner.prediction))
             if not self.parse.skip:
                 self._take_bad([found])
             self.learner.reject()
             self.infinite.append(row)
             bad.append(found)
 
-        feed(self.learner, parsed.batch, diverged)
+        feed(self.learner, parsed.batch, self.settings, diverged=diverged)
         for label, place in parsed.unfit.items() if len(self.unfit) < SHOWN else ():
             self.unfit.setdefault(label, place)
         if bad and parsed.source is not None:

@@ -177,7 +177,7 @@ def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
     ]
 
 
-class Kept(NamedTuple):
+class KnownFeatures(NamedTuple):
     """Of the features that training has seen, those that a model has, without the constant."""
 
     features: int
@@ -185,14 +185,15 @@ class Kept(NamedTuple):
     dropped: bool  # there are fewer than were seen, on purpose
 
     @staticmethod
-    def of(model: "Model") -> "Kept":
+    def of(model: "Model") -> "KnownFeatures":
         constant_key = make_expander(model.settings).constant_key
         at = bisect_left(model.keys, constant_key) if constant_key is not None else 0
         features = len(model.keys) - (constant_key is not None and model.keys[at : at + 1].tolist() == [constant_key])
-        return Kept(features, model.seen, model.seen > features or (model.algorithm == SOLVED.name and not model.seen))
+        unknown = model.algorithm == SOLVED.name and not model.seen
+        return KnownFeatures(features, model.seen, model.seen > features or unknown)
 
 
-def about_features(settings: Settings, learner: Learner, model: str, kept: Kept) -> Notes:
+def about_features(settings: Settings, learner: Learner, model: str, kept: KnownFeatures) -> Notes:
     """Data whose features the model mostly does not know. A sparse model should know some feature of most examples. A
     model that dropped features may have kept only rare ones: it should know at least one feature of the data."""
     if not learner.looked_up:

@@ -13,7 +13,7 @@ from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model
 from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
-from vwlite.runs.notes import Kept
+from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import ModelOptions
 from vwlite.runs.resolve import OF_LOSS, check_run
 from vwlite.runs.source import parse_with
@@ -27,7 +27,7 @@ class Opened:
         self.model, self.path, self.settings = model, path, settings
         self.learner = restore(model, settings, path, learn=False, **written)
         self.parse = ParseOptions()
-        self.kept = Kept.of(model)
+        self.kept = KnownFeatures.of(model)
 
 
 def opened(

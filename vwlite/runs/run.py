@@ -1,7 +1,7 @@
 """Code shared by training and prediction: the stream through the learner, bad lines, output files."""
 
 import sys
-import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
@@ -95,30 +95,81 @@ class BadLines:
             self._rejects.commit()
 
 
-def check_reason(learner: Learner, batch: Batch, at: int) -> None:
-    """Raise the error for which a learner came back at a line of a batch, if it was one."""
-    reason = learner.reason
-    if reason not in (Reason.NO_MEMORY, Reason.TOO_LONG, Reason.TOO_MANY):
-        return
-    where = f"{batch.source}:{batch.line_number(at)}"
-    if reason == Reason.NO_MEMORY:
-        raise MemoryError(table_needs(learner.oversized, where))
-    if reason == Reason.TOO_LONG:
-        raise DataError(f"{where}:1: {TOO_LONG}")
-    most = learner.rule.MOST_FEATURES
-    why = "the data have more features than --features: increase it, or leave it out"
-    if most is not None:
-        why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
-    raise DataError(f"{where}:1: {why}")
+class PredictionFiles:
+    """Where the text of predictions goes that a learner writes. others: whether the run writes anything else, so that a
+    closed pipe does not end it."""
+
+    def __init__(self, options: InputOptions, stack: ExitStack, *, others: bool = False) -> None:
+        self._others = others or bool(options.report or options.rejects)
+        paths = {"predictions": options.predictions, "raw_predictions": options.raw_predictions}
+        self._sinks = {name: Sink(path, stack) for name, path in paths.items() if path is not None}
+
+    def write(self, learner: Learner) -> None:
+        """Write the predictions so far. ClosedPipe if their reader has gone and the run has no other output."""
+        for name, sink in self._sinks.items():
+            try:
+                sink.write(getattr(learner, name).take())
+            except ClosedPipe:
+                if not self._others and all(sink.closed for sink in self._sinks.values()):
+                    raise
+
+    def commit(self) -> None:
+        """Put the files in their places."""
+        for sink in self._sinks.values():
+            sink.commit()
+
+
+def feed(
+    learner: Learner,
+    batch: Batch,
+    settings: Settings,
+    *,
+    paused: Callable[[Reason], None] = lambda reason: None,
+    diverged: Callable[[Batch, int], None] | None = None,
+    written: Callable[[Learner], None] = lambda learner: None,
+) -> None:
+    """Send a batch through a learner. DataError, MemoryError.
+
+    paused: called when it comes back for a report or a checkpoint. diverged: called with a line of the batch whose
+    prediction, or loss, is not finite; without, that is an error. written: called at the end, when the learner may have
+    written predictions.
+    """
+    at = 0
+    while True:
+        at = learner.run(batch, at)
+        reason = learner.reason
+        if reason in (Reason.DONE, Reason.STOPPED):
+            break
+        where = f"{batch.source}:{batch.line_number(at)}"
+        if reason == Reason.DIVERGED:
+            if diverged is None:
+                written(learner)
+                raise DataError(f"{where}:1: the prediction is not finite: learning has diverged; "
+                                f"{smaller_steps(settings)}")
+            diverged(batch, at)
+            at += 1
+        elif reason == Reason.NO_MEMORY:
+            raise MemoryError(table_needs(learner.oversized, where))
+        elif reason == Reason.TOO_LONG:
+            raise DataError(f"{where}:1: {TOO_LONG}")
+        elif reason == Reason.TOO_MANY:
+            most = learner.rule.MOST_FEATURES
+            why = "the data have more features than --features: increase it, or leave it out"
+            if most is not None:
+                why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
+            raise DataError(f"{where}:1: {why}")
+        else:
+            paused(reason)
+    written(learner)
 
 
 def shown(learner: Learner, p: float) -> float | str:
-    """A prediction of a learner as it is written: the name of a class, or a number that went through --link."""
+    """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""
     return float(learner.linked(p)) if learner.class_names is None else _class(learner, p)
 
 
 def shown_label(settings: Settings, learner: Learner, y: float) -> float | str:
-    """A label of a learner as it is in the data."""
+    """A label of the learner as it is in the data."""
     return settings.label_of(y) if learner.class_names is None else _class(learner, y)
 
 
@@ -127,102 +178,23 @@ def _class(learner: Learner, x: float) -> str:
     return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
 
 
-class Run:
-    """One run of the program over a stream: options, learner, outputs. stack: closes the outputs."""
-
-    def __init__(self, options: InputOptions, learner: Learner, settings: Settings, stack: ExitStack) -> None:
-        self.options = options
-        self.settings = settings
-        self.learner = learner
-        learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
-        self.started_at = time.monotonic()
-        self.stopped = False
-        self.bad = BadLines.of(options, stack)
-        self._sinks = [  # and which text of the learner goes there
-            (Sink(path, stack), name)
-            for name in ("predictions", "raw_predictions")
-            if (path := getattr(options, name)) is not None
-        ]
-
-    def stop(self) -> None:
-        """End the run after the current example. Called from the thread of the signals."""
-        self.stopped = True
-        self.learner.stop()
-
-    def feed(self, batch: Batch) -> None:
-        """Send a batch through the learner, and what it wrote to its files."""
-        at = 0
-        while True:
-            at = self.learner.run(batch, at)
-            reason = self.learner.reason
-            if reason == Reason.DIVERGED:
-                self.diverged(batch, at)
-                at += 1
-                continue
-            check_reason(self.learner, batch, at)
-            if reason in (Reason.DONE, Reason.STOPPED):
-                break
-            self.paused(reason)
-        self.flush()
-
-    def diverged(self, batch: Batch, line: int) -> None:
-        """The prediction of a line of the batch, or its loss, is not finite. DataError if the run cannot continue."""
-        self.flush()
-        raise DataError(
-            f"{batch.source}:{batch.line_number(line)}:1: the prediction is not finite: learning has diverged; "
-            f"{smaller_steps(self.settings)}"
-        )
-
-    def paused(self, reason: Reason) -> None:
-        """The learner came back for a report or a checkpoint."""
-
-    def flush(self) -> None:
-        """Write the predictions so far. ClosedPipe if their reader has gone and the run has no other output."""
-        for sink, name in self._sinks:
-            try:
-                sink.write(getattr(self.learner, name).take())
-            except ClosedPipe:
-                if not self.has_output():
-                    raise
-
-    def has_output(self) -> bool:
-        """Whether the run writes anything that can still be read."""
-        o = self.options
-        return bool(o.report or o.rejects) or any(not sink.closed for sink, _ in self._sinks)
-
-    def commit(self) -> None:
-        """Put the output files in their places."""
-        for sink, _ in self._sinks:
-            sink.commit()
-
-    def shown(self, p: float) -> float | str:
-        """See `shown`."""
-        return shown(self.learner, p)
-
-    def shown_label(self, y: float) -> float | str:
-        """See `shown_label`."""
-        return shown_label(self.settings, self.learner, y)
-
-    def measures(self, tally: Tally) -> dict[str, Any]:
-        """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
-        found: dict[str, Any] = {**quality(tally)}
-        if not self.settings.loss:
-            del found["average loss"]
-        if tally.probable:
-            found["log loss"] = tally.log_loss
-        baseline = baseline_of(self.settings, self.learner, tally)
-        if baseline is not None:
-            constant = {"average loss": baseline.loss, "accuracy": baseline.accuracy, "log loss": baseline.log_loss}
-            found |= {name + BASELINE: x for name, x in constant.items() if name in found and x is not None}
-        if self.learner.class_names is not None:
-            rows = tally.matrix(self.learner.named)
-            if rows is not None:
-                classes = self.learner.class_names.first(self.learner.named)
-                found["confusion matrix"] = {"classes": classes, "rows": rows}
-        return found
-
-    def seconds(self) -> float:
-        return time.monotonic() - self.started_at
+def measures_of(settings: Settings, learner: Learner, tally: Tally) -> dict[str, Any]:
+    """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
+    found: dict[str, Any] = {**quality(tally)}
+    if not settings.loss:
+        del found["average loss"]
+    if tally.probable:
+        found["log loss"] = tally.log_loss
+    baseline = baseline_of(settings, learner, tally)
+    if baseline is not None:
+        constant = {"average loss": baseline.loss, "accuracy": baseline.accuracy, "log loss": baseline.log_loss}
+        found |= {name + BASELINE: x for name, x in constant.items() if name in found and x is not None}
+    if learner.class_names is not None:
+        rows = tally.matrix(learner.named)
+        if rows is not None:
+            classes = learner.class_names.first(learner.named)
+            found["confusion matrix"] = {"classes": classes, "rows": rows}
+    return found
 
 
 def quality(tally: Tally) -> dict[str, float | None]:

@@ -184,6 +184,12 @@ class Source:
             self._table.may_lack = how.may_lack
 
     @property
+    def can_be_read_again(self) -> bool:
+        """Whether the data are files."""
+        data = self._options.data
+        return bool(data) and all(path != "-" and os.path.isfile(path) for path in data)
+
+    @property
     def may_be_table(self) -> bool:
         """Whether there may be something to say of columns, once they are read."""
         return self._table is not None

@@ -14,7 +14,7 @@ from vwlite.input.schema import OPTIONAL
 from vwlite.model import Model
 from vwlite.names import namespace_of
 from vwlite.output.text import printable
-from vwlite.runs.notes import Kept, Notes
+from vwlite.runs.notes import KnownFeatures, Notes
 
 MOST_SPACES = 1000  # that are looked at; of more, none is
 MOST_WORDS = 1_000_000  # of a column that are counted
@@ -27,7 +27,7 @@ class Unseen:
     """What is found in the batches of data, which have the hashes of namespaces. A model that dropped features on
     purpose, or has none, is not asked."""
 
-    def __init__(self, model: Model, settings: Settings, kept: Kept) -> None:
+    def __init__(self, model: Model, settings: Settings, kept: KnownFeatures) -> None:
         self._roles = dict(model.columns.get("roles", ()))
         self._names = {namespace_hash(_bytes(namespace_of(name))): name for name in self._roles}
         self._columns = sum(role not in OPTIONAL for role in self._roles.values()) or -1

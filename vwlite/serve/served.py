@@ -26,8 +26,8 @@ from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
 from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.predict import written
-from vwlite.prediction.scoring import feed
 from vwlite.runs.opened import opened
+from vwlite.runs.run import feed
 from vwlite.serve.commands import ServeOptions
 
 PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
@@ -265,14 +265,14 @@ class Served:
         if self._crosses and self._expander.largest(batch) > MOST:
             raise DataError(f"a line has more than {MOST:,} features with those of interactions: make it shorter")
 
-        def diverged(row: int) -> None:
+        def diverged(batch: Batch, row: int) -> None:
             if not skip:
                 raise BadBody(BadLine("body", batch.line_number(row), 1, not_finite(learner.prediction)))
             learner.reject()
 
         before = learner.looked_up, learner.unknown
         try:
-            feed(learner, batch, diverged)
+            feed(learner, batch, self.settings, diverged=diverged)
         finally:
             text, taken = learner.predictions.take(), np.frombuffer(learner.take()).reshape(-1, len(FIELDS))
         records = Records(*(taken[:, i].tolist() for i in (LABEL, SHOWN, LOSS)))
@@ -300,7 +300,7 @@ class Served:
         scorer = self._scorer
         scores, shares = np.empty((len(rows), scorer.width)), np.zeros((len(rows), scorer.width))
         scorer.into(scores, np.empty(len(rows)), shares)
-        feed(scorer, batch, lambda row: None)
+        feed(scorer, batch, self.settings, diverged=lambda batch, row: None)
         scorer.release()
         numbers = zip(scores.tolist(), shares.tolist(), strict=True)
         return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *next(numbers))} if p == p else {}

@@ -295,7 +295,7 @@ class Solving:
             if timer is not None:
                 timer.cancel()
         if best is not None:
-            best.take_back()
+            best.restore()
         problem.evaluate()
         if not math.isfinite(problem.objective):
             raise DataError("the objective is not finite; scale the features")
@@ -509,7 +509,7 @@ class Best:
         if p.objective < self.objective:
             self.objective, self._numbers = p.objective, numbers_of(p)
 
-    def take_back(self) -> None:
+    def restore(self) -> None:
         """Have the best weights in the problem."""
         p = self._problem
         if self._numbers is not None and p.objective > self.objective:
@@ -529,7 +529,7 @@ class BestOfCount(Best):
         if p.nonzeros <= self._most:
             self._l1, self._numbers = p.l1, numbers_of(p)
 
-    def take_back(self) -> None:
+    def restore(self) -> None:
         p = self._problem
         if self._numbers is not None and p.nonzeros > self._most:
             if p.l1 != self._l1:

@@ -7,10 +7,12 @@ from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.sources import check_sources
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.notes import Kept
+from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
-from vwlite.training.passes import Job, Training, prepared
+from vwlite.training.run import TrainRun
+from vwlite.training.trainer import Job, Trainer, prepared
+from vwlite.training.trainers import trainer_of
 
 
 def train(o: TrainOptions) -> int:
@@ -41,44 +43,51 @@ def train(o: TrainOptions) -> int:
             from vwlite.runs.counted import with_counted_classes
 
             o = with_counted_classes(o, lambda: frame.signal is not None)
-        job = prepared(o, model, in_place=_in_place(o))._replace(continuing=continuing)
+        job, unseen = prepared(o, model, in_place=_in_place(o)), None
         if model is not None:
             from vwlite.runs.unseen import Unseen
 
-            job = job._replace(unseen=Unseen(model, job.resolved.settings, Kept.of(model)))
+            unseen = Unseen(model, job.resolved.settings, KnownFeatures.of(model))
         del model
-        run = _kind_of(o, job)(o, job, frame)
-        frame.stop_with(run.stop)
-        run.passes(frame)
-        run.finish(frame)
-        return frame.code(run.kept())
+        job = _checked(o, job)
+        run = TrainRun(o, job, frame, continuing, unseen)
+        trainer = _trainer(o, job, run, frame)
+        run.begin(trainer)
+        frame.stop_with(trainer.stop)
+        trainer.run()
+        run.finish(frame, trainer)
+        return frame.code(run.kept(trainer))
 
 
-def _kind_of(o: TrainOptions, job: Job) -> type[Training]:
-    if job.resolved.settings.algorithm != AUTO.name:
-        if o.sparse is not None:
-            raise UsageError(_not_sparse(o, job))
-        if o.validate is not None:
-            raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
-        if job.resolved.settings.normalize == "center":
-            from vwlite.training.centered import CenteredTraining
+def _checked(o: TrainOptions, job: Job) -> Job:
+    """What training begins with. UsageError for options that the algorithm has no use for."""
+    settings = job.resolved.settings
+    if settings.algorithm == AUTO.name:
+        from vwlite.training.auto.reading import with_label_words
 
-            CenteredTraining.check(o)
-            return CenteredTraining
-        return Training
+        if o.sparse is None:
+            from vwlite.training.auto.trainer import check_options
+        else:
+            from vwlite.training.auto.sparse_trainer import check_options
+        check_options(o)
+        return with_label_words(job, o)
     if o.sparse is not None:
-        from vwlite.training.auto.sparse_run import SparseTraining
+        raise UsageError(_not_sparse(o, job))
+    if o.validate is not None:
+        raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
+    if settings.normalize == "center" and o.holdout_to is not None:
+        raise UsageError("--holdout-to and --normalize center cannot be used together: lines are held out in the "
+                         "first pass, when means are not known")
+    return job
 
-        SparseTraining.check(o)
-        return SparseTraining
-    from vwlite.training.auto.run import AutoTraining
 
-    AutoTraining.check(o)
-    if job.resolved.settings.oaa is None:
-        return AutoTraining
-    from vwlite.training.auto.classes_run import AutoClassTraining
+def _trainer(o: TrainOptions, job: Job, run: TrainRun, frame: RunFrame) -> Trainer:
+    if o.sparse is not None:
+        from vwlite.training.auto.reading import AutoData
+        from vwlite.training.auto.sparse_trainer import SparseTrainer
 
-    return AutoClassTraining
+        return SparseTrainer(o, job, AutoData(o, job, run.source, run), frame)
+    return trainer_of(o, job, run.source, run)
 
 
 def _not_sparse(o: TrainOptions, job: Job) -> str:

@@ -43,15 +43,19 @@ from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run, resolve
-from vwlite.runs.run import say
-from vwlite.training.auto.classes_run import AutoClassTraining
+from vwlite.runs.run import BadLines, say
+from vwlite.runs.source import Source
 from vwlite.training.auto.data import DrawnExamples
-from vwlite.training.auto.run import AutoTraining
+from vwlite.training.auto.reading import is_large, with_label_words
 from vwlite.training.auto.space import Point, Scale, Space
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
-from vwlite.training.auto.sparse_run import DECIDING, FEATURE, first_lines
+from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
+from vwlite.training.auto.trainer import AutoTrainer, loss_of
 from vwlite.training.commands import TuneOptions
-from vwlite.training.passes import Job, prepared
+from vwlite.training.front import front_of
+from vwlite.training.progress import Progress
+from vwlite.training.trainer import Job, prepared
+from vwlite.training.trainers import trainer_of
 
 KEPT_BYTES = 1 << 28  # of examples that are kept in memory
 FEWEST = (4000, 12000)  # examples of the first rungs, at least
@@ -71,7 +75,7 @@ class Judged(NamedTuple):
     passes: int = 1
 
 
-class Model(NamedTuple):
+class TunedModel(NamedTuple):
     """What the front is made of. options: of `vwlite train`, as typed."""
 
     judged: Judged
@@ -88,7 +92,7 @@ class Rung(NamedTuple):
     is_last: bool = False
 
 
-class Over(Exception):
+class SearchEnded(Exception):
     """The run is stopped, or its time is over."""
 
 
@@ -107,11 +111,10 @@ def tune(o: TuneOptions, words: list[str]) -> int:
     if settings.algorithm != AUTO.name:
         raise UsageError(f"vwlite tune is for what --algorithm auto can learn, but it would be "
                          f"{settings.algorithm}, {job.resolved.why}: leave that out")
-    kind = Tuning if settings.oaa is None else ClassTuning
     with RunFrame("tune", o) as frame:
-        run = kind(own, job, frame, words, o)
+        run = Tuner(own, job, frame, words, o)
         frame.stop_with(run.stop)
-        run.passes(frame)
+        run.run()
         best = run.finish_tuning()
         code = frame.code("" if best else "; nothing was compared yet")
     if best is None or o.model is None:
@@ -171,20 +174,24 @@ class Journal(dict[str, Any]):
             os.unlink(self._path)
 
 
-class Tuning(AutoTraining):
-    """The state of one run. Data and labels are read like those of `--algorithm auto`, which is a candidate."""
+class Tuner:
+    """The search. Data and labels are read like those of `--algorithm auto`, which is a candidate."""
 
     journal: Journal
-    models: Sequence[Model] = ()  # that were judged with all examples
+    models: Sequence[TunedModel] = ()  # that were judged with all examples
     baseline_loss = math.nan
     tried = 0
 
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, words: list[str], typed: TuneOptions) -> None:
-        super().__init__(o, job, stack)
-        self.stack, self.words, self.typed = stack, words, typed
-        self.chosen_settings = self.settings  # after the labels have chosen the loss
-        self.jobs = typed.jobs or len(os.sched_getaffinity(0))
+        self.options, self.job, self.stack, self.words, self.typed = o, job, stack, words, typed
         self.live = LiveLine(quiet=typed.quiet)
+        job, bad = with_label_words(job, o), BadLines.of(o, stack)
+        source = Source(o, job.resolved.settings, job.known, bad, o.of_source)
+        trainer = trainer_of(o, job, source, Progress(o, bad, self.live))
+        assert isinstance(trainer, AutoTrainer)
+        self.auto, self.data = trainer, trainer.data
+        self.stopped, self.began = False, time.monotonic()
+        self.jobs = typed.jobs or len(os.sched_getaffinity(0))
         self.space = Space(dict(typed.tries), o.typed.get("loss", "logistic"))
         self._until = math.inf  # when settings are no longer tried
         self._passes: dict[Point, int] = {}  # that were best in the last rung
@@ -192,12 +199,10 @@ class Tuning(AutoTraining):
         for algorithm in self.space.algorithms():  # nonsense is refused before data are read
             self._resolved(self.space.words(Point(algorithm, (0.5,) * len(self.space.points(algorithm)[0].at))))
 
-    @property
-    def _is_stream(self) -> bool:
-        return False
-
-    def _say_pass(self, number_of_pass: int, ran: Any) -> None:
-        """Nothing: what is printed is about settings."""
+    def stop(self) -> None:
+        """Called from the thread of the signals."""
+        self.stopped = True
+        self.auto.stop()
 
     def _say(self, line: str) -> None:
         if not self.typed.quiet:
@@ -206,16 +211,21 @@ class Tuning(AutoTraining):
 
     # --- the order of events -----------------------------------------------------------------
 
-    def _learn_in_passes(self, counts: list[int], load_batch: Any) -> None:
+    def run(self) -> None:
+        """Read the data, and judge settings."""
+        self.data.read_files(self)
+
+    def learn_in_passes(self, counts: list[int], load_batch: Callable[[int], Batch]) -> None:
+        """Judge settings by the data."""
+        data, summary = self.data, self.data.summary
         self._load_batch, self._batches = load_batch, len(counts)
-        self._learn_labels_as()
-        self.chosen_settings = self.settings
-        self.space = replace(self.space, loss=self.settings.loss)
-        if not self.summary.examples or not self.baseline or self._is_scarce:
-            why = "fewer than 8 examples of a class" if self.summary.examples and self.baseline else "one label only"
-            raise DataError(f"there is nothing to tune: {why if self.summary.examples else 'no example has a label'}")
-        self.baseline_loss = self.baseline * self.labels_as.loss_scale
-        if self.summary.bytes <= KEPT_BYTES:
+        data.scale_labels()
+        self.space = replace(self.space, loss=data.settings.loss)
+        if not summary.examples or not data.baseline or data.is_scarce:
+            why = "fewer than 8 examples of a class" if summary.examples and data.baseline else "one label only"
+            raise DataError(f"there is nothing to tune: {why if summary.examples else 'no example has a label'}")
+        self.baseline_loss = data.baseline * data.labels_as.loss_scale
+        if summary.bytes <= KEPT_BYTES:
             self._load_batch = [load_batch(number) for number in range(len(counts))].__getitem__
         path = None if self.typed.model is None else f"{self.typed.model}.tune"
         self.journal = Journal(path, self._key(), self.stack)
@@ -229,30 +239,30 @@ class Tuning(AutoTraining):
 
     def _key(self) -> str:
         """A digest of the data and of all that decides the results."""
-        s, found = self.summary, hashlib.sha256()
+        s, found = self.data.summary, hashlib.sha256()
         for array in (s.contents, s.labels, s.importances, s.initials):
             found.update(memoryview(array).cast("B"))
-        o, job = self.typed, self.job.resolved.settings.stored()
-        found.update(repr((self.words, o.data, o.tries, o.validate, sorted(job.items()), VERSION)).encode())
-        if self.validation is not None:
-            found.update(memoryview(self.validation.summary.contents).cast("B"))
-            found.update(memoryview(self.validation.summary.labels).cast("B"))
+        o, settings = self.typed, self.data.settings.stored()
+        found.update(repr((self.words, o.data, o.tries, o.validate, sorted(settings.items()), VERSION)).encode())
+        validation = self.data.validation
+        if validation is not None:
+            found.update(memoryview(validation.summary.contents).cast("B"))
+            found.update(memoryview(validation.summary.labels).cast("B"))
         return found.hexdigest()
 
     def _try_auto(self, counts: list[int]) -> None:
         known = self.journal.get(AUTO.name)
         if known is None:
             self._say("auto: its own grid")
-            super()._learn_in_passes(counts, self._load_batch)
+            auto = self.auto
+            auto.learn_in_passes(counts, self._load_batch)
             if self.stopped:
                 return
-            tally = self.held or self.learner.progressive
-            known = (self._loss_of(tally), self.learner.rule.count_nonzero())
-            self.settings = self.chosen_settings
+            known = (loss_of(auto.held or auto.learner.progressive), auto.learner.rule.count_nonzero())
             self.journal.put(AUTO.name, known)
-        passes = ["--passes", "8"] if self._is_large else []
+        passes = ["--passes", "8"] if is_large(self.options) else []
         validate = ["--validate", self.options.validate] if self.options.validate is not None else []
-        self.models = [Model(Judged(*known), ["--algorithm", AUTO.name, *passes, *validate])]
+        self.models = [TunedModel(Judged(*known), ["--algorithm", AUTO.name, *passes, *validate])]
 
     # --- the search --------------------------------------------------------------------------
 
@@ -264,10 +274,9 @@ class Tuning(AutoTraining):
             self.space = replace(self.space, scales=self._scales(counts, pool))
             rungs = self._rungs(counts)
             points = [p for algorithm in algorithms for p in self.space.points(algorithm)]
-            began = self.started_at
             for rung in rungs:
                 limit = self.typed.limit or math.inf
-                self._until = began + (limit if rung.is_last else limit / 2)
+                self._until = self.began + (limit if rung.is_last else limit / 2)
                 found = self._climbed(rung, points, pool)
                 if self.stopped:
                     break
@@ -280,35 +289,36 @@ class Tuning(AutoTraining):
         tasks: dict[str, Point] = {}
         for p in points:
             tasks.setdefault(shlex.join(self.space.words(p, rung.share)), p)
-        n = round(rung.share * self.summary.examples)
-        self._say(f"rung {rung.number}: {len(tasks)} settings learn {n:,} of {self.summary.examples:,} examples")
+        n = round(rung.share * self.data.summary.examples)
+        self._say(f"rung {rung.number}: {len(tasks)} settings learn {n:,} of {self.data.summary.examples:,} examples")
         before = {p: self._passes.get(p, 0) for p in tasks.values()}
         found = pool.map(lambda words, p: self._one_setting(words, rung, before[p]), tasks, tasks.values())
         both = [(judged, p) for judged, p in zip(found, tasks.values(), strict=True) if judged is not None]
         self._passes = {p: judged.passes for judged, p in both}
         if rung.is_last:
-            self.models = [*self.models, *(Model(j, self._options(self.space.words(p), j.passes)) for j, p in both)]
+            new = (TunedModel(j, self._options(self.space.words(p), j.passes)) for j, p in both)
+            self.models = [*self.models, *new]
         self.tried += len(tasks) if rung.number == 1 else 0
         return both
 
     def _one_setting(self, words: str, rung: Rung, before: int) -> Judged | None:
         """A setting in a rung; None if it cannot be learned, or there is no time. before: passes in the last rung."""
         if rung.is_last and before in POWERS:
-            most = rung.passes[-1] if self.summary.examples < FEWEST[1] else 8 if before == 4 else before
+            most = rung.passes[-1] if self.data.summary.examples < FEWEST[1] else 8 if before == 4 else before
             rung = rung._replace(passes=[p for p in rung.passes if before <= p <= most])
         name = f"{rung.number} {words}"
         known = self.journal.get(name)
         if known is None:
             try:
                 known = self._judge(shlex.split(words), rung) or (None,)
-            except Over:
+            except SearchEnded:
                 return None
             self.journal.put(name, known)
         return Judged(*known) if known[0] is not None else None
 
     def _options(self, words: list[str], passes: int) -> list[str]:
         """The words of a setting with those that the labels need, and its passes."""
-        labels = self.chosen_settings.labels
+        labels = self.data.settings.labels
         if labels is not None and "labels" not in self.options.typed:
             a, b = (x if isinstance(x, str) else f"{x:.17g}" for x in labels)
             words = [*words, "--labels", names_text([a, b])]
@@ -337,16 +347,16 @@ class Tuning(AutoTraining):
     # --- the data ----------------------------------------------------------------------------
 
     def _rungs(self, counts: list[int]) -> list[Rung]:
-        n = int(self.summary.examples)
+        summary, n = self.data.summary, int(self.data.summary.examples)
         folds = bytearray(n)
-        folds_of(self.summary.contents, self.summary.feature_counts, self.summary.labels, folds, self._folds)
+        folds_of(summary.contents, summary.feature_counts, summary.labels, folds, self.auto.folds)
         self._set_folds(np.frombuffer(folds, np.uint8))
         named = self.space.narrowed.get("passes")
         most = POWERS[-1] if n < FEWEST[1] else 8
         found: list[Rung] = []
         for number, (part, passes) in enumerate(((n / 9, 2), (n / 3, 4), (n, most)), 1):
             size = n if part == n else min(max(part, FEWEST[number - 1]), n)
-            some = [0] if size >= FEWEST[0] and part < n else list(range(self._folds))
+            some = [0] if size >= FEWEST[0] and part < n else list(range(self.auto.folds))
             after = sorted(map(int, named.values)) if named is not None else [p for p in POWERS if p <= passes]  # type: ignore
             found.append(Rung(number, size / n, some, after, part == n))
         return found
@@ -365,11 +375,12 @@ class Tuning(AutoTraining):
             at += count
 
     def _parts(self, rung: Rung, wanted: Callable[[Any], Any]) -> Iterator[tuple[Batch, int, int]]:
-        """The lines of a rung whose folds are wanted: batches, each with where some lines begin and end. Over."""
+        """The lines of a rung whose folds are wanted: batches, each with where some lines begin and end.
+        SearchEnded."""
         first = 0
         for number, folds in enumerate(self._folds_of_lines):
             if self.stopped or time.monotonic() > self._until:
-                raise Over
+                raise SearchEnded
             mask = wanted(folds) & (folds != UNUSED)
             if rung.share < 1:
                 blocks = (np.arange(first, first + len(folds)) // BLOCK).astype(float)
@@ -382,14 +393,15 @@ class Tuning(AutoTraining):
 
     def _scales(self, counts: list[int], pool: ThreadPoolExecutor) -> dict[str, Scale]:
         """What rates and strengths are relative to, by the first examples in drawn order."""
-        settings, deviation, constant = self.settings, self.weights_as.scale, self._constant()
+        data = self.data
+        settings, deviation, constant = data.settings, data.weights_as.scale, data.constant()
         factor = 1.0
         if settings.oaa is not None:  # as if classes were numbers; a class differs less from the others together
             settings = replace(settings, oaa=None, classes="", loss="squared", link="identity")
-            constant, of_numbers = self.summary.moments()
+            constant, of_numbers = self.data.summary.moments()
             factor = 0.3 / (of_numbers or 1.0)
-        examples = DrawnExamples.of(self.summary, counts, self._load_batch)
-        maker = LearnerMaker(settings, self.weights_as)
+        examples = DrawnExamples.of(data.summary, counts, self._load_batch)
+        maker = LearnerMaker(settings, self.data.weights_as)
         found = {}
         names = self.space.normalizations
         empty = [JudgedLearner(maker.with_settings(normalize=name).empty(constant)) for name in names]
@@ -397,13 +409,14 @@ class Tuning(AutoTraining):
         for name, learner in zip(names, empty, strict=True):
             grid = grid_of(name, learner.learner, deviation)
             length = deviation / grid.step if grid.step else 1.0
-            found[name] = Scale(grid.largest * factor or 1.0, length, deviation, float(self.summary.examples))
+            found[name] = Scale(grid.largest * factor or 1.0, length, deviation, float(self.data.summary.examples))
         return found
 
     def _fit(self) -> int:
         """How many settings are tried at the same time: as many as memory has room for."""
-        classes = max(self.width, 1)
-        one, room = FEATURE * self.summary.features * classes * (self._folds + 1), available_memory()
+        classes = max(self.data.width, 1)
+        one = FEATURE * self.data.summary.features * classes * (self.auto.folds + 1)
+        room = available_memory()
         return self.jobs if room is None else max(min(self.jobs, room // max(one, 1)), 1)
 
     # --- one setting -------------------------------------------------------------------------
@@ -411,8 +424,8 @@ class Tuning(AutoTraining):
     def _judge(self, words: list[str], rung: Rung) -> Judged | None:
         """The loss of a setting, after its best number of passes. None if it diverges."""
         o, settings = self._resolved(words)
-        folds = [*rung.folds, *([None] if rung.is_last and self.validation is None else [])]  # None: all examples
-        names = () if self.learner.class_names is None else self._class_names()
+        folds = [*rung.folds, *([None] if rung.is_last and self.data.validation is None else [])]  # None: all examples
+        names = () if self.auto.learner.class_names is None else self._class_names()
         learners = [new_learner(settings, o.typed.get("feature_weights"), class_names=names) for _ in folds]
         best: Judged | None = None
         for number in range(1, rung.passes[-1] + 1):
@@ -430,7 +443,7 @@ class Tuning(AutoTraining):
                 if tally is None:
                     return best
                 if tally.weight:  # a fold may have no example
-                    loss, weight = loss + self._loss_of(tally) * tally.weight, weight + tally.weight
+                    loss, weight = loss + loss_of(tally) * tally.weight, weight + tally.weight
             if not weight:
                 return best
             counted = learners[len(rung.folds) :] or learners
@@ -444,12 +457,12 @@ class Tuning(AutoTraining):
         return best
 
     def _class_names(self) -> list[str]:
-        names = self.learner.class_names
-        return names.first(len(names)) if self.chosen_settings.classes == "auto" else []
+        names = self.auto.learner.class_names
+        return names.first(len(names)) if self.data.settings.classes == "auto" else []
 
     def _learn(self, learner: Learner, fold: int | None, rung: Rung) -> bool:
         """One pass over the examples that are not in the fold; whether that was possible."""
-        everything = fold is None or self.validation is not None
+        everything = fold is None or self.data.validation is not None
         return all(_ran(learner, *part) for part in self._parts(rung, lambda folds: everything | (folds != fold)))
 
     def _tally(self, learner: Learner, settings: Any, fold: int, rung: Rung) -> Tally | None:
@@ -464,8 +477,8 @@ class Tuning(AutoTraining):
                 learner.rule, make_loss(settings), make_expander(settings), learn=False, class_names=learner.class_names
             )
             judge.min_label, judge.max_label = learner.min_label, learner.max_label
-        parts: Iterable[tuple[Batch, int, int]] = ((batch, 0, len(batch)) for batch in self.validation_batches)
-        if self.validation is None:
+        parts: Iterable[tuple[Batch, int, int]] = ((batch, 0, len(batch)) for batch in self.data.validation_batches)
+        if self.data.validation is None:
             parts = self._parts(rung, lambda folds: folds == fold)
         return judge.progressive if all(_ran(judge, *part) for part in parts) else None
 
@@ -474,14 +487,14 @@ class Tuning(AutoTraining):
     def finish_tuning(self) -> list[str] | None:
         """Print the front; the command of the best model, or None."""
         self.live.clear()
-        front = front_of(self.models)
+        front = front_of(self.models, lambda m: (m.judged.nonzeros, m.judged.loss))
         if not front:
             if not self.stopped:
                 raise DataError("no setting could be learned: each of them diverges")
             return None
         best, kept = front[-1], self.baseline_loss - front[-1].judged.loss
         small = next(m for m in front if m.judged.loss <= best.judged.loss + (1 - SHARE) * max(kept, 0))
-        name = called(self.chosen_settings.loss)
+        name = called(self.data.settings.loss)
         rows = []
         for m in front:
             rows.append({
@@ -490,7 +503,7 @@ class Tuning(AutoTraining):
                 "smallest": m is small, "command": joined(["vwlite", *self.command(m.options)]),
             })
         if self.typed.json:
-            kind = "out-of-fold" if self.validation is None else "validation"
+            kind = "out-of-fold" if self.data.validation is None else "validation"
             about = {"loss is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
             print(json_text({**about, "front": rows}, indent=2))
         else:
@@ -501,10 +514,6 @@ class Tuning(AutoTraining):
                 print(f"{m.judged.loss:<10.6g}  {m.judged.nonzeros:>15,}  {gain:>7}  {marks}".rstrip())
                 print(plain(folded(["vwlite", *self.command(m.options)])))
         return self.command(best.options)
-
-
-class ClassTuning(Tuning, AutoClassTraining):
-    """A run with several classes."""
 
 
 POWERS = (1, 2, 4, 8, 16, 32)
@@ -549,15 +558,6 @@ def survivors(found: Sequence[tuple[Judged, Point]], baseline: float, most: int)
         places = min(most - len(chosen), len(new))
         chosen += [new[k * len(new) // places] for k in range(places)]  # evenly, from the smallest on
     return [found[k][1] for k in chosen]
-
-
-def front_of(models: Sequence[Model]) -> list[Model]:
-    """Those with less loss than all that have as few weights, from the smallest model on."""
-    found: list[Model] = []
-    for m in sorted(models, key=lambda m: (m.judged.nonzeros, m.judged.loss)):
-        if not found or m.judged.loss < found[-1].judged.loss:
-            found.append(m)
-    return found
 
 
 def folded(words: Sequence[str], width: int = 80) -> str:

@@ -8,8 +8,9 @@ from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.softmax_stack import ClassScored
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
+from vwlite.model.centered import NOTHING_PENDING
 from vwlite.model.learners import slots_of
-from vwlite.training.auto.model import NOTHING_PENDING, Part
+from vwlite.training.auto.model import Part
 from vwlite.training.auto.selection import COLUMNS, Drawn, LabelScale, Selection
 
 FOLDS = 2

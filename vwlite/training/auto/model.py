@@ -11,19 +11,16 @@ from vwlite.core.auto.stack import combined_weights
 from vwlite.core.base.arrays import narrowed
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
+from vwlite.model.centered import LARGEST, NOTHING_PENDING, Dense
 from vwlite.model.learners import slots_of
 from vwlite.records import record
 from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
 
+INTERCEPT = "the intercept alone: nothing predicts better than a constant"
 STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
 ADAPTIVE = 2  # kinds of gd, the first ones
 N_COLUMN, G_COLUMN = len(COLUMNS), len(COLUMNS) + 1
 STATE = G_COLUMN + ADAPTIVE
-
-LARGEST = 3.4028234663852886e38  # float
-NOTHING_PENDING = {"gravity": 0.0, "contraction": 1.0}  # of the lazy updates of `gd`
-
-Dense = Sequence[tuple[int, float, bool]]  # of each column that is centered: key, mean, whether all values are equal
 
 
 @record(frozen=True)

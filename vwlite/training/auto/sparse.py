@@ -40,14 +40,8 @@ class SparsePoint:
     l1: float
     rate: float
 
-
-def front_of(points: Iterable[SparsePoint]) -> list[SparsePoint]:
-    """Those with less loss than all that have as few weights, from the smallest model on."""
-    found: list[SparsePoint] = []
-    for p in sorted(points, key=lambda p: (p.nonzeros, p.loss, -p.l1, p.rate)):
-        if p.loss < (found[-1].loss if found else math.inf):
-            found.append(p)
-    return found
+    def by_size(self) -> tuple[float, ...]:
+        return self.nonzeros, self.loss, -self.l1, self.rate
 
 
 def smallest(front: Sequence[SparsePoint], baseline: float, wanted: float) -> SparsePoint | None:

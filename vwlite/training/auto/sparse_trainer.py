@@ -1,11 +1,10 @@
-"""A run of `vwlite train --sparse`."""
+"""`vwlite train --sparse`: learners of adagrad-rda, of which the smallest good one is the model."""
 
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -22,12 +21,10 @@ from vwlite.options.spec import option_name
 from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
-from vwlite.runs.run import BASELINE, say
-from vwlite.runs.source import Source
+from vwlite.runs.run import BASELINE
 from vwlite.training.auto.data import DrawnExamples
-from vwlite.training.auto.model import VALUES, WeightScale
-from vwlite.training.auto.run import ORDERED, ROBUST, AutoTraining
-from vwlite.training.auto.selection import GridCandidate
+from vwlite.training.auto.model import INTERCEPT, VALUES, WeightScale
+from vwlite.training.auto.reading import ROBUST, AutoData
 from vwlite.training.auto.sparse import (
     NORMALIZATIONS,
     JudgedLearner,
@@ -36,12 +33,13 @@ from vwlite.training.auto.sparse import (
     SparseGrid,
     SparsePoint,
     best_grid,
-    front_of,
     intercept_at,
     learn_all,
     smallest,
 )
-from vwlite.training.passes import Job, Training
+from vwlite.training.auto.trainer import ORDERED, AutoTrainer, DataTrainer
+from vwlite.training.front import front_of
+from vwlite.training.trainer import Job
 from vwlite.training.verdict import normalization
 
 DECIDING = 5000  # examples by which the grid is chosen
@@ -60,11 +58,22 @@ REFUSED = {
 }
 
 
-class SparseTraining(AutoTraining):
-    """The state of one run. Data and labels are read like those of `--algorithm auto`; the learners are others.
+def check_options(o: TrainOptions) -> None:
+    """UsageError for options of a run that it has no use for."""
+    for name, why in REFUSED.items():
+        if name in o.given:
+            raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
+    if "oaa" in o.typed or "classes" in o.typed:
+        raise UsageError("--sparse and --oaa cannot be used together: it is for one score")
+    if o.passes > 1:
+        raise UsageError("--sparse learns in one pass: leave --passes out")
+    if o.typed.get("normalize") == "center":
+        raise UsageError("--sparse cannot center values: use --normalize none, l2 or log, or leave it out")
 
-    Files are learned in drawn order, first by `--algorithm auto`; learners are judged by their second half. A stream is
-    learned as it comes.
+
+class SparseTrainer(DataTrainer):
+    """Files are learned in drawn order, first by `--algorithm auto`; learners are judged by their second half. A stream
+    is learned as it comes.
     """
 
     judged: Sequence[JudgedLearner] | None = None  # of a stream
@@ -74,34 +83,25 @@ class SparseTraining(AutoTraining):
     gain: float | None = None  # of `--algorithm auto` over the best constant; None: it was not learned
     features = 0  # of the model, with weights of 0
 
-    _other: "SparseTraining | None" = None  # that learns by `--algorithm auto`
-
-    def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, source: Source | None = None) -> None:
+    def __init__(self, o: TrainOptions, job: Job, data: AutoData, stack: ExitStack) -> None:
         resolved = replace(job.resolved, why="learners of adagrad-rda, as --sparse is given")
-        super().__init__(o, job._replace(resolved=resolved), stack, source)
+        super().__init__(o, job._replace(resolved=resolved), data)
+        self._auto = AutoTrainer(o, job, data)
         self.pool = stack.enter_context(ThreadPoolExecutor(o.threads))
         self._checked = 0  # bytes of the learners of a stream when memory was looked at last
 
-    @staticmethod
-    def check(o: TrainOptions) -> None:
-        for name, why in REFUSED.items():
-            if name in o.given:
-                raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
-        if "oaa" in o.typed or "classes" in o.typed:
-            raise UsageError("--sparse and --oaa cannot be used together: it is for one score")
-        if o.passes > 1:
-            raise UsageError("--sparse learns in one pass: leave --passes out")
-        if o.typed.get("normalize") == "center":
-            raise UsageError("--sparse cannot center values: use --normalize none, l2 or log, or leave it out")
+    def stop(self) -> None:
+        super().stop()
+        self._auto.stop()
 
     # --- files -------------------------------------------------------------------------------
 
-    def _learn_in_passes(self, counts: list[int], load_batch: Any) -> None:
-        self._learn_labels_as()
-        best = None
-        if self.summary.examples and self.baseline:
-            examples = DrawnExamples.of(self.summary, counts, load_batch)
-            if not self._is_scarce:
+    def learn_in_passes(self, counts: list[int], load_batch: Callable[[int], Batch]) -> None:
+        data, best = self.data, None
+        data.scale_labels()
+        if data.summary.examples and data.baseline:
+            examples = DrawnExamples.of(data.summary, counts, load_batch)
+            if not data.is_scarce:
                 self.gain = self._gain_of_auto(examples)
             if (self.gain is None or self.gain > 0) and not self.stopped:
                 best = self._best_of(examples)
@@ -113,28 +113,19 @@ class SparseTraining(AutoTraining):
 
     def _gain_of_auto(self, examples: DrawnExamples) -> float:
         """How much less the loss of `--algorithm auto` is than that of the best constant, out of fold."""
-        run = copy(self)
-        self._other = run
-        run._learn_drawn(examples)
-        if run.best is None or run.best.best is None:
+        auto, data = self._auto, self.data
+        auto.learn_drawn(examples)
+        if auto.best is None or auto.best.best is None:
             return 0.0
-        return (run.baseline - run.best.best.loss) * run.labels_as.loss_scale
-
-    def stop(self) -> None:
-        super().stop()
-        if self._other is not None:
-            self._other.stop()
-
-    def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
-        with self.live.cleared():
-            self._say_pass(number_of_pass, ran)
+        return (data.baseline - auto.best.best.loss) * data.labels_as.loss_scale
 
     def _best_of(self, examples: DrawnExamples) -> Learner | None:
         """The learner that is chosen, after learning the examples; None: the intercept alone."""
-        n = self.summary.examples
+        n = self.data.summary.examples
         maker = self._choose_grid(lambda: first_lines(examples.batches(), DECIDING))
         assert self.grid is not None
-        constant, pairs, at_once = JudgedLearner(maker.constant(self._constant()), n // 2), self.grid.pairs, self._fit()
+        constant = JudgedLearner(maker.constant(self.data.constant()), n // 2)
+        pairs, at_once = self.grid.pairs, self._fit()
         judged: list[JudgedLearner] = []
         points: list[SparsePoint] = []
         for begin in range(0, len(pairs), at_once):
@@ -162,66 +153,63 @@ class SparseTraining(AutoTraining):
 
     def _choose_grid(self, parts: Callable[[], Parts]) -> LearnerMaker:
         """Choose the grid by the first examples; what makes its learners."""
-        maker = LearnerMaker(self.settings, self.weights_as)
-        names = [self.settings.normalize] if "normalize" in self.options.typed else NORMALIZATIONS
-        self.grid = best_grid(maker, names, self._constant(), parts, self.pool)
+        maker = LearnerMaker(self.data.settings, self.data.weights_as)
+        names = [self.data.settings.normalize] if "normalize" in self.options.typed else NORMALIZATIONS
+        self.grid = best_grid(maker, names, self.data.constant(), parts, self.pool)
         return maker.with_settings(normalize=self.grid.normalize)
 
     def _fit(self) -> int:
         """How many learners fit into memory."""
         assert self.grid is not None
-        one, room = FEATURE * self.summary.features, available_memory()
+        one, room = FEATURE * self.data.summary.features, available_memory()
         if room is None:
             return len(self.grid.pairs)
         if one > room:
             raise MemoryError(
-                f"a learner of {self.summary.features:,} features needs {one >> 20:,} MB, and there are "
+                f"a learner of {self.data.summary.features:,} features needs {one >> 20:,} MB, and there are "
                 f"{room >> 20:,}: use fewer --bits"
             )
         return min(room // one, len(self.grid.pairs))
 
     def _choose(self, points: Sequence[SparsePoint], constant: JudgedLearner) -> None:
         assert self.options.sparse is not None
-        self.front, self.baseline = front_of(points), constant.loss
-        self.point = smallest(self.front, self.baseline, self.options.sparse * self._largest_gain)
-        if not self.options.quiet:
-            say(HEADER)
-            for p in self.front:
-                mark = "  chosen" if p == self.point else ""
-                say(f"{p.nonzeros:<15}  {p.loss:<8.6g}  {p.l1:<9.3g}  {p.rate:.3g}{mark}")
+        self.front, self.data.baseline = front_of(points, SparsePoint.by_size), constant.loss
+        self.point = smallest(self.front, self.data.baseline, self.options.sparse * self._largest_gain)
+        self.listener.say(HEADER)
+        for p in self.front:
+            mark = "  chosen" if p == self.point else ""
+            self.listener.say(f"{p.nonzeros:<15}  {p.loss:<8.6g}  {p.l1:<9.3g}  {p.rate:.3g}{mark}")
 
     @property
     def _largest_gain(self) -> float:
         """That of which a share is kept."""
-        return self.gain if self.gain is not None else self.baseline - self.front[-1].loss if self.front else 0.0
+        return self.gain if self.gain is not None else self.data.baseline - self.front[-1].loss if self.front else 0.0
 
     # --- a stream ----------------------------------------------------------------------------
 
     @property
-    def _has_begun(self) -> bool:
+    def has_begun(self) -> bool:
         return self.judged is not None
 
-    def _begin_stream(self, kept: Iterable[Batch]) -> None:
-        first = list(kept)
-        self._learn_labels_as()
-        if not self.options.quiet:
-            say(AS_THEY_COME)
+    def begin(self, batches: Sequence[Batch]) -> None:
+        data = self.data
+        data.scale_labels()
+        self.listener.say(AS_THEY_COME)
         self.judged = []
-        if self.summary.examples:
-            maker = self._choose_grid(lambda: first_lines(first, DECIDING))
+        if data.summary.examples:
+            maker = self._choose_grid(lambda: first_lines(batches, DECIDING))
             assert self.grid is not None
             self.judged = [JudgedLearner(maker.learner(*pair)) for pair in self.grid.pairs]
-            self.judged.append(JudgedLearner(maker.constant(self._constant())))
-        self._reservoir = Reservoir(self._learned_loss(), self.labels_as.mean, self.labels_as.scale)
+            self.judged.append(JudgedLearner(maker.constant(self.data.constant())))
+        self._reservoir = Reservoir(data.learned_loss(), data.labels_as.mean, data.labels_as.scale)
         self.learner = self._given(self._model_settings(), WeightScale())
-        for batch in first:
-            self._learn_stream(batch)
+        for batch in batches:
+            self.learn(batch)
             if self.stopped:
                 break
 
-    def _learn_stream(self, batch: Batch) -> None:
+    def learn(self, batch: Batch) -> None:
         assert self.judged is not None
-        assert isinstance(self.learner, GivenPredictions)
         self._check_memory()
         self._reservoir.take(batch)
         learn_all(self.judged, [(batch, None)], self.pool)
@@ -240,18 +228,18 @@ class SparseTraining(AutoTraining):
                 "files, or use --algorithm adagrad-rda --nonzeros N"
             )
 
-    def _end_stream(self) -> None:
+    def end(self) -> None:
         assert self.judged is not None
         assert self.grid is not None
-        assert isinstance(self.learner, GivenPredictions)
         *judged, constant = self.judged
         tally = self.learner.progressive
-        has_one_label = tally.min_label == tally.max_label and self.settings.constant and not self.summary.has_initial
+        data, one_label = self.data, tally.min_label == tally.max_label
+        has_one_label = one_label and data.settings.constant and not data.summary.has_initial
         points = [] if has_one_label else list(map(point_of, judged, self.grid.pairs))
         self._choose(points, constant)
         self._load(self.learner, None if self.point is None else judged[points.index(self.point)].learner)
         if self.point is not None and self._is_worse_than_constant():
-            self.hints.append(ORDERED)
+            self.data.hints.append(ORDERED)
 
     def _is_worse_than_constant(self) -> bool:
         """Whether the model is, for a sample of the stream, though its predictions before learning were better."""
@@ -268,8 +256,8 @@ class SparseTraining(AutoTraining):
         """Those of the model that was chosen; of the intercept alone before."""
         if self.point is None or self.grid is None:
             usual = Settings.of("adagrad-rda").learning_rate
-            return LearnerMaker(self.settings, self.weights_as).settings_at(0.0, usual)
-        maker = LearnerMaker(self.settings, self.weights_as).with_settings(normalize=self.grid.normalize)
+            return LearnerMaker(self.data.settings, self.data.weights_as).settings_at(0.0, usual)
+        maker = LearnerMaker(self.data.settings, self.data.weights_as).with_settings(normalize=self.grid.normalize)
         return maker.settings_at(self.point.l1, self.point.rate)
 
     def _load(self, learner: GivenPredictions, best: Learner | None) -> None:
@@ -282,10 +270,10 @@ class SparseTraining(AutoTraining):
         slots, scalars = best.rule.slots(), best.rule.scalars()
         at = intercept_at(best, slots)
         self.features = len(best.rule) - (at is not None)
-        if at is not None and self.weights_as.shift:
+        if at is not None and self.data.weights_as.shift:
             z, squares = (field_of(best.rule, slots, name) for name in ("z", "S"))
             delta, rate = self.settings.delta, scalars["scale"]
-            intercept = rate * z[at] / (delta + math.sqrt(squares[at])) + self.weights_as.shift
+            intercept = rate * z[at] / (delta + math.sqrt(squares[at])) + self.data.weights_as.shift
             squares[at] *= self._inertia
             z[at] = intercept * (delta + math.sqrt(squares[at])) / rate
         learner.rule.load(scalars, slots)
@@ -294,33 +282,33 @@ class SparseTraining(AutoTraining):
     def _inertia(self) -> float:
         """By how much the squared gradients of the intercept grow when it becomes that of the labels: a weight of
         adagrad-rda falls as they grow, which a run that continues could not make up for."""
-        return max(1.0, abs(self.weights_as.shift) / self.weights_as.scale)
+        return max(1.0, abs(self.data.weights_as.shift) / self.data.weights_as.scale)
 
     def _load_intercept(self, learner: GivenPredictions) -> None:
         rate, key = self.settings.learning_rate, learner.expander.constant_key
         keys = array("I", [] if key is None else [key])
-        of_loss = self.weights_as.slope if self.settings.loss in ROBUST else self.weights_as.scale
-        squares = max(self.summary.examples, 1) * of_loss**2 * self._inertia
-        fields = {"z": self._constant() * (self.settings.delta + math.sqrt(squares)) / rate, "S": squares}
+        of_loss = self.data.weights_as.slope if self.settings.loss in ROBUST else self.data.weights_as.scale
+        squares = max(self.data.summary.examples, 1) * of_loss**2 * self._inertia
+        fields = {"z": self.data.constant() * (self.settings.delta + math.sqrt(squares)) / rate, "S": squares}
         slots = slots_of(
             learner.rule, memoryview(keys),
             {name: memoryview(array("d", [x] * len(keys))) for name, x in fields.items()},
         )
-        learner.rule.load({"t": float(self.summary.examples), "shift": 0.0, "scale": rate}, slots)
+        learner.rule.load({"t": float(self.data.summary.examples), "shift": 0.0, "scale": rate}, slots)
 
     def chosen(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"baseline": self.baseline, "sparse": self.options.sparse}
+        found: dict[str, Any] = {"baseline": self.data.baseline, "sparse": self.options.sparse}
         if self.point is None or self.grid is None:
             return found | {"model": "intercept"}
         return found | {
             "normalize": self.grid.normalize, **reported(self.point), "best loss": self.front[-1].loss,
-            "largest gain": self._largest_gain, "kept": (self.baseline - self.point.loss) / self._largest_gain,
+            "largest gain": self._largest_gain, "kept": (self.data.baseline - self.point.loss) / self._largest_gain,
             "loss is": f"progressive {called(self.settings.loss)}",
         }
 
     def _doubts(self) -> Iterator[str]:
         yield from super()._doubts()
-        measures = self.measures(self._held_tally or self.learner.progressive)
+        measures = self.measures(self.held_tally or self.learner.progressive)
         if self.point is not None and is_worse(measures["average loss"], measures.get("average loss" + BASELINE)):
             yield ("the loss above, of all rows before they were learned, is worse than that of the best constant; on "
                    "the later rows, by which the model was chosen, it is better")
@@ -329,30 +317,30 @@ class SparseTraining(AutoTraining):
         front = [{**reported(p), "chosen": p == self.point} for p in self.front]
         return {"chosen": self.chosen(), "front": front}
 
-    def _judged_on(self) -> str:
+    def judged_on(self) -> str:
         return "on rows before they were learned"
 
-    def _how(self) -> list[str]:
+    def how(self) -> list[str]:
         if self.point is None or self.grid is None:
-            return super()._how()
+            return [INTERCEPT]
         p = self.point
         kept = f"{p.nonzeros:,} of {self.features:,} weights"
         return [normalization(self.grid.normalize), kept, f"l1 {p.l1:g}", f"learning rate {p.rate:g}"]
 
     def results(self) -> dict[str, Any]:
-        found = Training.results(self)
+        found = super().results()
         lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
         if self.point is not None and self.grid is not None:
-            p, kept = self.point, 100 * (self.baseline - self.point.loss) / self._largest_gain
+            p, kept = self.point, 100 * (self.data.baseline - self.point.loss) / self._largest_gain
             of = "the default" if self.gain is not None else "the best learner"
             lines["chosen"] = (
                 f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
                 f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
                 f"{called(self.settings.loss)} {p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline "
-                f"{self.baseline:.4f})"
+                f"{self.data.baseline:.4f})"
             )
-        elif self.summary.examples:
-            lines["chosen"] = "the intercept alone: nothing predicts better than a constant"
+        elif self.data.summary.examples:
+            lines["chosen"] = INTERCEPT
         return lines | {name.replace("holdout ", "progressive "): value for name, value in found.items()}
 
 

@@ -1,0 +1,119 @@
+"""`--algorithm auto` with several classes (`--oaa`)."""
+
+from array import array
+from dataclasses import replace
+from typing import Any
+
+from vwlite.algorithms.losses import loss_function
+from vwlite.algorithms.memory import lanes_need
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.given import GivenPredictions, scattered
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.normalize import Normalizer
+from vwlite.errors import UsageError
+from vwlite.model.learners import make_expander, make_loss, make_rule
+from vwlite.runs.baseline import LARGEST_SCORE
+from vwlite.runs.options import TrainOptions
+from vwlite.training.auto.classes import FOLDS, ClassSelection, constant_part, load_parts
+from vwlite.training.auto.model import WeightScale, part_of
+from vwlite.training.auto.reading import ClassData
+from vwlite.training.auto.selection import RATES, Drawn, Selection
+from vwlite.training.auto.trainer import AutoTrainer
+from vwlite.training.trainer import Examples, Job, Listener
+
+
+class ClassTrainer(AutoTrainer):
+    """Everything is learned in passes."""
+
+    data: ClassData
+
+    def __init__(self, o: TrainOptions, job: Job, data: ClassData) -> None:
+        if "passes" in o.given and o.passes == 1:
+            raise UsageError("--algorithm auto learns classes in several passes, also from standard input: leave "
+                             "--passes 1 out, or use --algorithm gd")
+        super().__init__(o, job, data)
+        self.class_names, self._records = self.learner.class_names, int(self.learner.rule.records)
+
+    @staticmethod
+    def of_classes(o: TrainOptions, job: Job, source: Examples, listener: Listener) -> "ClassTrainer":
+        return ClassTrainer(o, job, ClassData(o, job, source, listener))
+
+    @property
+    def _lane_classes(self) -> int:
+        """Those with a name, and one for all without."""
+        return min(self.data.width + 1, self._records)
+
+    @property
+    def folds(self) -> int:
+        return FOLDS if self.data.validation is None else 1
+
+    @property
+    def _bytes_needed(self) -> int:
+        """By the lanes of a candidate, and by its predictions."""
+        data = self.data
+        predicted = 8 * data.width * (data.validation or data).summary.examples
+        return lanes_need(data.summary.features, self.folds, self._lane_classes) + predicted
+
+    # --- learning ----------------------------------------------------------------------------
+
+    def _selection(self, drawn: Drawn) -> Selection:
+        data = self.data
+        return ClassSelection(
+            make_loss(data.settings), drawn, data.validation, classes=self._lane_classes, named=data.width,
+            has_offsets=data.settings.constant,
+        )
+
+    def lanes(self, name: str, folds: int) -> Lanes:
+        settings = self.data.settings
+        expander = make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
+        return Lanes(make_loss(settings), expander, RATES, folds, self._lane_classes)
+
+    def _file_order(self, summary: DataSummary) -> Any:
+        if self.best is None or self.selection is None:
+            return self.data.constants * summary.examples
+        found = array("d", bytes(8 * self.data.width * summary.examples))
+        scattered(self.best.predictions, self.selection.order, found, self.data.width)
+        return found
+
+    # --- the model ---------------------------------------------------------------------------
+
+    def _given(self, settings: Settings, fold: WeightScale) -> GivenPredictions:
+        loss, expander = make_loss(settings), make_expander(settings)
+        rule = make_rule(settings, loss, expander.constant_key)
+        learner = GivenPredictions(rule, loss, expander, class_names=self.class_names, **self._writes)
+        learner.answers_blank_lines = True
+        return learner
+
+    def _model_settings(self) -> Settings:
+        return replace(super()._model_settings(), softmax_probabilities=True)
+
+    def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
+        best, data = self.best, self.data
+        self.settings = self._model_settings()
+        learner = learner or self._given(self.settings, WeightScale())
+        key, classes = learner.expander.constant_key, self._lane_classes
+        if best is None or best.kept is None or best.best is None:
+            keys = memoryview(array("I", [] if key is None else [key]))
+            constants = [*data.constants, *[-LARGEST_SCORE] * (classes - data.width)]
+            parts = [constant_part(x, key is not None, data.examples) for x in constants]
+        else:
+            keys = best.kept.keys
+            offsets = [*(best.best.offsets or [0.0] * data.width), 0.0]  # the last one: of classes without a name
+            dense = self.dense if best.name == "center" else ()
+            parts = [
+                part_of(best, k, WeightScale(shift=offsets[k]), dense, data.examples, key) for k in range(classes)
+            ]
+        low, high = loss_function(self.settings.loss).first_range
+        self.intercepts = load_parts(learner, keys, parts, low, high)
+        self.learner = learner
+        return learner
+
+    def results(self) -> dict[str, Any]:
+        return {name: value for name, value in super().results().items() if not name.endswith("auc")}
+
+    def chosen(self) -> dict[str, Any]:
+        found = super().chosen()
+        if self.best is not None and self.best.best is not None and self.best.best.offsets:
+            found["offsets"] = list(self.best.best.offsets)
+        return found

@@ -1,0 +1,582 @@
+"""`--algorithm auto`: candidates with grids of learning rates, stacked, in passes or over a stream."""
+
+import math
+import time
+from abc import abstractmethod
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from vwlite.algorithms.losses import called, loss_function
+from vwlite.algorithms.memory import available_memory, lanes_need
+from vwlite.algorithms.settings import Resolved, Settings
+from vwlite.core.auto.given import GivenPredictions, by_line
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.namespaces import Namespaces
+from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
+from vwlite.core.learn.tally import Tally
+from vwlite.digest import blake2b
+from vwlite.errors import DataError, UsageError
+from vwlite.input.parsing import EXAMPLE
+from vwlite.model.header import COUNTERS
+from vwlite.model.learners import make_expander, make_loss, make_rule
+from vwlite.options.spec import option_name
+from vwlite.output.progress import pass_text
+from vwlite.runs.means import NOT_DENSE
+from vwlite.runs.notes import Notes, together
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import NOT_AUTO
+from vwlite.runs.run import BASELINE
+from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.model import (
+    INTERCEPT,
+    WeightScale,
+    best_kind,
+    described,
+    gd_settings,
+    load,
+    load_intercept,
+    update_of,
+)
+from vwlite.training.auto.reading import ROBUST, AutoData, Learning, is_large
+from vwlite.training.auto.selection import (
+    COLUMNS,
+    FOLDS,
+    MOST_SCORED,
+    RATES,
+    Drawn,
+    GridCandidate,
+    Selection,
+    best_of,
+    most_passes,
+)
+from vwlite.training.auto.stream import Stream
+from vwlite.training.trainer import Examples, Job, Listener, PassRow, Trainer
+from vwlite.training.verdict import count_of_passes, normalization
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
+
+FEW = 300  # examples of which the loss is uncertain
+ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
+ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
+ORDERED = "the data seem to be in order: name files, or shuffle"
+DISAGREE = "the folds and the model disagree: the best constant is better on the examples that the model has learned"
+
+AnyTrainer = TypeVar("AnyTrainer", bound="DataTrainer")
+
+
+def check_options(o: TrainOptions) -> None:
+    """UsageError for options of a run that it has no use for."""
+    for name, why in NOT_AUTO.items():
+        if name in o.given:
+            raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
+    if o.validate is not None and "passes" in o.given and o.passes == 1:
+        raise UsageError("--validate chooses among passes: leave --passes 1 out")
+
+
+class DataTrainer(Trainer, Learning):
+    """What trains on `AutoData`: several learners are tried, and a learner with the model has counted the examples."""
+
+    shows_rows = False
+    chooses_passes = True
+    learner: GivenPredictions
+
+    def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
+        super().__init__(o, job, data.source, data.listener)
+        self.data, self.chooses_loss = data, data.chooses_loss
+        self._writes = {"predictions": o.predictions is not None, "raw_predictions": o.raw_predictions is not None}
+
+    @property
+    def resolved(self) -> Resolved:
+        return replace(self.job.resolved, settings=self.data.settings)
+
+    def run(self) -> None:
+        self.data.read(self)
+        if self.learner is self.job.learner:  # nothing was learned
+            self.settings = self.data.settings
+
+    @abstractmethod
+    def chosen(self) -> dict[str, Any]:
+        """What the model is made of, for its header and the report."""
+
+    def _snapshot(self, interrupted: bool) -> "Model":
+        return replace(super()._snapshot(interrupted), chosen=self.chosen())
+
+    def _apart(self: AnyTrainer) -> AnyTrainer:
+        """A trainer with what is known now, which tells and predicts nothing, and does not change this one."""
+        found = copy(self)
+        found.data, found.listener = copy(self.data), Listener()
+        found.data.hints, found.data.listener, found._writes = [], found.listener, {}
+        return found
+
+    def _given(self, settings: Settings, fold: WeightScale) -> GivenPredictions:
+        """A learner whose predictions are given as scores, which `fold` makes those of the labels."""
+        loss, expander = make_loss(settings), make_expander(settings)
+        rule = make_rule(settings, loss, expander.constant_key)
+        learner = GivenPredictions(
+            rule, loss, expander, scale=fold.scale, shift=fold.shift, link=settings.link, **self._writes
+        )
+        low, high = loss_function(settings.loss).first_range
+        labels = self.data.summary.labels
+        learner.min_label = min(low, min(labels, default=low))
+        learner.max_label = max(high, max(labels, default=high))
+        learner.answers_blank_lines = True
+        return learner
+
+    def _give_nothing(self, learner: GivenPredictions, batch: Batch) -> None:
+        """The rule predicts the batch."""
+        unknown = array("d", bytes(8 * len(batch) * self.data.width))
+        by_line(batch, array("d", []), 0, unknown, self.data.width)
+        learner.give(batch, unknown)
+
+    def _feed_given(self, learner: GivenPredictions, batches: Iterable[Batch], scores: Any) -> None:
+        """Count batches whose examples have these predictions; without, the rule predicts."""
+        self.learner, at = learner, 0
+        for batch in batches:
+            lines = array("d", bytes(8 * len(batch) * self.data.width))
+            at = by_line(batch, scores, at, lines, self.data.width)
+            learner.give(batch, lines)
+            self.feed(batch)
+
+    def measures(self, tally: Tally) -> dict[str, Any]:
+        """With the best constant of all labels of files, where the tally has a sample of them."""
+        data = self.data
+        found, name = super().measures(tally), "average loss" + BASELINE
+        of_all = not (self.has_begun or data.validation is not None or data.summary.has_initial)
+        if name in found and data.settings.loss in ROBUST and data.settings.constant and of_all:
+            found[name] = data.constant_loss_of(data.summary) * data.labels_as.loss_scale
+        return found
+
+    def notes(self, namespaces: Namespaces) -> Notes:
+        return together(super().notes(namespaces), ({}, [*self.data.hints, *self._doubts()]))
+
+    def _doubts(self) -> Iterator[str]:
+        """Why the loss of the summary may not be that of other examples."""
+        n = self.data.examples
+        if 0 < n < FEW and self.data.validation is None:
+            yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"
+
+
+class AutoTrainer(DataTrainer):
+    """Files are learned in passes by all candidates; a stream as it comes."""
+
+    best: GridCandidate | None = None  # None: the intercept alone is the model
+    selection: Selection | None = None
+    passes_used = 0
+    intercepts: Sequence[float] = ()  # of the model, one for each class
+
+    def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
+        super().__init__(o, job, data)
+        self.candidates: list[GridCandidate] = []  # of files
+        self._since_checkpoint = 0  # examples of passes over files
+        self._pass_begun = (0, 0.0)  # for the live line: a pass, and when it began
+        self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
+
+    @staticmethod
+    def of(o: TrainOptions, job: Job, source: Examples, listener: Listener) -> "AutoTrainer":
+        return AutoTrainer(o, job, AutoData(o, job, source, listener))
+
+    def stop(self) -> None:
+        super().stop()
+        if self.selection is not None:
+            self.selection.stopped = True
+
+    # --- files -------------------------------------------------------------------------------
+
+    def learn_in_passes(self, counts: list[int], load_batch: Callable[[int], Batch]) -> None:
+        data = self.data
+        self._load_batch, self._batches = load_batch, len(counts)
+        data.scale_labels()
+        if data.is_scarce:
+            self.begin([load_batch(number) for number in range(len(counts))])
+            self.end()
+            return
+        if data.summary.examples and data.baseline:
+            self.learn_drawn(DrawnExamples.of(data.summary, counts, load_batch))
+            if not self.passes_used:
+                return  # a signal came within the first pass
+        learner = self._load_model()
+        batches = map(load_batch, range(len(counts)))
+        if data.validation is None:
+            self._feed_given(learner, batches, self._file_order(data.summary))
+            return
+        judge = self._given(self.settings, WeightScale())
+        judge.answers_blank_lines = False
+        self._feed_given(judge, data.validation_batches, self._file_order(data.validation.summary))
+        self.held = judge.progressive
+        self._feed_given(learner, batches, array("d", []))  # counts them
+
+    def learn_drawn(self, examples: DrawnExamples) -> None:
+        """Find the best candidate, in passes over the examples; without any if a signal comes within the first one."""
+        self.selection = self._selection(Drawn(self.data.summary, examples))
+        self.selection.stopped = self.stopped
+        self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self.folds)]
+        self.best = self._race(self._most_passes())
+        if self.best is not None:
+            self._settle()
+
+    def _selection(self, drawn: Drawn) -> Selection:
+        data = self.data
+        return Selection(data.learned_loss(), data.labels_as, drawn, data.validation)
+
+    def _settle(self) -> None:
+        """Replace the best candidate by that with the loss to report; by the intercept if it is better out of fold;
+        by the best column, or the intercept, if a constant is better on the examples that the model has learned."""
+        self.passes_used = max(len(c.passes) for c in self.candidates)
+        best, self.best = self.best, None
+        if self.selection is None or best is None or best.best is None or best.best.loss >= self.data.baseline:
+            return
+        constant = self._loss_as_learned(None)
+        reported = self.selection.reported(self.candidates, best)
+        for c in (reported, self.best_column_of(best)):
+            if self._loss_as_learned(c) < constant:
+                self.best = c
+                return
+        self.data.hints.append(DISAGREE)
+
+    @staticmethod
+    def best_column_of(c: GridCandidate) -> GridCandidate:
+        """A candidate without its stack."""
+        assert c.best is not None
+        result = c.best
+        alone = [float(k == result.best) for k in range(len(COLUMNS))]
+        result = replace(result, loss=result.losses[result.best], u=alone, halves=None, offsets=())
+        return replace(c, best=result, predictions=c.of_best_column)
+
+    def _loss_as_learned(self, c: GridCandidate | None) -> float:
+        """The loss of a model on examples that it has learned. None: of the intercept alone."""
+        assert self.selection is not None
+        apart, left = self._apart(), MOST_SCORED
+        apart.best = c
+        learner = apart._load_model()
+        for batch in self.selection.examples.batches():
+            part = batch if len(batch) <= left else batch.part(0, left)
+            left -= len(part)
+            apart._give_nothing(learner, part)
+            apart.feed(part)
+            if not left:
+                break
+        return loss_of(learner.progressive)
+
+    @property
+    def folds(self) -> int:
+        """In which examples are scored that their lanes do not learn."""
+        return FOLDS if self.data.validation is None else 1
+
+    @property
+    def _bytes_needed(self) -> int:
+        """By the lanes of a candidate."""
+        return lanes_need(self.data.summary.features, self.folds)
+
+    def _race(self, passes: int) -> GridCandidate | None:
+        """The best candidate: of all side by side, or of one after the other where memory does not hold all of them."""
+        assert self.selection is not None
+        one, room = self._bytes_needed, available_memory()
+        if room is not None and one > room:
+            raise MemoryError(
+                f"the learning-rate grid of {self.data.summary.features:,} features needs {one >> 20:,} MB, and there "
+                f"are {room >> 20:,}: use --algorithm gd, or fewer --bits"
+            )
+        with self.listener.ticking(self._live_text):
+            if room is None or one * len(self.candidates) <= room:
+                return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass)
+            return self.selection.run_in_turn(self.candidates, passes, self._after_pass)
+
+    def _live_text(self, seconds: float) -> str:
+        found = self.selection
+        assert found is not None
+        if found.number != self._pass_begun[0]:
+            self._pass_begun = (found.number, seconds)
+        losses = [c.best.loss * self.data.labels_as.loss_scale for c in self.candidates if c.best is not None]
+        in_turn = found.racing < sum(not c.ended for c in self.candidates)  # how many more there will be is not known
+        most = None if in_turn else self._most_passes()
+        return pass_text(found.number, most, found.share, seconds - self._pass_begun[1], min(losses, default=None))
+
+    def _most_passes(self) -> int:
+        most = most_passes(self.data.summary.examples)
+        return min(most, self.options.passes) if self.options.passes > 1 else most
+
+    def _file_order(self, summary: DataSummary) -> Any:
+        """The predictions that the model was chosen by, in the order of the file; those of the best constant if that is
+        the model."""
+        if self.best is None or self.selection is None:
+            constant = self.data.constant()
+            return array("d", (constant + initial for initial in summary.initials))
+        found, weights_as = array("d", bytes(8 * summary.examples)), self.data.weights_as
+        for place, p in zip(self.selection.order, self.best.predictions, strict=True):
+            found[place] = p * weights_as.scale + weights_as.shift
+        return found
+
+    def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
+        self.pass_number = number_of_pass
+        self.listener.on_pass(self._row(number_of_pass, ran))
+        self._since_checkpoint += int(self.data.summary.examples)
+        best = best_of(self.candidates)
+        if best is not None and self.listener.is_checkpoint_due(self._since_checkpoint):
+            self._since_checkpoint = 0
+            apart = self._apart()
+            apart.best = best
+            apart._settle()
+            apart._feed_given(apart._load_model(), map(self._load_batch, range(self._batches)), array("d", []))
+            self.listener.on_checkpoint(apart)
+
+    def _row(self, number_of_pass: int, ran: list[GridCandidate]) -> PassRow:
+        c, scale = min(ran, key=lambda c: c.passes[-1].loss), self.data.labels_as.loss_scale
+        last = c.passes[-1]
+        loss, seconds = last.losses[last.best] * scale, time.monotonic() - self.started_at
+        features = self.data.summary.features
+        return PassRow(number_of_pass, c.name, COLUMNS[last.best], loss, last.stacked * scale, features, seconds)
+
+    # --- a stream ----------------------------------------------------------------------------
+
+    @property
+    def has_begun(self) -> bool:
+        return self.data.stream is not None
+
+    @property
+    def has_learned(self) -> bool:
+        return super().has_learned or (self.data.stream is not None and self.data.stream.examples > 0)
+
+    def so_far(self: "AnyAuto") -> "AnyAuto":
+        """A trainer that has the model of the stream so far; this one goes on as if there were no such trainer."""
+        apart, counted = self._apart(), self.learner
+        if apart.data.stream is None:
+            apart.data.begin_apart(apart)
+        else:
+            before = {name: self.job.before.get(name, 0) + getattr(counted, name) for name in COUNTERS}
+            apart.job = self.job._replace(before=before)
+            apart.learner = self._given(self.data.settings, self.data.weights_as)
+            apart.learner.min_label, apart.learner.max_label = counted.min_label, counted.max_label
+        apart.end()
+        return apart
+
+    def restore(
+        self, dense: list[tuple[int, float, bool]], stream: dict[str, Any], counters: dict[str, int],
+        range_of_labels: tuple[float, float],
+    ) -> None:
+        """Go on with a stream that another trainer has learned, whose labels the data have. dense: its columns of
+        `center`. stream: the state of it. counters: of its learner, and those before it."""
+        self.data.scale_labels()
+        self.dense = dense
+        self._begin([(name, self.lanes(name, 1)) for name in stream["candidates"]])
+        assert self.data.stream is not None
+        self.data.stream.load(stream)
+        self.job = self.job._replace(before=counters)
+        self.learner.min_label, self.learner.max_label = range_of_labels
+
+    def _begin(self, lanes: Sequence[tuple[str, Lanes]]) -> None:
+        data = self.data
+        data.stream = Stream(data.learned_loss(), data.labels_as, lanes)
+        self.settings = data.settings
+        self.learner = self._given(data.settings, data.weights_as)
+
+    def begin(self, batches: Sequence[Batch]) -> None:
+        data = self.data
+        data.scale_labels()
+        self._begin([(name, new_lanes()) for name, new_lanes in self._grid(1)])
+        if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
+            self.listener.say(ONE_PASS if is_large(self.options) else ONE_PASS_OF_STREAM)
+        self.listener.on_begin(self)
+        for batch in batches:
+            self.learn(batch)
+            if self.stopped:
+                break
+
+    def learn(self, batch: Batch) -> None:
+        """Learn a batch, with the checkpoints in it."""
+        while (most := self.listener.next_checkpoint(self.learner.examples)) is not None:
+            end = line_after(batch, most)
+            if end is None:
+                break
+            self._learn_part(batch.part(0, end))
+            if self.stopped:
+                return
+            self.listener.on_checkpoint(self.so_far())
+            batch = batch.part(end, len(batch))
+        self._learn_part(batch)
+        if self.listener.is_checkpoint_due(0):
+            self.listener.on_checkpoint(self.so_far())
+
+    def _learn_part(self, batch: Batch) -> None:
+        assert self.data.stream is not None
+        self.learner.give(batch, self.data.stream.learn(batch))
+        self.feed(batch)
+
+    def end(self) -> None:
+        data, stream = self.data, self.data.stream
+        assert stream is not None
+        if not stream.examples:
+            return  # a signal came before the first one
+        found, batch = stream.result(), stream.sample()
+        data.sample = DataSummary(make_expander(data.settings, Normalizer()))
+        data.sample.take(batch)
+        data.baseline = data.constant_loss()
+        threshold = max(data.baseline, data.constant_loss_of(data.sample))
+        self.best = stream.checked(found, batch, threshold) if data.baseline else None
+        assert found.best is not None
+        if self.best is not found and found.best.loss < data.baseline:
+            data.hints.append(ORDERED)
+        if data.is_scarce and found.best.loss >= data.baseline:
+            self.best = None
+        self.passes_used = 1
+        self._load_model(self.learner)
+
+    def weights_now(self) -> tuple[int, bool]:
+        stream = self.data.stream
+        return len(stream.best.learner.lanes) if stream is not None else 0, False
+
+    # --- candidates and the model ------------------------------------------------------------
+
+    def _grid(self, folds: int) -> list[tuple[str, Callable[[], Lanes]]]:
+        """The candidates: normalizations, and what makes the lanes of each."""
+        settings, summary = self.data.settings, self.data.summary
+        self.dense = summary.dense(make_expander(settings).constant_key)
+        if len(self.dense) > MOST_CENTERED or not settings.constant:
+            self.dense = []
+        names = [settings.normalize] if "normalize" in self.options.typed else list(NORMALIZATIONS)
+        if names == ["center"] and not self.dense:
+            if summary.examples:
+                raise DataError(NOT_DENSE)
+            names = ["none"]  # there will be nothing to learn
+        names = [name for name in names if name != "center" or self.dense]
+        return [(name, partial(self.lanes, name, folds)) for name in names]
+
+    def lanes(self, name: str, folds: int) -> Lanes:
+        """Those of a normalization."""
+        expander = make_expander(self.data.settings, Normalizer(name, self.dense if name == "center" else ()))
+        return Lanes(self.data.learned_loss(), expander, RATES, folds)
+
+    def _model_settings(self) -> Settings:
+        """Those of the model: of `gd`."""
+        best, settings = self.best, self.data.settings
+        rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
+        return gd_settings(settings, rate, best.name if best is not None else "none")
+
+    def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
+        """Put the weights of the model into a learner, or into a new one; it becomes that of the run."""
+        best, data = self.best, self.data
+        self.settings = self._model_settings()
+        learner = learner or self._given(self.settings, WeightScale())
+        if best is None:
+            intercept: float | None = load_intercept(learner, data.constant(), data.examples)
+        else:
+            dense = self.dense if best.name == "center" else ()
+            intercept = load(learner, best, data.weights_as, dense, data.examples)
+        self.intercepts = () if intercept is None else (intercept,)
+        self.learner = learner
+        return learner
+
+    def _snapshot(self, interrupted: bool) -> "Model":
+        model = super()._snapshot(interrupted)
+        if self.intercepts and len(model.keys):
+            at = model.records * bisect_left(model.keys, self.learner.expander.constant_key or 0)
+            for k, intercept in enumerate(self.intercepts):
+                model.weights[at + k] = intercept  # large if labels or values have an offset: all digits count
+        return replace(model, passes=self._passes_of_best())
+
+    def _passes_of_best(self) -> list[dict[str, float | None]]:
+        """The losses of the passes of what was chosen, for the model."""
+        if self.best is None or self.data.stream is not None or len(self.best.passes) < 2:
+            return []
+        kind = "out-of-fold" if self.data.validation is None else "validation"
+        return [{"pass": x.number, kind: self._reported(min(x.stacked, min(x.losses)))} for x in self.best.passes]
+
+    def chosen(self) -> dict[str, Any]:
+        data, scale = self.data, self.data.labels_as.loss_scale
+        found: dict[str, Any] = {"baseline": data.baseline * scale} | self._digest()
+        if self.best is None or self.best.best is None:
+            return found | {"model": "intercept"}
+        result = self.best.best
+        kind = "progressive" if data.stream is not None else "out-of-fold" if data.validation is None else "validation"
+        return found | {
+            "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
+            "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
+            "loss is": f"{kind} {called(data.settings.loss)}",
+        }
+
+    def _digest(self) -> dict[str, str]:
+        """That of the examples, which does not depend on how they are split into files and written there. Without, if a
+        stream was longer than what is kept of it."""
+        if self.data.stream is not None:
+            return {}
+        s, found = self.data.summary, blake2b(digest_size=16)
+        for part in (s.labels, s.importances, s.initials, s.contents):
+            found.update(part)
+        return {"data": found.hexdigest()}
+
+    # --- what is said of it ------------------------------------------------------------------
+
+    def more_for_report(self) -> dict[str, Any]:
+        passes = []
+        for c in self.candidates:
+            for result in c.passes:
+                losses = dict(zip(COLUMNS, map(self._reported, result.losses), strict=True))
+                stack = {"stacked": self._reported(result.stacked), "weights": result.u}
+                passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
+        return {"chosen": self.chosen(), "candidates": passes}
+
+    def _reported(self, loss: float) -> float | None:
+        """A loss of labels as they are; None if it is not finite, as JSON has no such number."""
+        found = loss * self.data.labels_as.loss_scale
+        return found if math.isfinite(found) else None
+
+    def results(self) -> dict[str, Any]:
+        found = super().results()
+        lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
+        lines["passes used"] = self.passes_used
+        if self.best is not None:
+            lines["chosen"] = described(self.best, self.chosen())
+        elif self.data.summary.examples:
+            lines["chosen"] = INTERCEPT
+        found.pop("passes used", None)
+        if self.data.validation is not None:
+            found = {name.replace("holdout ", "validation "): value for name, value in found.items()}
+        elif self.data.stream is None:
+            measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
+            found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
+        return lines | found
+
+    def judged_on(self) -> str:
+        if self.data.validation is not None:
+            return "on rows of --validate"
+        if self.data.stream is not None:
+            return "on rows before they were learned"
+        return "on rows not learned" if self.best is not None else "on rows learned"
+
+    def how(self) -> list[str]:
+        if self.best is None or self.best.best is None:
+            return [INTERCEPT]
+        passes = count_of_passes(self.passes_used, self.best.best.number)
+        return [normalization(self.best.name), passes, update_of(self.best.best)]
+
+    def _doubts(self) -> Iterator[str]:
+        best = self.best
+        if best is not None and best.best is not None and best.best.loss >= self.data.baseline:
+            yield "on examples that took no part in its choice, the model is no better than the best constant"
+        yield from super()._doubts()
+
+
+AnyAuto = TypeVar("AnyAuto", bound=AutoTrainer)
+
+
+def loss_of(tally: Tally) -> float:
+    """The loss by which models are compared."""
+    return float(tally.log_loss if tally.probable else tally.average)
+
+
+def line_after(batch: Batch, examples: int) -> int | None:
+    """The line after so many examples of a batch; None if it has fewer."""
+    if examples > len(batch):
+        return None
+    for line, kind in enumerate(batch.kind):
+        examples -= kind == EXAMPLE
+        if examples == 0:
+            return line + 1
+    return None

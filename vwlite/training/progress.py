@@ -1,0 +1,128 @@
+"""What training prints on its way: the head, a row of progress now and then, and the live line."""
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from vwlite.algorithms.table import algorithm_of
+from vwlite.core.learn.learner import Reason
+from vwlite.input.diagnostics import BadLine
+from vwlite.input.parsing import Parsed
+from vwlite.output.progress import HEADER, Interval, LiveLine, ProgressRow, format_number, format_row
+from vwlite.output.stdio import say
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import BadLines, shown, shown_label
+from vwlite.training.trainer import Listener, PassRow, Trainer
+
+PASS_HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
+
+
+class Progress(Listener):
+    """Prints it, unless it is to be quiet."""
+
+    def __init__(self, o: TrainOptions, bad: BadLines | None = None, live: LiveLine | None = None) -> None:
+        """bad: counts bad lines; None: there are no lines."""
+        self.options, self.bad = o, bad
+        self.interval = Interval(*o.progress)
+        self.live = live or LiveLine(quiet=o.quiet or o.log_format != "text")
+        self._titled = False  # the head of the table is printed, after the messages about columns
+
+    def begin(self, trainer: Trainer) -> None:
+        """Print how it trains."""
+        if self.options.quiet:
+            return
+        o, s = self.options, trainer.settings
+        rate = algorithm_of(s.algorithm).rate
+        step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
+        classes = f"{s.oaa} classes, " if s.oaa else ""
+        link = f", link = {s.link}" if s.link != "identity" else ""
+        why = f" ({trainer.resolved.why})" if trainer.resolved.why else ""
+        loss = "" if trainer.chooses_loss else f"loss = {'softmax' if s.softmax else s.loss}, "
+        say(f"algorithm = {s.algorithm}{why}, {loss}{classes}{step}bits = {s.bits}{link}")
+        for name, (old, new) in trainer.resolved.changed.items():
+            say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
+        if o.initial:
+            say(f"continuing {o.initial} after {trainer.job.before.get('examples', 0)} examples")
+        if o.model:
+            say(f"model = {o.model}")
+        else:
+            say("no model is written: -m FILE writes it")
+        if trainer.shows_rows and not trainer.source.may_be_table:
+            self._print_title()
+
+    def _print_title(self) -> None:
+        if not self._titled:
+            say(HEADER.rstrip("\n"), "")
+            self._titled = True
+
+    def say(self, line: str) -> None:
+        if not self.options.quiet:
+            say(line)
+
+    @property
+    def bad_lines(self) -> int:  # type: ignore[override]
+        return self.bad.count if self.bad is not None else 0
+
+    def on_bad(self, bad: list[BadLine]) -> None:
+        if bad and self.bad is not None:
+            self.live.clear()
+            self.bad.take(bad)
+
+    def on_read(self, parsed: Parsed, lines: int) -> None:
+        self.on_bad(parsed.bad)
+        self.live.update(lines, parsed.done, parsed.total)
+
+    def on_batch(self, trainer: Trainer, parsed: Parsed, before: int) -> None:
+        self.on_bad(parsed.bad)
+        number, passes = trainer.pass_number, self.options.passes
+        self.live.update(trainer.learner.examples, parsed.done, parsed.total, number, passes)
+
+    def on_begin(self, trainer: Trainer) -> None:
+        if self.options.quiet:
+            return
+        trainer.learner.report_at = self.interval.at
+        if not trainer.shows_rows:  # it shows them now
+            self._print_title()
+
+    def on_pause(self, trainer: Trainer, reason: Reason) -> None:
+        if reason == Reason.REPORT:
+            self._print_row(trainer)
+
+    def _print_row(self, trainer: Trainer) -> None:
+        learner, tally = trainer.learner, trainer.learner.progressive
+        held = trainer.pass_number > 1 and bool(self.options.held_out)
+        of = learner.holdout if held else tally
+        self.live.clear()
+        self._print_title()
+        nonzeros, is_old = trainer.weights_now()
+        row = ProgressRow(
+            average=of.average,
+            recent=of.take_recent(),
+            examples=learner.examples,
+            weight=tally.weight + learner.unlabelled_weight,
+            label=None if math.isnan(learner.label) else shown_label(trainer.settings, learner, learner.label),
+            prediction=shown(learner, learner.prediction),
+            features=learner.size,
+            nonzeros=nonzeros,
+            nonzeros_of_earlier=is_old,
+            holdout=held,
+        )
+        say(format_row(row), "progress", **vars(row))
+        learner.report_at = self.interval.advance(tally.weight + learner.unlabelled_weight)
+
+    def on_end_of_data(self) -> None:
+        self.live.clear()
+
+    def on_pass(self, row: PassRow) -> None:
+        if self.options.quiet:
+            return
+        losses = (f"{format_number(x):<9}" for x in (row.loss, row.stacked))
+        cells = (f"{row.number:<5}", f"{row.normalize:<7}", f"{row.learner:<23}", *losses)
+        text = f"{' '.join(cells)} {row.features:<9} {row.seconds:.1f}"
+        with self.live.cleared():
+            if row.number == 1:
+                say(PASS_HEADER, "")
+            say(text, "progress", normalize=row.normalize, loss=row.loss, passes=row.number)
+
+    def ticking(self, text_at: Callable[[float], str]) -> AbstractContextManager[None]:
+        return self.live.ticking(text_at)

@@ -1,0 +1,236 @@
+"""A run of `vwlite train`: what is read, printed and written around training."""
+
+import math
+import os
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vwlite.core.data.batch import Batch
+from vwlite.core.learn.learner import Learner, Reason
+from vwlite.errors import DataError
+from vwlite.input.parsing import Parsed
+from vwlite.options.spec import specs_of
+from vwlite.output.atomic import AtomicFile, Draft
+from vwlite.output.stdio import say
+from vwlite.runs.frame import RunFrame
+from vwlite.runs.notes import Notes, namespaces_of, together
+from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.run import BadLines, PredictionFiles, summary
+from vwlite.runs.source import Source
+from vwlite.training.progress import Progress
+from vwlite.training.trainer import Job, Trainer
+
+if TYPE_CHECKING:
+    from vwlite.model import Model
+    from vwlite.runs.unseen import Unseen
+    from vwlite.training.continued import Continuing
+    from vwlite.training.held_out import HoldoutWriter
+
+
+def _holdout_writer(o: TrainOptions, stack: ExitStack) -> "HoldoutWriter | None":
+    """The writer of held-out lines, if requested."""
+    if o.holdout_to is None:
+        return None
+    from vwlite.training.held_out import HoldoutWriter
+
+    return HoldoutWriter(o.holdout_to, o.held_out, stack)
+
+
+class TrainRun(Progress):
+    """Reads the data, prints, and writes the files of one run. continuing: of --continue. unseen: what the model that
+    is continued does not know of the data."""
+
+    def __init__(
+        self, o: TrainOptions, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None"
+    ) -> None:
+        settings, bad = job.resolved.settings, BadLines.of(o, stack)
+        super().__init__(o, bad)
+        self.continuing = continuing
+        self._drafts = stack.enter_context(ExitStack())
+        self.files = PredictionFiles(o, stack, others=bool(o.model or o.cache_path))
+        self.source = Source(o, settings, job.known, bad, o.of_source)
+        self.source.share_numbers = job.learner.expander.unchanged
+        if o.class_weight is not None:
+            from vwlite.training.class_weight import ClassWeights
+
+            self.source.weights = ClassWeights(o.class_weight, settings, job.known.classes)
+        self.file: AtomicFile | None = None
+        if o.model:
+            from vwlite.model import write_model  # before the run: the program's files may be others at its end
+
+            self._put = write_model
+            self.file = continuing.file if continuing else stack.enter_context(AtomicFile(o.model))
+        if continuing is not None:
+            self.source.tap = continuing.take
+        self.unseen = unseen if self.source.path is None else None
+        if self.unseen is not None and self.unseen.is_asked:
+            self.source.spaces = True
+            self.source.keeps_text |= not self.unseen.has_columns
+        self.wrote = False  # the model, at the end
+        self.holdout_writer = _holdout_writer(o, stack)
+        self.namespaces = namespaces_of(settings)
+        self._draft: Draft | None = None  # the model of the best pass
+        self._every, self._seconds = o.checkpoint_every or (None, None)
+        self._checkpoint_time = time.monotonic() + self._seconds if self._seconds else math.inf
+
+    def begin(self, trainer: Trainer) -> None:
+        self.checks = None
+        if self.options.fail_if or self.options.min_examples:
+            from vwlite.training.continued import Checks
+
+            self.checks = Checks(self.options, trainer.settings, trainer.chooses_loss)
+        self.is_whole = bool(self.continuing or self.checks)  # write the model only if all of the input was learned
+        super().begin(trainer)
+
+    # --- on the way --------------------------------------------------------------------------
+
+    def on_read(self, parsed: Parsed, lines: int) -> None:
+        self.namespaces.look(parsed.batch)
+        super().on_read(parsed, lines)
+
+    def on_begin(self, trainer: Trainer) -> None:
+        super().on_begin(trainer)
+        if self._every and trainer.shows_rows:
+            trainer.learner.checkpoint_at = self._every
+
+    def on_feed(self, trainer: Trainer, batch: Batch) -> None:
+        self.namespaces.look(batch)
+        if self.continuing is not None:
+            trainer.learner.progressive.logistic = trainer.settings.loss == "logistic"
+
+    def on_pause(self, trainer: Trainer, reason: Reason) -> None:
+        super().on_pause(trainer, reason)
+        if reason == Reason.CHECKPOINT and self._every:
+            self.on_checkpoint(trainer)
+            trainer.learner.checkpoint_at = trainer.learner.examples + self._every
+
+    def on_written(self, learner: Learner) -> None:
+        self.files.write(learner)
+
+    def on_batch(self, trainer: Trainer, parsed: Parsed, before: int) -> None:
+        if self.holdout_writer is not None and parsed.source is not None:
+            self.holdout_writer.take(parsed.batch, parsed.source, before, trainer.learner.lines)
+        super().on_batch(trainer, parsed, before)
+        if self.unseen is not None and trainer.pass_number == 1:
+            self.unseen.look(parsed)
+        if time.monotonic() >= self._checkpoint_time:
+            self.on_checkpoint(trainer)
+
+    def on_best_pass(self, trainer: Trainer) -> None:
+        """Keep the model in a draft, which checkpoints of later passes do not change."""
+        if self.file is not None:
+            if self._draft is None:
+                self._draft = self._drafts.enter_context(self.file.draft())
+            self._write(self._draft, trainer, trainer.model())
+
+    # --- checkpoints -------------------------------------------------------------------------
+
+    def next_checkpoint(self, examples: int) -> int | None:
+        return self._every - examples % self._every if self._every is not None else None
+
+    def is_checkpoint_due(self, examples: int) -> bool:
+        by_examples = self._every is not None and examples >= self._every
+        return by_examples or time.monotonic() >= self._checkpoint_time
+
+    def on_checkpoint(self, trainer: Trainer) -> None:
+        if self.file is not None and self._may_write(trainer):
+            self._write(self.file, trainer, trainer.model(interrupted=True))
+            self.file.commit()
+            self.file.new_version()
+        if self._seconds:
+            self._checkpoint_time = time.monotonic() + self._seconds
+
+    def _may_write(self, trainer: Trainer) -> bool:
+        """Whether the file of a model may be replaced: empty input must not destroy an older model."""
+        if trainer.stopped and self.is_whole:
+            return False
+        return trainer.has_learned or self.options.allow_empty
+
+    def _write(self, file: AtomicFile | Draft, trainer: Trainer, model: "Model") -> None:
+        """Write a model; the file is replaced only by `commit`."""
+        if self.continuing is not None:
+            passes = len(trainer.losses) or 1
+            model = replace(model, continued=self.continuing.stored(trainer.learner, passes))
+        file.new_version()
+        self._put(file, model)
+
+    # --- the end -----------------------------------------------------------------------------
+
+    def finish(self, frame: RunFrame, trainer: Trainer) -> None:
+        """Save the model, print the summary, write the report. DataError if nothing was learned that a model needs."""
+        learner, o = trainer.learner, self.options
+        self.live.clear()
+        if not trainer.has_learned and frame.signal is None:
+            if self.file is not None and not self._may_write(trainer) and o.min_examples is None:
+                unwritten = f"{self._unwritten()} (--allow-empty writes it anyway)"
+                raise DataError(f"{trainer.nothing_learned()}; {unwritten}")
+            say(f"warning: {trainer.nothing_learned()}")
+        if self.continuing is not None:
+            self.continuing.check()
+        unseen: Notes = self.unseen.notes(o.on_unknown) if self.unseen is not None else ({}, [])
+        self._write_result(trainer, interrupted=frame.signal is not None)
+        failed = None
+        if self.checks is not None and frame.signal is None:
+            labelled = (learner.examples - learner.unlabelled) // (len(trainer.losses) or 1)
+            measures = trainer.measures(trainer.held_tally or learner.progressive)
+            failed = self.checks.failed(trainer.settings, measures, labelled, self._unwritten() if self.file else "")
+        if self.file is not None and self._may_write(trainer) and failed is None:
+            self.file.commit()
+            self.wrote = True
+        if self.holdout_writer is not None and failed is None:
+            self.holdout_writer.commit()
+        results = trainer.results()
+        numbers, notes = together(trainer.notes(self.namespaces), unseen)
+        if o.class_weight is not None:
+            from vwlite.training.class_weight import about_weights
+
+            notes.append(about_weights(trainer.settings))
+        if self.continuing is not None:
+            notes += self.continuing.notes()
+        text = "\n".join([*trainer.verdict(), summary(results)])
+        if trainer.settings.nonzeros and learner.rule.slack:
+            text += (f"\n--nonzeros {trainer.settings.nonzeros} allows more weights than the data needs: none was "
+                     "shrunk")
+        frame.show(text, notes, ended=True, results=results)
+        if failed is None:
+            self.files.commit()
+        names = [spec.name for kind in (InputOptions, TrainOptions) for spec in specs_of(kind) if spec.reported]
+        own = {"holdout_period": o.held_out or None, "cache": self.source.path}
+        frame.report(
+            options=frame.reported_options(trainer.resolved.settings, "data", *names, **own),
+            changed={k: {"model": a, "now": b} for k, (a, b) in trainer.resolved.changed.items()},
+            signal=frame.signal,
+            passes=trainer.losses,
+            results={**results, **numbers},
+            notes=notes,
+            **trainer.more_for_report(),
+            **({"exit_code": failed.exit_code, "error": str(failed)} if failed else {}),
+        )
+        if failed is not None:
+            raise failed
+
+    def _write_result(self, trainer: Trainer, interrupted: bool) -> None:
+        if not trainer.best_is_kept:
+            trainer.count(interrupted=interrupted)
+            if self.file is not None:
+                self._write(self.file, trainer, trainer.model(interrupted=interrupted))
+        elif self.file is not None and self._draft is not None:
+            self._draft.copy_to(self.file)
+
+    def kept(self, trainer: Trainer) -> str:
+        """What became of the model of an interrupted run, as the end of a sentence."""
+        cut = trainer.learner.cut
+        part = f"; of the last example, only a part of its {cut:,} features is learned" if cut else ""
+        if self.file is None:
+            return part + "; no --model was given"
+        if not self.wrote:
+            why = "the input is learned whole or not at all" if self.is_whole else "no example was learned"
+            return f"; {why}, {self._unwritten()}"
+        return part + f"; the model so far was saved to {self.file.name}{', -i continues it' * trainer.continues}"
+
+    def _unwritten(self) -> str:
+        """What becomes of the model's file when it is not written."""
+        assert self.file is not None
+        return f"{self.file.name} is {'unchanged' if os.path.exists(self.file.name) else 'not written'}"
