@@ -247,14 +247,14 @@ CLASSIFIERS: dict[str, Learn] = {
 # --- figures --------------------------------------------------------------------------------------
 
 Measure = Callable[[np.ndarray, np.ndarray], float]  # of scores and labels
-Measured = dict[str, dict[str, list[float]]]  # learner -> measure -> a figure for each order
+StreamMeasures = dict[str, dict[str, list[float]]]  # learner -> measure -> a figure for each order
 
 
 def measure(
     name: str, learners: Mapping[str, Learn], measures: Mapping[str, Measure], orders: int,
     load: Callable[[int, Path], Parts],
-) -> Measured:
-    found: Measured = {learner: {kind: [] for kind in measures} for learner in learners}
+) -> StreamMeasures:
+    found: StreamMeasures = {learner: {kind: [] for kind in measures} for learner in learners}
     for order in range(orders):
         with work_folder() as folder:
             parts = load(order, Path(folder))
@@ -271,14 +271,14 @@ def measure(
 # --- labels of two values -------------------------------------------------------------------------
 
 MEASURES: dict[str, Measure] = {"log loss": log_loss, "error, %": lambda p, y: 100 * error(p, y), "AUC": auc}
-Sets = dict[str, Measured]
+Sets = dict[str, StreamMeasures]
 
 
-def loss_of(found: Measured, learner: str) -> float:
+def loss_of(found: StreamMeasures, learner: str) -> float:
     return fmean(found[learner]["log loss"])
 
 
-def best_loss(found: Measured) -> float:
+def best_loss(found: StreamMeasures) -> float:
     """Of the tuned learners."""
     return min(loss_of(found, learner) for learner in TUNED)
 
@@ -444,7 +444,7 @@ def classes(source: Path, quick: bool) -> str:
         train, test = (read(source / f"digits.{part}.libsvm") for part in ("train", "test"))
     else:
         train, test = (read(source / f"mnist.{part}.libsvm.gz") for part in ("train", "test"))
-    sets: dict[str, Measured] = {}
+    sets: dict[str, StreamMeasures] = {}
     for name, (n, only) in {"digits": (300, ())}.items() if quick else CLASSES.items():
         load = partial(of_classes, train, test, n, only)
         sets[name] = measure(name, learners, measures, 1 if quick else ORDERS, load)

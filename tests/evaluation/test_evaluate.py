@@ -12,7 +12,7 @@ import pytest
 from tests.support.running import GD
 from vwlite.evaluation import screen
 from vwlite.evaluation.kinds import Binary, Regression, Rows
-from vwlite.evaluation.measures import Against, Measured
+from vwlite.evaluation.measures import Against, StreamMeasures
 from vwlite.options.types import Condition
 from vwlite.output.json_text import json_text
 from vwlite.runs.conditions import failures
@@ -453,7 +453,7 @@ def test_intervals_are_within_the_range_of_their_measures(noise):
         rows = drawn_rows(chance, int(chance.integers(2, 30)), noise)
         other = rows._replace(prediction=rows.prediction[::-1], loss=rows.loss[::-1])
         for first, second in (kinds[:2], kinds[2:]):
-            first, second = Measured(first), Measured(second)
+            first, second = StreamMeasures(first), StreamMeasures(second)
             against = Against(first, second)
             first.add(rows)
             first.finish()

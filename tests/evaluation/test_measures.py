@@ -9,7 +9,7 @@ import pytest
 from tests.support.running import GD
 from vwlite.evaluation import measures
 from vwlite.evaluation.kinds import Binary, Classes, Regression, Rows
-from vwlite.evaluation.measures import AT_ONCE, MEASURES, Against, Measure, Measured
+from vwlite.evaluation.measures import AT_ONCE, MEASURES, Against, Measure, StreamMeasures
 
 WEIGHTS = {"ones": [1.0], "several": [0.0, 0.5, 1.0, 3.0]}
 
@@ -110,7 +110,7 @@ def test_each_measure_is_its_definition(kind, weights):
     for seed in range(20):
         chance = np.random.default_rng(seed)
         rows = draw(chance, int(chance.integers(40, 300)), WEIGHTS[weights])
-        measured, at = Measured(make()), len(rows.label) // 3
+        measured, at = StreamMeasures(make()), len(rows.label) // 3
         for part in (slice(at), slice(at, at), slice(at, None)):
             measured.add(rows.where(part))
         measured.finish()
@@ -130,7 +130,7 @@ def test_a_difference_is_that_of_the_values(kind):
     rows = draw(chance, AT_ONCE + 100, WEIGHTS["several"])
     order = chance.permutation(len(rows.label))
     other = rows._replace(prediction=rows.prediction[order], loss=rows.loss[order], log_loss=rows.log_loss[order])
-    first, second = Measured(make()), Measured(make())
+    first, second = StreamMeasures(make()), StreamMeasures(make())
     against = Against(first, second)
     for at in range(0, len(order), 1000):
         part = slice(at, at + 1000)

@@ -23,10 +23,10 @@ from vwlite.runs.watched import Number, differs, watched
 SHOWN = 30  # numbers of columns
 
 
-class Day:
+class FileStatistics:
     """A file, as the model sees it. before: the day that features are compared with, if the model has none."""
 
-    def __init__(self, o: DriftOptions, frame: RunFrame, before: "Day | None" = None) -> None:
+    def __init__(self, o: DriftOptions, frame: RunFrame, before: "FileStatistics | None" = None) -> None:
         applied = opened(o, keeps_text=True, spaces=True)
         reading, model = Reading(o, frame), applied.model
         run = Evaluating(applied, reading.take_bad)
@@ -53,8 +53,8 @@ def drift(o: DriftOptions) -> int:
     if len(o.data) != 2:
         raise UsageError("name two files, YESTERDAY and TODAY, such as day1.vw day2.vw")
     with RunFrame("drift", o) as frame:
-        a = Day(replace(o, data=o.data[:1]), frame)
-        b = Day(replace(o, data=o.data[1:]), frame, a)
+        a = FileStatistics(replace(o, data=o.data[:1]), frame)
+        b = FileStatistics(replace(o, data=o.data[1:]), frame, a)
         if frame.signal is not None:
             return frame.code()
         pairs = {name: (x, b.numbers[name]) for name, x in a.numbers.items() if name in b.numbers}

@@ -14,7 +14,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import screen
 from vwlite.evaluation.commands import EvaluateOptions
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression, Rows
-from vwlite.evaluation.measures import Against, Measured, Value
+from vwlite.evaluation.measures import Against, StreamMeasures, Value
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.parsing import Parsed
@@ -111,18 +111,18 @@ class Evaluation:
         if not first.opened.settings.loss:
             raise UsageError(f"{path} does not store its loss: give --loss")
         self.first, self.second, self._threshold = first, second, threshold
-        self.whole = Measured(first.kind(threshold))
+        self.whole = StreamMeasures(first.kind(threshold))
         if threshold is not None and not isinstance(self.whole.kind, Binary):
             raise UsageError(f"--threshold is for models of two labels, and {path} has not two")
         self._slices = Slices(by) if by is not None else None
-        self._parts: list[Measured] = []
+        self._parts: list[StreamMeasures] = []
         self.against: Against | None = None
         if second is not None:
             kind = second.kind(threshold)
             if type(kind) is not type(self.whole.kind):
                 raise UsageError(f"--against: {second.opened.path} and {path} are models of different tasks: their "
                                  "measures differ")
-            self.against = Against(self.whole, Measured(kind))
+            self.against = Against(self.whole, StreamMeasures(kind))
 
     def read(self, batches: Iterable[Parsed], others: Iterable[Parsed] = ()) -> None:
         """Take all batches. others: of the same data, for the second model."""
@@ -134,7 +134,7 @@ class Evaluation:
                 continue
             numbers = slices.of(parsed, lines.astype(int).tolist(), columns)
             new = range(len(slices.names) - len(self._parts))
-            self._parts += [Measured(self.first.kind(self._threshold, MOST_OF_SLICE)) for _ in new]
+            self._parts += [StreamMeasures(self.first.kind(self._threshold, MOST_OF_SLICE)) for _ in new]
             for k in np.unique(numbers).tolist():
                 self._parts[k].add(rows.where(numbers == k))
 
@@ -176,7 +176,7 @@ class Evaluation:
         return found, notes
 
     @property
-    def slices(self) -> list[tuple[str, Measured]]:
+    def slices(self) -> list[tuple[str, StreamMeasures]]:
         return list(zip(self._slices.names, self._parts, strict=True)) if self._slices is not None else []
 
     def as_dict(self) -> dict[str, Any]:
@@ -265,5 +265,5 @@ def _of_classes(kind: Kind, names: list[str]) -> dict[str, Any]:
     return {"classes": each, "confusion_matrix": matrix}
 
 
-def _part(part: Measured) -> dict[str, Any]:
+def _part(part: StreamMeasures) -> dict[str, Any]:
     return {"rows": part.rows, "measures": {m.key: m.as_dict() for m in part.values()}}

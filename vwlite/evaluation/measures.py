@@ -242,7 +242,7 @@ class Taken:
         return Value(m, self.name, value, m.baseline(k), interval, about=m.about(k))
 
 
-class Measured:
+class StreamMeasures:
     """The measures of a stream of examples."""
 
     def __init__(self, kind: Kind) -> None:
@@ -317,7 +317,7 @@ class Against:
     """Paired differences, the first model minus the second, with their intervals: a measure whose interval does not
     hold 0 differs. other: the measures of the second."""
 
-    def __init__(self, first: Measured, second: Measured) -> None:
+    def __init__(self, first: StreamMeasures, second: StreamMeasures) -> None:
         self.other, others = second, {taken.name: taken for taken in second.measures}
         self._differences = [
             Difference(taken, others[taken.name]) for taken in first.measures

@@ -34,7 +34,7 @@ from vwlite.runs.run import feed, say
 WORST, LISTED, WEIGHTS = 10, 3, 30  # rows, contributions of each, weights
 
 
-class Part:
+class ModelPart:
     """What the page says of one model besides its measures: its weights beside the data, and its worst rows.
 
     description: of the data, if this part is to make it.
@@ -98,7 +98,7 @@ class Report:
         first = models[0]
         self.evaluation, self._front = Evaluation(*models, threshold=threshold), front
         self._description = Description(o, first.opened.parse.table or TableReader(), first.scoring.shown_label)
-        self.parts = [Part(model, None if k else self._description) for k, model in enumerate(models)]
+        self.parts = [ModelPart(model, None if k else self._description) for k, model in enumerate(models)]
 
     def read(self, *batches: Iterable[Parsed]) -> None:
         """Take the batches for each model."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
-from vwlite.evaluation.measures import Measured, Value
+from vwlite.evaluation.measures import StreamMeasures, Value
 from vwlite.output.progress import fit
 from vwlite.output.text import percent, shown
 
@@ -12,7 +12,7 @@ MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
 SMALL, LARGE = 0.05, 1e15  # sums of importances from which all digits are shown, and as far as they are known
 
 
-def head(measured: Measured, positive: str) -> str:
+def head(measured: StreamMeasures, positive: str) -> str:
     """The first line: how many rows there are, and what their labels are like. positive: the name of the label."""
     n, kind = measured.rows, measured.kind
     rows = f"{n:,} row{'s' * (n != 1)}"
@@ -141,7 +141,7 @@ def _of_classes(kind: Classes, names: Sequence[str]) -> list[str]:
     return lines
 
 
-def slices(by: str, parts: Sequence[tuple[str, Measured]]) -> list[str]:
+def slices(by: str, parts: Sequence[tuple[str, StreamMeasures]]) -> list[str]:
     """A line for each slice, the largest first."""
     order = sorted((part for part in parts if part[1].kind.weight), key=lambda part: -part[1].rows)
     if not order:

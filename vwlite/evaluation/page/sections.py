@@ -6,7 +6,7 @@ from typing import Any
 
 from vwlite.evaluation import ranking, screen
 from vwlite.evaluation.kinds import Binary, Classes, Regression
-from vwlite.evaluation.measures import Against, Measured, Value
+from vwlite.evaluation.measures import Against, StreamMeasures, Value
 from vwlite.evaluation.page.charts import Axis, Series, chart
 from vwlite.evaluation.page.markup import Markup, Words, columns, items, joined, paragraph, table, text
 from vwlite.evaluation.page.origin import command_of
@@ -21,7 +21,7 @@ def interval(m: Value) -> str:
     return f"{shown(m.interval[0])} to {shown(m.interval[1])}" if m.interval else "-"
 
 
-def verdict(measured: Measured, values: Sequence[Value], positive: str) -> str:
+def verdict(measured: StreamMeasures, values: Sequence[Value], positive: str) -> str:
     """One sentence: the first measure beside the baseline."""
     m = next((m for m in values if m.value is not None), None)
     if m is None:

@@ -15,8 +15,8 @@ from vwlite.errors import UsageError
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.options import TrainOptions
-from vwlite.training.auto.classes import FOLDS, ClassSelection, constant_part, load_parts
-from vwlite.training.auto.model import WeightScale, part_of
+from vwlite.training.auto.classes import FOLDS, ClassSelection, constant_score_state, load_score_states
+from vwlite.training.auto.model import WeightScale, score_state_of
 from vwlite.training.auto.reading import ClassData
 from vwlite.training.auto.selection import RATES, Drawn, Selection
 from vwlite.training.auto.trainer import AutoTrainer
@@ -96,16 +96,17 @@ class ClassTrainer(AutoTrainer):
         if best is None or best.kept is None or best.best is None:
             keys = memoryview(array("I", [] if key is None else [key]))
             constants = [*data.constants, *[-LARGEST_SCORE] * (classes - data.width)]
-            parts = [constant_part(x, key is not None, data.examples) for x in constants]
+            parts = [constant_score_state(x, key is not None, data.examples) for x in constants]
         else:
             keys = best.kept.keys
             offsets = [*(best.best.offsets or [0.0] * data.width), 0.0]  # the last one: of classes without a name
             dense = self.dense if best.name == "center" else ()
             parts = [
-                part_of(best, k, WeightScale(shift=offsets[k]), dense, data.examples, key) for k in range(classes)
+                score_state_of(best, k, WeightScale(shift=offsets[k]), dense, data.examples, key)
+                for k in range(classes)
             ]
         low, high = loss_function(self.settings.loss).first_range
-        self.intercepts = load_parts(learner, keys, parts, low, high)
+        self.intercepts = load_score_states(learner, keys, parts, low, high)
         self.learner = learner
         return learner
 

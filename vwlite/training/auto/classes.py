@@ -10,7 +10,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.model.centered import NOTHING_PENDING
 from vwlite.model.learners import slots_of
-from vwlite.training.auto.model import Part
+from vwlite.training.auto.model import ScoreState
 from vwlite.training.auto.selection import COLUMNS, Drawn, LabelScale, Selection
 
 FOLDS = 2
@@ -52,7 +52,7 @@ class ClassSelection(Selection):
         self._of(scores, count, ones, ones).predictions(u, out)
 
 
-def load_parts(learner: Learner, keys: Any, parts: Sequence[Part], low: float, high: float) -> list[float]:
+def load_score_states(learner: Learner, keys: Any, parts: Sequence[ScoreState], low: float, high: float) -> list[float]:
     """Fill a learner of `gd` for several classes with the parts of the first of them; the others are as the last one.
     low, high: the range to which it clips. Returns the intercepts, empty if there are none."""
     rule = learner.rule
@@ -68,9 +68,9 @@ def load_parts(learner: Learner, keys: Any, parts: Sequence[Part], low: float, h
     return [part.intercept for part in each if part.intercept is not None]
 
 
-def constant_part(intercept: float, has_constant: bool, examples: int) -> Part:
+def constant_score_state(intercept: float, has_constant: bool, examples: int) -> ScoreState:
     """Of a class whose model is an intercept and nothing else."""
     numbers = (("w", intercept), ("G", 1.0), ("N", 1.0))
     fields = {name: memoryview(array("f", [x] * has_constant)) for name, x in numbers}
     state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
-    return Part(fields, state, intercept if has_constant else None)
+    return ScoreState(fields, state, intercept if has_constant else None)

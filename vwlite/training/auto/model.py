@@ -46,7 +46,7 @@ def best_kind(result: PassResult) -> int:
 
 
 @record(frozen=True)
-class Part:
+class ScoreState:
     """What `gd` keeps of a score: the fields of its slots by name, its state that is not per feature, and the
     intercept, of which the fields have fewer digits; None if there is none."""
 
@@ -59,12 +59,14 @@ def load(learner: Learner, c: GridCandidate, fold: WeightScale, dense: Dense, ex
     """Fill a learner of `gd` with the weights of a candidate's best pass. dense: the columns of `center`, else none.
     examples: of a pass. Returns the intercept."""
     assert c.kept is not None
-    part = part_of(c, 0, fold, dense, examples, learner.expander.constant_key)
+    part = score_state_of(c, 0, fold, dense, examples, learner.expander.constant_key)
     learner.rule.load(part.state, slots_of(learner.rule, c.kept.keys, part.fields))
     return part.intercept
 
 
-def part_of(c: GridCandidate, k: int, fold: WeightScale, dense: Dense, examples: int, constant_key: int | None) -> Part:
+def score_state_of(
+    c: GridCandidate, k: int, fold: WeightScale, dense: Dense, examples: int, constant_key: int | None
+) -> ScoreState:
     """The weights and the state of a candidate's best pass; of class k, counted from 0. Others as of `load`."""
     assert c.best is not None and c.kept is not None
     kept, kind = c.kept, best_kind(c.best)
@@ -85,7 +87,7 @@ def part_of(c: GridCandidate, k: int, fold: WeightScale, dense: Dense, examples:
         w[at] = intercept = weights[at] * fold.scale + fold.shift - _moved(w, N, place, dense)
         _check_finite(w[at : at + 1])
     state = {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING}
-    return Part({"w": w, "G": G, "N": N}, state, intercept)
+    return ScoreState({"w": w, "G": G, "N": N}, state, intercept)
 
 
 def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:
