@@ -1,5 +1,7 @@
 """`vwlite.evaluate` and `vwlite.report`, and scikit-learn's displays on the estimators."""
 
+import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 
@@ -13,7 +15,7 @@ from sklearn.calibration import CalibrationDisplay  # noqa: E402
 from sklearn.metrics import RocCurveDisplay, accuracy_score, log_loss, r2_score, roc_auc_score  # noqa: E402
 
 import vwlite  # noqa: E402
-from vwlite import SparseClassifier, SparseRegressor  # noqa: E402
+from vwlite import SparseClassifier, SparseRegressor, evaluate, report  # noqa: E402
 
 chance = np.random.default_rng(5)
 X = chance.normal(size=(300, 4)).astype(np.float32)
@@ -136,6 +138,33 @@ def test_labels_that_are_missing_or_unknown_are_left_out():
     labels[::3], labels[1::30] = None, "eggs"
     model, some = SparseClassifier().fit(X, WORDS), ~np.isin(labels, [None, "eggs"])
     assert vwlite.evaluate(model, X, labels) == vwlite.evaluate(model, X[some], WORDS[some])
+
+
+@pytest.mark.parametrize("options", [{}, {"hash": "all"}, {"quadratic": ["  "], "names": 99}, {"normalize": "l2"},
+                                     {"loss": "hinge"}, {"algorithm": "auto"}])
+@pytest.mark.parametrize("kind", ["two", "classes", "frame"])
+def test_results_are_those_of_the_command(vwlite, tmp_path, kind, options):
+    x, y = np.where(np.abs(X) < 0.2, 0, X), np.where(X[:, 1] > 0, WORDS, "other") if kind == "classes" else Y
+    rows = FRAME[["a", "b"]] if kind == "frame" else x
+    model = SparseClassifier(**{"algorithm": "gd"} | options).fit(rows, y)
+    data = tmp_path / ("data.csv" if kind == "frame" else "data.libsvm")
+    if kind == "frame":
+        model = SparseClassifier(**{"algorithm": "gd"} | options).fit(rows.assign(y=y), pd.Series(y, name="y"))
+        rows.assign(y=y).to_csv(data, index=False)
+    else:
+        lines = (" ".join([f"{label}", *(f"{j}:{float(v)!r}" for j, v in enumerate(row) if v)])
+                 for label, row in zip(y, x, strict=True))
+        data.write_text("".join(f"{line}\n" for line in lines))
+    model.save(tmp_path / "m")
+    found = json.loads(vwlite("evaluate", "-m", tmp_path / "m", data, "--json").out)
+    assert evaluate(model, rows, y) == evaluate(model, data) == found
+    lines = [json.loads(line) for line in vwlite("explain", "-m", tmp_path / "m", data, "--json").out.splitlines()]
+    assert model.explain(rows) == [{k: line[k] for k in line if k not in ("file", "line", "tag", "label")}
+                                   for line in lines]
+    pages = [report(model, rows, y), vwlite("report", "-m", tmp_path / "m", data).out]
+    tables = [re.findall("<table>.*?</table>", page, re.S)[:-1] for page in pages]  # but for that of files
+    assert [re.sub(r"data\.\w+:\d+|X:\d+", "", table) for table in tables[0]] == [
+        re.sub(r"data\.\w+:\d+|X:\d+", "", table) for table in tables[1]]
 
 
 def made(seed):

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import cached_property, partial
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -28,7 +29,6 @@ class InMemory:
 
     def __init__(self, X: Any, y: Any, opened: Opened) -> None:
         self._X, self._settings, self._columns = X, opened.settings, opened.model.columns
-        self._texts: dict[str, list[str]] = {}
         self._frame: Frame | None = None
         if is_frame(X):
             if not self._columns:
@@ -77,25 +77,13 @@ class InMemory:
 
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
-        """The cells of a frame: words as bytes, numbers, and None for what is missing."""
-        found, which = {}, np.empty(self.rows, np.int64)
-        for place, name in enumerate(self._frame.names if self._frame else ()):
-            values = self._frame.distinct(place, which) if self._frame else None
-            if values is not None:
-                values.append(None)  # which is at -1
-                found[name] = [values[at] for at in which.tolist()]
-        return found
-
-    def texts(self, column: str) -> list[str]:
-        """The cells of a column as text. UsageError if there is none of this name."""
-        if column in self._texts:
-            return self._texts[column]
-        names = self._frame.names if self._frame else []
-        if column not in names:
-            raise UsageError(f"--by {column}: there is no such column; there are {', '.join(names[:20])}")
-        found = self._X[column]
-        cells = found.to_pylist() if hasattr(found, "to_pylist") else list(found)
-        return self._texts.setdefault(column, [*map(_text_of, cells)])
+        """The cells of a frame, of pandas, of polars, or of what pyarrow reads."""
+        X = self._X
+        if hasattr(X, "iloc"):
+            return {str(name): X.iloc[:, place].to_list() for place, name in enumerate(X.columns)}
+        if hasattr(X, "with_columns"):
+            return dict(X.to_dict(as_series=False))
+        return dict(import_module("pyarrow").table(X).to_pydict())
 
     def _text(self) -> Any:
         """Makes VW text of a batch that ends before a row, for names of features."""
@@ -133,13 +121,16 @@ class Cells(FrameRows):
         return {name: column[self._rows] for name, column in self._whole.columns.items()}
 
     def texts(self, column: str, rows: Sequence[int]) -> list[str]:
-        cells = self._whole.texts(column)[self._rows]
-        return [cells[row] for row in rows]
+        columns = self._whole.columns
+        if column not in columns:
+            raise UsageError(f"--by {column}: there is no such column; there are {', '.join([*columns][:20])}")
+        cells = columns[column][self._rows]
+        return [_text_of(cells[row]) for row in rows]
 
 
 def _text_of(cell: Any) -> str:
     text = "" if _is_missing(cell) else str(cell)
-    return text.lower() if isinstance(cell, bool | np.bool_) else text
+    return text.lower() if isinstance(cell, bool) else text
 
 
 def words_of(labels: Any) -> list[str]:

@@ -77,7 +77,7 @@ class FrameRows(ABC):
 
     @abstractmethod
     def cells(self) -> dict[str, list[Any]]:
-        """By column: words as bytes, numbers, and None for what is missing."""
+        """Values by column."""
 
     @abstractmethod
     def texts(self, column: str, rows: Sequence[int]) -> list[str]:

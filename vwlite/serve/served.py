@@ -42,8 +42,10 @@ class Records(NamedTuple):
     loss: list[float]
 
 
-def rounded(x: float, decimals: int = 6) -> float | int:
-    """A number as predictions are written: six decimals, none of a whole one."""
+def rounded(x: float, decimals: int = 6) -> float | int | None:
+    """A number as predictions are written: six decimals, none of a whole one; None for one that is not finite."""
+    if not math.isfinite(x):
+        return None
     return int(x) if x == int(x) else round(x, decimals)
 
 
@@ -300,27 +302,31 @@ class Served:
         scorer = self._scorer
         scores, shares = np.empty((len(rows), scorer.width)), np.zeros((len(rows), scorer.width))
         scorer.into(scores, np.empty(len(rows)), shares)
-        feed(scorer, batch, self.settings, diverged=lambda batch, row: None)
+
+        def diverged(batch: Batch, row: int) -> None:
+            scorer.at += 1
+
+        feed(scorer, batch, self.settings, diverged=diverged)
         scorer.release()
-        numbers = zip(scores.tolist(), shares.tolist(), strict=True)
-        return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *next(numbers))} if p == p else {}
-                for lead, p in zip(leads, records.shown, strict=True)]
+        columns = zip(leads, records.shown, scores.tolist(), shares.tolist(), strict=True)
+        return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *numbers)} if p == p else {}
+                for lead, p, *numbers in columns]
 
     def _of_score(self, p: float) -> dict[str, Any]:
-        found: dict[str, Any] = {"score": rounded(p)}
-        if self._probable:
-            link_all(probability := array("d", [p]), "logistic")
-            found["probability"] = rounded(probability[0])
-        return found
+        if not self._probable:
+            return {"score": rounded(p)}
+        link_all(probability := array("d", [p]), "logistic")
+        return {"score": rounded(p), "probability": rounded(probability[0])}
 
     def _of_class(self, k: int, scores: list[float], shares: list[float]) -> dict[str, Any]:
         """Of class k, from 1; 0: there is none."""
-        found: dict[str, Any] = {"score": rounded(scores[k - 1])} if k else {}
-        if k and self.settings.loss == "logistic":
-            names = self._json.class_names.first(self._json.named)
-            found["probability"] = rounded(shares[k - 1])
-            found["probabilities"] = dict(zip(names, map(rounded, shares), strict=False))
-        return found
+        if k == 0:
+            return {}
+        if self.settings.loss != "logistic":
+            return {"score": rounded(scores[k - 1])}
+        names = self._json.class_names.first(self._json.named)
+        return {"score": rounded(scores[k - 1]), "probability": rounded(shares[k - 1]),
+                "probabilities": dict(zip(names, map(rounded, shares), strict=False))}
 
     def _class(self, k: int) -> int | str | None:
         names = self._json.class_names
