@@ -17,7 +17,7 @@ from vwlite.algorithms.table import ALGORITHMS
 from vwlite.model import read_model, write_model
 from vwlite.output.atomic import AtomicFile
 
-pytestmark = pytest.mark.pairwise
+pytestmark = pytest.mark.pairwise("continuing")
 # Other values than those of algorithm_options.py, and another schedule.
 CHANGED = {
     "radius": 0.5, "threshold": 0.2, "period": 7, "features": 3000, "delta": 0.1, "pa_c": 0.3, "arow_r": 0.1,

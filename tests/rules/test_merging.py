@@ -201,6 +201,7 @@ def test_the_state_of_a_merge_says_its_weights(vwlite, tmp_path, trained, form, 
     assert examples == 150 * (3 + started)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("form", FORMS)
 def test_a_stack_is_worse_than_no_shard_by_more_than_its_standard_error(vwlite, tmp_path, trained, form):
     options, _ = options_of(form)
@@ -226,6 +227,7 @@ def test_a_stack_is_worse_than_no_shard_by_more_than_its_standard_error(vwlite, 
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("form", OF_CLASSES)
 def test_classes_are_merged_each_by_itself(vwlite, tmp_path, trained, form):
     options, close = options_of(form)

@@ -13,7 +13,7 @@ from vwlite.core.solve.papers.scd import DeterministicCoordinateDescent, Stochas
 from vwlite.core.solve.problem import Problem
 from vwlite.core.solve.softmax import SoftmaxProblem
 
-pytestmark = pytest.mark.pairwise
+pytestmark = pytest.mark.pairwise("gradient")
 
 
 def class_of(kind):

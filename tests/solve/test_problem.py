@@ -11,7 +11,7 @@ from batches import Line
 from vwlite.core.solve.columns import Columns
 from vwlite.core.solve.problem import Problem
 
-pytestmark = pytest.mark.pairwise
+pytestmark = pytest.mark.pairwise("problem")
 
 
 def norm(options: dict, w: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from batch_problems import LOSSES, draw, rows_of
 from vwlite.core.solve.rounds import OWLQN, SPG
 from vwlite.core.solve.shard import DualPoint, Shard, add_at, places_of, sums_of, united
 
-pytestmark = pytest.mark.pairwise
+pytestmark = pytest.mark.pairwise("rounds")
 each_loss = pytest.mark.parametrize("loss", LOSSES)
 with_and_without_constant = pytest.mark.parametrize("constant", [True, False])
 STRENGTHS = {
