@@ -17,6 +17,8 @@ from vwlite.input import pipeline
 from vwlite.input.reader import read_blocks
 from vwlite.output.atomic import AtomicFile
 
+PROBLEMS = {loss: Data(1, loss).text() for loss in LOSSES}
+
 # A shell that runs the tests in the background, or nohup, has them ignore these, and then so would every program here.
 for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:
@@ -65,8 +67,8 @@ def blocks_of(monkeypatch):
 @pytest.fixture
 def at(folder):
     """One with an example of each kind of problem."""
-    for loss in LOSSES:
-        Path(loss).write_text(Data(1, loss).text())
+    for loss, text in PROBLEMS.items():
+        Path(loss).write_text(text)
     Path("ok").write_text("1 |a x:1 y:2\n-1 |a y:1 z\n1 |a x z:0.5\n-1 |b u\n")
     return folder
 

@@ -32,23 +32,14 @@ def model(vwlite):
     [
         (0, "vwlite train data --algorithm gd -m m --quiet && vwlite check m >/dev/null", ""),
         (1, "vwlite check data model broken >/dev/null", ""),
-        (
-            2,
-            "vwlite train data --algorithm gd --radius 3",
-            "--radius has no effect with --algorithm gd: it is an option of l1-ball",
-        ),
         (2, "vwlite train data --passes", "Error: Option '--passes' needs a value: number of passes over the data\n"),
-        (65, "vwlite train data broken --algorithm gd --quiet", f"broken:11:8: {SAID}\n"),
         (65, "cat data broken | vwlite train - --algorithm gd --quiet", f"<stdin>:111:8: {SAID}\n"),
         (65, "head -c 1000 model >cut; vwlite weights cut", "cut: not a complete model: "),
         (65, "gzip -c data | head -c 500 >cut; vwlite train cut --algorithm gd --quiet", "cut:"),
-        (66, "vwlite train data nosuch --algorithm gd --quiet", "nosuch: No such file or directory\n"),
-        (66, "vwlite predict -m nosuch data --quiet", "nosuch: No such file or directory\n"),
         (66, "vwlite predict -m model --quiet <&-", "<stdin>: Bad file descriptor\n"),
-        (66, "vwlite info .", ".: Is a directory\n"),
     ],
 )
-def test_exit_codes(model, code, script, said):
+def test_exit_codes_of_processes(model, code, script, said):
     write("broken", GOOD * 5 + BAD)
     done = shell(script)
     assert done.code == code
