@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 from batches import Line, batch_of
+from models import save
 from running import GD, with_gd
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.model import read_model
-from vwlite.model.file import write_model
 from vwlite.model.learners import make_loss
-from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -334,9 +333,7 @@ def test_a_model_of_an_older_program_says_only_what_is_known(vwlite):
     vwlite("solve", "data", "--loss", "logistic", "--nonzeros", 3, "-m", "m")
     model = read_model("m")
     model.seen = 0
-    with AtomicFile("m") as file:
-        write_model(file, model)
-        file.commit()
+    save("m", model)
     assert notes_of(vwlite("predict", "-m", "m", "data")) == []
     notes, _ = predict(vwlite, many("words", 100))
     assert re.sub(r"\d", "N", *notes) == (

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from models import save
 from running import GD
 from slow_tables import ESCAPES, kept
 
@@ -19,9 +20,8 @@ from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import Schema
 from vwlite.model import read_model
-from vwlite.model.file import Model, write_model
+from vwlite.model.file import Model
 from vwlite.names import names_in, names_text
-from vwlite.output.atomic import AtomicFile
 
 OLD = Path(__file__).parent / "names_0_2_0"  # written by vwlite 0.2.0
 CLASSES = ["very good", "very_good", "bad|worse", "a,b", "'t", '"q" %20']
@@ -242,9 +242,7 @@ def test_a_model_says_which_names_it_has_where_it_matters(vwlite):
 def rewritten(path: str, change) -> None:
     model: Model = read_model(path)
     change(model)
-    with AtomicFile(path) as file:
-        write_model(file, model)
-        file.commit()
+    save(path, model)
 
 
 @pytest.mark.parametrize(("change", "said"), [

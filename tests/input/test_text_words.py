@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from models import save
 
 from vwlite import load_model
 from vwlite.errors import DataError
 from vwlite.model import read_model
-from vwlite.model.file import write_model
-from vwlite.output.atomic import AtomicFile
 
 OLD = Path(__file__).parent / "texts_0_2_0"  # written by vwlite 0.2.0
 HINDI = "text,y\n" + "फिल्म बहुत खराब है,0\nफिल्म बहुत अच्छी है,1\n" * 4
@@ -69,9 +68,7 @@ def test_a_way_of_words_that_is_unknown_is_refused(vwlite, tmp_path, monkeypatch
     vwlite("train", "t.csv", *TRAIN, "-m", "m")
     model = read_model("m")
     model.columns["words"] = 3
-    with AtomicFile("m") as file:
-        write_model(file, model)
-        file.commit()
+    save("m", model)
     with pytest.raises(DataError, match="its texts become words in the way 3, which is unknown"):
         read_model("m")
 

@@ -10,11 +10,11 @@ from array import array
 import numpy as np
 import pytest
 from crafted_models import put_together, split_into_parts
+from models import save
 from running import start as start_program
 
 from vwlite.merging.merged import MOST_LABELS
-from vwlite.model import read_model, write_model
-from vwlite.output.atomic import AtomicFile
+from vwlite.model import read_model
 
 BASIC = ("--loss", "logistic", "--algorithm", "adagrad")
 
@@ -45,9 +45,7 @@ def changed(path, to, **attributes):
     model = read_model(path)
     for name, value in attributes.items():
         setattr(model, name, value)
-    with AtomicFile(to) as file:
-        write_model(file, model)
-        file.commit()
+    save(to, model)
     return to
 
 

@@ -10,12 +10,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from algorithm_options import MANY, NEEDED, OPTIONS, taken, usual_loss, words
-from models import content
+from models import content, save
 from running import GD
 
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.model import read_model, write_model
-from vwlite.output.atomic import AtomicFile
+from vwlite.model import read_model
 
 pytestmark = pytest.mark.pairwise("continuing")
 # Other values than those of algorithm_options.py, and another schedule.
@@ -382,13 +381,6 @@ def test_bad_lines_of_feature_weights(vwlite, tmp_path, text, complaint):
     assert vwlite(*command, tmp_path / "none", code=66).err == f"{tmp_path}/none: No such file or directory\n"
 
 
-def forge(path, model):
-    """A model file whose checksum is right."""
-    with AtomicFile(path) as f:
-        write_model(f, model)
-        f.commit()
-
-
 @pytest.mark.parametrize("active", [0, 1, 1000, -1, 1 << 62, 2.5])
 def test_forged_count_of_the_l1_ball_is_refused(vwlite, tmp_path, active):
     (tmp_path / "data").write_text(lines_of(1, 300))
@@ -396,7 +388,7 @@ def test_forged_count_of_the_l1_ball_is_refused(vwlite, tmp_path, active):
     model = read_model(str(tmp_path / "model"))
     assert model.rule["active"] > 2
     model.rule["active"] = active
-    forge(tmp_path / "model", model)
+    save(tmp_path / "model", model)
     vwlite("train", "-i", tmp_path / "model", tmp_path / "data", code=65)
 
 
@@ -435,8 +427,6 @@ def test_a_model_of_another_time_is_refused(vwlite, tmp_path):
             model.state["since"] = memoryview(array("d", [1e9] * len(model.keys)))
         else:
             model.rule.update(change)
-        with AtomicFile(str(tmp_path / "bad")) as file:
-            write_model(file, model)
-            file.commit()
+        save(tmp_path / "bad", model)
         done = vwlite("predict", "-m", tmp_path / "bad", tmp_path / "data", code=65)
         assert why in done.err

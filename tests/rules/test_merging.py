@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from algorithm_options import IN_FLOATS, OPTIONS, usual_loss, words
-from models import content
+from models import content, save
 
 from vwlite.algorithms.table import ALGORITHMS
 from vwlite.dask import ranges as ranges_of
@@ -16,10 +16,9 @@ from vwlite.dask.work import ShardResult
 from vwlite.merging.commands import RULES
 from vwlite.merging.holdout import Candidate
 from vwlite.merging.merged import MergeRequest
-from vwlite.model import read_model, write_model
+from vwlite.model import read_model
 from vwlite.model.learners import restore
 from vwlite.model.snapshot import snapshot
-from vwlite.output.atomic import AtomicFile
 
 pytestmark = pytest.mark.pairwise("merging")
 LOGISTIC = ("--loss", "logistic")
@@ -273,9 +272,7 @@ def test_ranges_are_joined_into_the_merge_of_all(vwlite, tmp_path, trained, form
     for rule in set(ALGORITHMS[FORMS[form][0][0]].merging.ways) & set(RULES):
         for state in ("sum", "mean"):
             vwlite("merge", *shards, "--rule", rule, "--state", state, *more, "-o", tmp_path / "all", "--quiet")
-            with AtomicFile(tmp_path / "ranges") as file:
-                write_model(file, merged_by_ranges(shards, start, rule, state))
-                file.commit()
+            save(tmp_path / "ranges", merged_by_ranges(shards, start, rule, state))
             assert (tmp_path / "ranges").read_bytes() == (tmp_path / "all").read_bytes(), (rule, state)
 
 
