@@ -100,7 +100,7 @@ test: lint
 	@echo "\`make test-long\` runs the tests that this leaves out: before a release, and after a change to what they test"
 
 test-long: $(INSTALLED)
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'long or hypothesis'
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'long or drawn or hypothesis'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

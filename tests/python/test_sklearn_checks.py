@@ -32,6 +32,7 @@ def failing(estimator):
     return REASONS | (_ADAGRAD if estimator.algorithm == "adagrad" else {})
 
 
+@pytest.mark.third
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=failing)
 def test_check(estimator, check):
     check(estimator)

@@ -7,7 +7,8 @@ meet in one of these tests, not in each.
 
 `pytest.mark.third`: of three cases in a row one, the first, second and third in turn; at least one of each test.
 
-`drawn(count)`: a third of the examples of a test that hypothesis draws, others in each run; all in `make test-long`.
+`drawn(count)`: of so many examples a third; all in `make test-long`, which repeats tests of hypothesis, whose examples
+are others in each run, and those with the marker `drawn`.
 """
 
 import os
