@@ -45,6 +45,12 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def without_waiting_for_the_disk() -> None:
+    """No file of a test has to outlive a power failure. Programs that tests start wait, as usual."""
+    os.fsync = lambda fd: None
+
+
 @pytest.fixture(name="vwlite")
 def run_in_this_process(capfdbinary: pytest.CaptureFixture[bytes]) -> Shell:
     """Run the program in this process: `vwlite("train", path, code=65).err`."""
