@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from tests.support.running import GD
+from running import GD
 
 LEARN = [*GD, "--quiet"]
 TWO = ["--loss", "logistic"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from running import GD
 
-from tests.support.running import GD
 from vwlite.evaluation import screen
 from vwlite.evaluation.kinds import Binary, Regression, Rows
 from vwlite.evaluation.measures import Against, StreamMeasures

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from running import GD
 
-from tests.support.running import GD
 from vwlite.evaluation import measures
 from vwlite.evaluation.kinds import Binary, Classes, Regression, Rows
 from vwlite.evaluation.measures import AT_ONCE, MEASURES, Against, Measure, StreamMeasures

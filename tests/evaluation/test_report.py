@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from running import GD, finish, shell, start
 
-from tests.support.running import GD, finish, shell, start
 from vwlite.evaluation.page.charts import WIDTH, Axis, Series, chart
 from vwlite.evaluation.page.origin import command_of
 from vwlite.input import reader
@@ -190,6 +190,14 @@ def test_data_are_read_once(vwlite, models, monkeypatch, kind):
     piped = finish(start("report", "-m", "gd.model", "--json", stdin=subprocess.PIPE), Path("data").read_bytes())
     assert piped.code == 0
     assert json.loads(piped.out.replace("<stdin>", "data")) == found
+
+
+def test_the_command_of_a_model_without_names_keeps_none(vwlite, models):
+    """Though the page shows the names that are in the data."""
+    found = json.loads(vwlite("report", "-m", "gd.model", models, "--json").out)
+    (model,) = found["models"]
+    assert "--names" not in split_words(model["command"])
+    assert any(any(c.isalpha() for c in name) for row in model["weights"] for name in row["names"])
 
 
 def test_bad_lines_are_left_out_and_noted_once(vwlite, models):

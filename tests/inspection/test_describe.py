@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from running import shell, standard_input, start
 
-from tests.support.running import shell, standard_input, start
 from vwlite.input.values import Values
 from vwlite.inspection.describe import Description
 from vwlite.runs.options import InputOptions

@@ -84,9 +84,9 @@ class WeightsOfData:
             raise DataError("there is no example in the data")
         self._spread.results(self._counts, self._spreads)
         self.effects = np.asarray(self.model.weights) * np.repeat(self._spreads, self.model.records)
-        self.model.names = FeatureNames.kept(
-            self._names, self.model.keys, self.model.weights, self.model.settings.bits
-        )
+        model = self.model
+        names = FeatureNames.kept(self._names, model.keys, model.weights, model.settings.bits)
+        self.model = replace(model, names=names)  # the model itself has those of its training only
 
     def rows(self, selected: Iterable[Row]) -> Iterator[WeightRow]:
         """Of weights that were selected."""
