@@ -12,8 +12,8 @@ from fuzz.__main__ import load_everything
 from fuzz.case import Case
 from fuzz.patterns import KINDS, bytes_of, models, take, text_of
 
-SIZE = 256 << 10
-MOST = 100  # times what an ordinary text of the same length takes; of what is quadratic, a thousand
+SIZE = 128 << 10
+MOST = 100  # times what an ordinary text of the same length takes; of what is quadratic, several hundred
 ORDINARY = {
     "VW text": "1 |a b:2 c\n-1 |b d\n", "libsvm": "1 1:2 3:4\n-1 2:1\n", "CSV": "1,b\n0,c\n", "TSV": "1\tb\n0\tc\n",
     "JSON lines": '{"y":1,"a":"b"}\n{"y":0,"a":"c"}\n', "JSON body": '{"a":"b"}\n', "body": "1 |a b:2 c\n",
