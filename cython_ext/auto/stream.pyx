@@ -13,7 +13,7 @@ from vwlite.core.base.random cimport SEED, below
 from vwlite.core.auto.stack cimport OnlineStack
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.learn.labels cimport LabelSample
-from vwlite.core.learn.losses cimport Huber, Logistic, Loss, Quantile
+from vwlite.core.learn.losses cimport Logistic, Loss
 
 from vwlite.core.learn.labels import best_constant, constant_loss
 
@@ -154,7 +154,7 @@ cdef class Reservoir:
         self.batches, self.random = [], SEED
         self.loss, self.mean, self.scale = loss, mean, scale
         self.least, self.most = INFINITY, -INFINITY
-        self.sample = LabelSample() if isinstance(loss, (Huber, Quantile)) else None
+        self.sample = LabelSample() if loss.keeps_labels else None
 
     @property
     def label(self):

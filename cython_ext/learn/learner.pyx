@@ -19,7 +19,7 @@ from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, TOO_LARGE, WHOLE, Expander, Expansion, Features
 from vwlite.core.learn.chunks cimport ChunkMaker, vwlite_load, vwlite_store
-from vwlite.core.learn.losses cimport Huber, Loss, Poisson, Quantile
+from vwlite.core.learn.losses cimport Loss, Poisson
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.output cimport Link, PredictionWriter, linked
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
@@ -69,8 +69,7 @@ cdef class Learner:
 
     def _new_tally(self):
         if not self.multiclass:
-            return Tally(
-                counts=isinstance(self.loss, Poisson), keeps_labels=isinstance(self.loss, (Huber, Quantile)))
+            return Tally(counts=isinstance(self.loss, Poisson), keeps_labels=self.loss.keeps_labels)
         return Tally(self.classifier.classes, probable=self.classifier.probable)
 
     def calibrate(self, double slope, const double[::1] scores, const double[::1] values):

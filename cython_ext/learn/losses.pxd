@@ -2,6 +2,7 @@
 
 cdef class Loss:
     cdef readonly double largest_p     # a rule that clips its predictions also clips them to [-largest_p, largest_p]
+    cdef readonly bint keeps_labels    # no sums over the labels tell its best constant, which is not their mean
     cdef double value(self, double p, double y) noexcept nogil
     cdef double dloss(self, double p, double y) noexcept nogil
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil

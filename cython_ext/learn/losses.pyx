@@ -165,6 +165,7 @@ cdef class Quantile(Loss):
 
     def __init__(self, double tau=0.5):
         self.tau = tau
+        self.keeps_labels = True
 
     cdef double value(self, double p, double y) noexcept nogil:
         return self.tau * (y - p) if y > p else (1 - self.tau) * (p - y)
@@ -186,6 +187,7 @@ cdef class Huber(Squared):
 
     def __init__(self, double delta=1):
         self.delta = delta
+        self.keeps_labels = True
 
     cdef double value(self, double p, double y) noexcept nogil:
         cdef double r = fabs(p - y)

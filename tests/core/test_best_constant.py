@@ -1,13 +1,15 @@
 """The best constant prediction of losses for which that is no mean, and the labels that are kept for it."""
 
 from functools import partial
-from math import inf
+from math import inf, log
 
 import numpy as np
 import pytest
 import slow_rules
+from losses import LOSSES as TRAINED
 from slow_auto import DELTA, TAU, ScaledHuber, best_constant
 
+from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.core.auto import robust
 from vwlite.core.learn import labels, losses
 from vwlite.core.learn.tally import Tally
@@ -27,6 +29,14 @@ LOSSES = {
     **{f"quantile {tau}": (losses.Quantile(tau), partial(pinball, tau=tau)) for tau in (0.1, 0.5, 0.9, 0.25)},
     **{f"huber {delta}": (losses.Huber(delta), partial(huber, delta=delta)) for delta in (1e-3, 1.0, 50.0)},
 }
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.labels != "binary"])
+def test_labels_are_kept_where_the_best_constant_is_not_their_mean(name):
+    loss, y = TRAINED[name][0], [0.0, 0.0, 1.0, 10.0]
+    mean = np.mean(y)
+    slope = sum(loss.derivative(log(mean) if "poisson" in TABLE[name].links else mean, label) for label in y)
+    assert loss.keeps_labels == (abs(slope) > 1e-9)
 
 
 @pytest.mark.parametrize("name", LOSSES)

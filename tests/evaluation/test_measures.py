@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from running import GD
 
+from vwlite.core.learn.losses import Quantile
 from vwlite.evaluation import measures
 from vwlite.evaluation.kinds import Binary, Classes, Regression, Rows
 from vwlite.evaluation.measures import AT_ONCE, MEASURES, Against, Measure, StreamMeasures
@@ -97,8 +98,9 @@ def of_classes(r):
 
 KINDS = {
     "two": (two, lambda: Binary(probable=True, loss="logistic"), of_two),
-    **{loss: (numbers, lambda loss=loss: Regression(loss=loss), lambda r, loss=loss: of_numbers(r, loss))
-       for loss in ("squared", "poisson", "quantile")},
+    **{loss: (numbers, lambda loss=loss, own=own: Regression(loss=loss, robust=own),
+              lambda r, loss=loss: of_numbers(r, loss))
+       for loss, own in {"squared": None, "poisson": None, "quantile": Quantile()}.items()},
     "classes": (classes, lambda: Classes(limit=6, probable=True), of_classes),
 }
 

@@ -19,6 +19,7 @@ from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.parsing import Parsed
 from vwlite.input.sources import display_name
+from vwlite.model.learners import make_loss
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
@@ -76,8 +77,8 @@ class Evaluating:
             return Classes(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most)
         if settings.binary:
             return Binary(probable=settings.loss == "logistic", loss=settings.loss, threshold=threshold, most=most)
-        tau, delta = settings.quantile_tau, settings.huber_delta
-        return Regression(loss=settings.loss, tau=tau, delta=delta, most=most)
+        loss = make_loss(settings)
+        return Regression(loss=settings.loss, robust=loss if loss.keeps_labels else None, most=most)
 
     @property
     def positive(self) -> str:

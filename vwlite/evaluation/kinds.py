@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vwlite.algorithms.losses import usual_threshold
-from vwlite.core.learn.losses import Huber, Quantile
+from vwlite.core.learn.losses import Loss
 from vwlite.evaluation import ranking
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, Moments, Ranked, Sample, Scores, Unit
 
@@ -165,12 +165,12 @@ class Binary(Kind):
 
 
 class Regression(Kind):
-    """Numbers. loss: the name of the loss that the model minimizes. tau: of the quantile loss; delta: of Huber's. The
-    baseline is the mean of the labels, and for these two losses their own best constant."""
+    """Numbers. loss: the name of the loss that the model minimizes. robust: that loss, if its best constant is not the
+    mean of the labels. The baseline is that mean, and for such a loss its own best constant."""
 
-    def __init__(self, *, loss: str, tau: float = 0.5, delta: float = 1.0, most: int = MOST_KEPT) -> None:
+    def __init__(self, *, loss: str, robust: Loss | None = None, most: int = MOST_KEPT) -> None:
         super().__init__(loss)
-        self.robust: Any = {"quantile": Quantile(tau), "huber": Huber(delta)}.get(loss)
+        self.robust = robust
         self.moments, self.labels = Moments(), Scores(most)
         self.entropy = Mean()  # of y log y
         self._sample = Sample()

@@ -91,6 +91,7 @@ def _deviance_of_mean(k: Regression) -> float:
 
 
 def _best_robust(k: Regression) -> float:
+    assert k.robust is not None
     label, share = k.distribution()
     return float(constant_loss(k.robust, best_constant(k.robust, label, share), label, share))
 

@@ -114,7 +114,7 @@ def body(kind: Kind, names: Sequence[str]) -> list[str]:
     if isinstance(kind, Classes):
         return _of_classes(kind, names)
     assert isinstance(kind, Regression)
-    own = f"; of the {kind.loss} loss, the best constant" if kind.loss in ("quantile", "huber") else ""
+    own = f"; of the {kind.loss} loss, the best constant" if kind.robust is not None else ""
     return [f"the baseline is the mean of the labels{own}"]
 
 
