@@ -75,9 +75,10 @@ def _checked(o: TrainOptions, job: Job) -> Job:
         raise UsageError(_not_sparse(o, job))
     if o.validate is not None:
         raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
-    if settings.normalize == "center" and o.holdout_to is not None:
-        raise UsageError("--holdout-to and --normalize center cannot be used together: lines are held out in the "
-                         "first pass, when means are not known")
+    if settings.normalize == "center":
+        from vwlite.training.centered import check_options
+
+        check_options(o)
     return job
 
 
