@@ -10,9 +10,8 @@ import pytest
 from vwlite.options.types import FileName
 from vwlite.program import program
 
-# What each command needs: DATA is the data, MODEL the model, TABLE the exported weights.
+# What is typed where the arguments of a command are not enough: DATA is the data, MODEL the model, TABLE the weights.
 COMMANDS = {
-    "train": ["DATA"],
     "tune": ["DATA", "--seconds", "1"],
     "predict": ["-m", "MODEL", "DATA"],
     "serve": ["-m", "MODEL", "--port", "0"],
@@ -21,12 +20,8 @@ COMMANDS = {
     "drift": ["-m", "MODEL", "DATA", "DATA"],
     "explain": ["-m", "MODEL", "DATA"],
     "worst": ["-m", "MODEL", "DATA"],
-    "weights": ["MODEL", "DATA"],
     "calibrate": ["-m", "MODEL", "DATA"],
-    "names": ["MODEL", "DATA"],
     "export": ["MODEL", "--to", "tsv"],
-    "import": ["TABLE"],
-    "convert": ["DATA"],
     "solve": ["DATA", "--l1", "1", "--loss", "logistic"],
     "certify": ["-m", "MODEL", "DATA"],
     "merge": ["MODEL", "OTHER"],
@@ -70,7 +65,7 @@ OUTPUTS = _outputs()
 
 
 def test_every_command_that_writes_a_file_is_tried():
-    assert {name for name, _ in OUTPUTS} <= set(COMMANDS)
+    assert all({*_words(name)} & {"DATA", "MODEL", "TABLE"} for name, _ in OUTPUTS)
     assert len(OUTPUTS) > 40
 
 
@@ -100,7 +95,7 @@ def test_an_output_that_is_an_input_is_refused_and_nothing_changes(
     monkeypatch.chdir(tmp_path)
     files = {name: (inputs / name).read_bytes() for name in ("data", "model", "other", "table")}
     names = {"DATA": "data", "MODEL": "model", "OTHER": "other", "TABLE": "table"}
-    words = [names.get(word, word) for word in COMMANDS[command]]
+    words = [names.get(word, word) for word in _words(command)]
     for input in dict.fromkeys(word for word in words if word in files):
         if kind == "itself" and (command, option, input) in REPLACED:
             continue
@@ -128,3 +123,7 @@ def test_an_output_that_is_an_input_is_refused_and_nothing_changes(
 
 def _options(command: str) -> list[click.Parameter]:
     return next(found.params for name, found in _commands(program) if name == command)
+
+
+def _words(command: str) -> list[str]:
+    return COMMANDS.get(command) or [p.name.upper() for p in _options(command) if isinstance(p, click.Argument)]
