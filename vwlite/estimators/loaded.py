@@ -23,6 +23,7 @@ from vwlite.estimators.learned import FittedState, Scores, linked, score, scores
 from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
 from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines
+from vwlite.input.formats import FORMATS, imported
 from vwlite.input.schema import Schema
 from vwlite.input.strangers import KnownColumns
 from vwlite.input.tables import TableReader, json_layout
@@ -31,6 +32,7 @@ from vwlite.model.learners import restore
 from vwlite.model.read import read_model
 from vwlite.runs.notes import KnownFeatures
 
+OF_LINES = ("auto", *(kind for kind, row in FORMATS.items() if not row.is_table), "jsonl")  # formats of lines
 LINES = 1000  # default: lines that are read before the first prediction
 BLANK = 1  # the code that the core gives to a line without an example
 Floats = NDArray[np.float64]
@@ -152,8 +154,8 @@ class LoadedModel:
             raise ValueError("probabilities=True needs classes: for a model of two labels, use link='logistic'")
         if probabilities and loss != "logistic":
             raise ValueError(f"probabilities=True needs a model of loss logistic or softmax, not {loss}")
-        if format not in ("auto", "vw", "libsvm", "jsonl"):
-            raise ValueError(f"unknown format={format!r}: choose from auto, vw, libsvm, jsonl")
+        if format not in OF_LINES:
+            raise ValueError(f"unknown format={format!r}: choose from {', '.join(OF_LINES)}")
         if format == "jsonl":
             self._json_parser(None)  # ValueError unless the model has columns
         if isinstance(lines, str | bytes):
@@ -200,7 +202,8 @@ class LoadedModel:
     def _parser(self, format: str, names: ClassNames | None) -> Parser:
         if format == "jsonl":
             return self._json_parser(names)
-        parser, columns = self._new_parser(Parser, format, names), self._learned.model().columns
+        kind: type[Parser] = imported(FORMATS[format].parser)
+        parser, columns = self._new_parser(kind, format, names), self._learned.model().columns
         if format == "vw" and columns:
             parser.unescapes = Schema.restored(columns).is_escaped
         return parser

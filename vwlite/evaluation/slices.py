@@ -65,8 +65,8 @@ class Slices:
             return [_text(row[at]) for row, _, _ in records]
         if source.format == "jsonl":
             return [self._of_json(loads(line.decode("utf-8", "replace"))) for line in lines]
-        if source.format == "libsvm":
-            raise UsageError("--by: libsvm has neither columns nor namespaces")
+        if source.format != "vw":
+            raise UsageError(f"--by: {source.format} has neither columns nor namespaces")
         return [self._of_namespaces(line) for line in lines]
 
     def _of_json(self, row: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from vwlite.options.types import PATH, Choice
 HELP = f"""Export MODEL to another format with the same predictions.
 
 \b
-{chr(10).join(f"{name:6}  {row.help}" for name, row in EXPORTS.items())}
+{chr(10).join(f"{name:{max(map(len, EXPORTS))}}  {row.help}" for name, row in EXPORTS.items())}
 
 Names of features are in all but the first, as far as MODEL has some. `vwlite help export` has examples.
 """

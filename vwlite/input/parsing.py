@@ -27,14 +27,14 @@ MOST_PLACED = 1000  # different labels of a block, among which those that the mo
 
 @record(frozen=True)
 class ParseOptions:
-    """How text becomes examples; all of it shapes what a cache holds."""
+    """How text becomes examples; all of it shapes what a cache holds. Of labels: see cython_ext/text/parser.pyx."""
 
-    format: str = "auto"  # auto, vw, libsvm, csv, tsv, jsonl, parquet, arrow
+    format: str = "auto"  # or one of FORMATS
     hash_all: bool = False
     labels: tuple[float, float] | tuple[str, str] | None = None  # (negative, positive)
     label_domain: str = "any"  # any, binary, nonnegative
     loss_name: str = "squared"  # for messages
-    lenient_labels: bool = False
+    lenient_labels: bool = False  # one that cannot be used makes the example unlabelled, without an error: `unfit`
     skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the hashes of namespaces
     class_names: ClassNames | None = None  # labels are then names of classes

@@ -18,7 +18,7 @@ def convert(o: InputOptions) -> int:
     check_sources(o.data, quiet=o.quiet)
     table = table_of(o) or TableReader()
     table.as_text = True
-    # Labels of any form are accepted: training checks them.
+    # Labels of any form are copied, and none is kept in the batch: training checks them.
     parse = ParseOptions(
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )
