@@ -94,8 +94,8 @@ def test_the_examples_of_commands_run(tmp_path: Path, dask: bool) -> None:
 
 
 def served(line: str) -> str:
-    """A server is ended as soon as it listens. Its port is any that is free."""
-    return (f"{re.sub(r' --port [0-9]+', '', line)} --port 0 2> said & server=$!\n"
+    """A server is ended as soon as it listens, which an older one has said too. Its port is any that is free."""
+    return (f": > said; {re.sub(r' --port [0-9]+', '', line)} --port 0 2>> said & server=$!\n"
             "until grep -q ^serving said; do kill -0 $server; sleep 0.1; done; kill $server; wait $server")
 
 
