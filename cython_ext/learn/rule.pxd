@@ -62,6 +62,7 @@ cdef struct Schedule:
 
 
 cdef double learning_rate(const Schedule* s, double t) noexcept nogil
+cdef double positive(double x, str name) except -1
 
 
 cdef class Rule:

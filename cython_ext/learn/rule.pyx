@@ -15,7 +15,7 @@ over them as often as it needs to (`iterate`), and stores nothing per position. 
 the table and its size. The sums are those of the whole example, in the same order.
 """
 
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport uint32_t
 
 from vwlite.core.base.elementary cimport pow
@@ -30,6 +30,13 @@ cdef double learning_rate(const Schedule* s, double t) noexcept nogil:
     if s.power_t == 0:
         return s.rate * s.decay
     return s.rate * s.decay * pow(time, -s.power_t)
+
+
+cdef double positive(double x, str name) except -1:
+    """A number of a model; ValueError if it is not positive and finite."""
+    if not 0 < x < INFINITY:
+        raise ValueError(f"the {name} is not a positive number")
+    return x
 
 
 cdef bint slot_is_default(void* rule, const char* slot) noexcept nogil:

@@ -6,13 +6,16 @@ A baseline: a weight crosses zero and returns, but is almost never exactly zero;
 A slot stores the time of its last touch, and A_t = sum of c_s at that time. An untouched weight moves towards zero;
 until it reaches zero it is |w| - (A_t - A_slot). At a constant rate it moves to r = |w| mod c and then
 alternates between r and r - c. At a decaying rate a weight that has reached zero is simulated step by step: this
-costs one step for each example since the last touch.
+costs one step for each example since the last touch. --gravity constant: c_t is l1 times the rate of the first example,
+which the model keeps.
 """
 
 from libc.math cimport copysign, fabs, floor
 from libc.stdint cimport uint32_t
 
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, Schedule, iterate, learning_rate, next_chunk
+from vwlite.core.learn.rule cimport (
+    Example, Outcome, Rule, Schedule, iterate, learning_rate, next_chunk, positive
+)
 from vwlite.core.learn.table cimport next_slot
 
 
@@ -32,13 +35,26 @@ cdef class L1Subgradient(Rule):
 
     cdef public double gravity      # A_t
     cdef Schedule shrinkage         # of the c that are pending in all slots; its decay is always 1
+    cdef double gravity_rate        # of a constant gravity; 0: the learning rate
     cdef double l1, theta
 
-    def __init__(self, loss, *, double l1=0, double round_at_end=0, **schedule):
+    def __init__(self, loss, *, double l1=0, double round_at_end=0, str gravity="rate", **schedule):
         super().__init__(loss, **schedule)
         self.l1, self.theta = l1, round_at_end
         self.shrinkage = self.schedule
-        self.strength = self.schedule.rate * l1
+        if gravity == "constant":
+            self.gravity_rate = learning_rate(&self.schedule, 1)
+            self.shrinkage.power_t = 0
+        self.strength = (self.gravity_rate or self.schedule.rate) * l1
+
+    def scalars(self):
+        """The state that is not per feature, by name."""
+        return super().scalars() | ({"gravity_rate": self.gravity_rate} if self.gravity_rate else {})
+
+    def set_scalars(self, scalars):
+        super().set_scalars(scalars)
+        if self.gravity_rate:
+            self.gravity_rate = positive(scalars["gravity_rate"], "rate of gravity")
 
     def restricted(self, m, w):
         import numpy as np
@@ -46,7 +62,7 @@ cdef class L1Subgradient(Rule):
 
     @property
     def strength(self):
-        """c_t is strength * (t + initial_t)^-power_t."""
+        """c_t is strength * (t + initial_t)^-power_t, or for a constant gravity strength."""
         return self.shrinkage.rate
 
     @strength.setter
@@ -76,7 +92,7 @@ cdef class L1Subgradient(Rule):
 
     cdef void strength_changed(self):
         """From now on shrink with the current rate, decay and l1; pending steps use the previous ones."""
-        cdef double strength = self.schedule.rate * self.schedule.decay * self.l1
+        cdef double strength = (self.gravity_rate or self.schedule.rate * self.schedule.decay) * self.l1
         cdef char* slot = NULL
         cdef Slot* s
         if strength == self.shrinkage.rate:

@@ -16,6 +16,9 @@ a weight that was last touched at r is
 
 again if it does not exceed theta: else it stays, as a shrunk weight never exceeds theta. Slots store c_r too. Before c
 leaves the range of a double, it, A and those of all slots are multiplied by a power of two, which changes no digit.
+--gravity constant shrinks by the rate of the first example in place of eta_t, which makes the g_i of eq. 6 grow as the
+learning rate falls: g_i = g eta_1 / eta_i. The model keeps that rate.
+
 Without l1, with K = 1 and theta infinite, this is gradient descent with weight decay: `sgd` with --l2.
 
 A slot keeps w in 32 bits. |w| <= theta is decided at that precision: theta is rounded to 32 bits as well, else 0.1 as a
@@ -30,7 +33,7 @@ from vwlite.core.rules._averaging cimport (
 )
 from vwlite.core.learn.nonzeros cimport Limited
 from vwlite.core.learn.prox cimport soft_threshold, truncate
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
+from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk, positive
 from vwlite.core.learn.table cimport next_slot
 
 
@@ -48,13 +51,25 @@ cdef class TruncatedGradient(Limited):
     SCALARS = ["t", "gravity"]
 
     cdef public double gravity    # A_t
+    cdef double gravity_rate      # of a constant gravity; 0: the learning rate
     cdef double l1, theta
     cdef size_t period
 
-    def __init__(self, loss, *, double l1=0, size_t period=1, double threshold=INFINITY, **schedule):
+    def __init__(self, loss, *, double l1=0, size_t period=1, double threshold=INFINITY, str gravity="rate",
+                 **schedule):
         super().__init__(loss, **schedule)
+        self.gravity_rate = learning_rate(&self.schedule, 1) if gravity == "constant" else 0
         self.l1 = self.strength = l1
         self.period, self.theta = period, <float>threshold
+
+    def scalars(self):
+        """The state that is not per feature, by name."""
+        return super().scalars() | ({"gravity_rate": self.gravity_rate} if self.gravity_rate else {})
+
+    def set_scalars(self, scalars):
+        super().set_scalars(scalars)
+        if self.gravity_rate:
+            self.gravity_rate = positive(scalars["gravity_rate"], "rate of gravity")
 
     cdef void set_strength(self, double strength) noexcept nogil:
         self.l1 = strength
@@ -64,7 +79,7 @@ cdef class TruncatedGradient(Limited):
         return size if size <= self.theta else INFINITY
 
     cdef double next_strength(self, size_t n, double examples) noexcept nogil:
-        return self.next_shrinkage(n, learning_rate(&self.schedule, self.t + 1), examples)
+        return self.next_shrinkage(n, self.gravity_rate or learning_rate(&self.schedule, self.t + 1), examples)
 
     cdef inline double now(self, const Slot* s) noexcept nogil:
         """The weight after all pending truncations."""
@@ -94,7 +109,7 @@ cdef class TruncatedGradient(Limited):
         while step != 0 and next_chunk(&part):
             self.descend(&part, step)
         if <uint64_t>self.t % self.period == 0:
-            self.shrink(eta * self.period)
+            self.shrink((self.gravity_rate or eta) * self.period)
 
     cdef void descend(self, const Example* part, double step) noexcept nogil:
         """w += step x, for a weight without pending truncations."""
@@ -196,8 +211,7 @@ cdef class ElasticTruncatedGradient(TruncatedGradient):
 
     def load(self, scalars, slots):
         super().load(scalars, slots)
-        if not 0 < self.growth < INFINITY:
-            raise ValueError("the growth is not a positive number")
+        positive(self.growth, "growth")
 
 
 cdef struct AveragedSlot:

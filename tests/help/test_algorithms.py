@@ -72,7 +72,7 @@ def named(text):
 def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
     a = CHOICES[name]
     loss_refused = next((x for x in LOSSES if x not in a.losses), "")
-    values = {"--update": "cmd", "--feature-weights": "w.txt", "--loss": loss_refused}
+    values = {"--update": "cmd", "--gravity": "rate", "--feature-weights": "w.txt", "--loss": loss_refused}
     (tmp_path / "d.vw").write_text("1 | a\n")
     rest = [tmp_path / "d.vw", "--algorithm", name, *(word for n in a.required for word in (option_name(n), "1"))]
     if a.required:

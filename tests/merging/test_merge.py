@@ -174,6 +174,24 @@ def test_the_base_is_that_of_the_run(vwlite, shards):
     assert open("half.m", "rb").read() == open("a.m", "rb").read()
 
 
+def test_shards_of_different_gravity(vwlite, shards):
+    """A shard that began at another learning rate keeps the gravity of that."""
+    steady = ["--algorithm", "truncated-gradient", "--gravity", "constant", "--l1", "0.01", "--quiet"]
+    vwlite("train", "a", *steady, "-l", "0.5", "-m", "at.5")
+    changed("at.5", "half.m", interrupted=True)
+    vwlite("train", "b", "-i", "half.m", "-l", "0.1", "-m", "ab.m", "--quiet")
+    vwlite("train", "c", *steady, "-l", "0.1", "-m", "c.m")
+    said = refused(vwlite, "c.m", "ab.m")
+    one, other = [("c.m", 0.1), ("ab.m", 0.5)] if said.startswith("c.m") else [("ab.m", 0.5), ("c.m", 0.1)]
+    assert " ".join(said.split()) == (
+        f"{one[0]}: its weights shrink by the learning rate {one[1]}, but those of {other[0]} by {other[1]}: train all "
+        "shards from the same start"
+    )
+    vwlite("train", "b", *steady, "-l", "0.1", "-m", "b.m")
+    vwlite("merge", "b.m", "c.m", "-o", "bc.m", "--quiet")
+    assert read_model("bc.m").rule["gravity_rate"] == 0.1
+
+
 def refused(vwlite, *arguments, code=65, output="m"):
     """What is said, by a run that leaves no file behind."""
     before = sorted(os.listdir())

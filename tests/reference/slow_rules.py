@@ -305,11 +305,13 @@ class Reference:
     """
 
     clips = False
+    gravity = "rate"
 
     def __init__(self, loss: Loss, size: int, *, rate=0.5, power_t=0.5, initial_t=0.0, constant_key=None):
         self.loss = loss
         self.weights = np.zeros(size)
         self.rate, self.power_t, self.initial_t, self.decay = rate, power_t, initial_t, 1.0
+        self.first_rate = rate * (1 + initial_t) ** -power_t
         self.t = 0
         self.penalized = np.ones(size, bool)
         if constant_key is not None:
@@ -317,6 +319,12 @@ class Reference:
 
     def eta(self) -> float:
         return self.rate * self.decay * (self.t + self.initial_t) ** -self.power_t
+
+    def shrinking_rate(self, t: int) -> float:
+        """By which l1 and l2 shrink after example t: eta_t, or for the gravity "constant" that of the first example."""
+        if self.gravity == "constant":
+            return self.first_rate
+        return self.rate * self.decay * (t + self.initial_t) ** -self.power_t
 
     def predict(self, keys: Keys, values: Values, initial=0.0) -> float:
         return initial + sum(self.weights[k] * x for k, x in zip(keys, values, strict=True))
@@ -360,16 +368,17 @@ class Sgd(Reference):
 class TruncatedGradient(Sgd):
     """v = w - eta_t g_t; w <- T1(v, eta_t K l1, theta) / (1 + eta_t K l2) where |v| <= theta, if K divides t, else v.
 
-    theta in 32 bits, as w is kept.
+    theta in 32 bits, as w is kept. gravity: constant: with eta_1 of the first pass in place of the eta_t that shrink.
     """
 
-    def __init__(self, loss, size, *, l1=0.0, period=1, threshold=inf, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, period=1, threshold=inf, gravity="rate", **schedule):
         super().__init__(loss, size, **schedule)
+        self.gravity = gravity
         self.l1, self.period, self.threshold = l1, period, float(np.float32(threshold))
 
     def after_step(self):
         if self.t % self.period == 0:
-            rate = self.eta() * self.period
+            rate = self.shrinking_rate(self.t) * self.period
             shrunk = t1(self.weights, rate * self.l1, self.threshold) / (1 + rate * self.l2)
             self.weights = np.where(self.penalized & (np.abs(self.weights) <= self.threshold), shrunk, self.weights)
 
@@ -387,16 +396,16 @@ class Rounding(Reference):
 
 
 class L1Subgradient(Reference):
-    """w <- w - eta_t g_t - eta_t l1 sgn(w)"""
+    """w <- w - eta_t g_t - eta_t l1 sgn(w); gravity: constant: - eta_1 l1 sgn(w), eta_1 of the first pass."""
 
-    def __init__(self, loss, size, *, l1=0.0, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, gravity="rate", **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1 = l1
+        self.l1, self.gravity = l1, gravity
 
     def learn(self, keys, values, p, y, importance=1.0):
         before = self.weights
         super().learn(keys, values, p, y, importance)
-        self.weights = self.weights - self.eta() * self.l1 * np.sign(before) * self.penalized
+        self.weights = self.weights - self.shrinking_rate(self.t) * self.l1 * np.sign(before) * self.penalized
 
 
 class L1Ball(Reference):
@@ -793,7 +802,7 @@ class Limited:
 
     def adapt(self, sizes, examples):
         """sizes: those above 0, falling."""
-        rate = self.rate * self.decay * (self.t + 1 + self.initial_t) ** -self.power_t
+        rate = self.shrinking_rate(self.t + 1)
         finite = sizes[np.isfinite(sizes)]
         largest = finite[0] if finite.size else 0
         if self.l1 == 0:

@@ -51,6 +51,7 @@ def averaged_rules(monkeypatch):
         ("sgd", {}, FLOAT),
         ("truncated-gradient", {"l1": 0.03}, FLOAT),
         ("truncated-gradient", {"l1": 0.03, "period": 7}, FLOAT),
+        ("truncated-gradient", {"l1": 0.01, "gravity": "constant"}, FLOAT),
         ("truncated-gradient", {"l1": 0.03, "period": 3, "threshold": 0.05}, FLOAT),
         ("l1-ball", {"radius": 0.01}, EXACT),
         ("l1-ball", {"radius": 1.0}, EXACT),

@@ -39,11 +39,13 @@ def harsh(rule: str) -> dict[str, float]:
 PAIRS = [(rule, loss) for rule in ALGORITHMS for loss in ALGORITHMS[rule].losses]
 ELASTIC = [rule for rule in ALGORITHMS if "l2" in ALGORITHMS[rule].forms]
 AVERAGED = [rule for rule in ALGORITHMS if "average" in ALGORITHMS[rule].options]
+STEADY = [rule for rule in ALGORITHMS if "gravity" in ALGORITHMS[rule].options]
 # The rules behind `vwlite vw` alone.
 OF_VW = {"coin": Coin, "pistol": Pistol, "freegrad": FreeGrad}
 # The other forms: rules that are classes of their own, and several classes in one table; the rule and its settings.
 FORMS = {
     **{f"{rule} averaged": (rule, {"average": True}) for rule in AVERAGED},
+    **{f"{rule} of constant gravity": (rule, {"gravity": "constant"}) for rule in STEADY},
     "l1-ball weighted": ("l1-ball", {"box": 0.4}),
     "l1-ball nonnegative": ("l1-ball", {"nonnegative": True}),
     **{f"{rule} limited": (rule, {"nonzeros": 20}) for rule in ALGORITHMS if "nonzeros" in ALGORITHMS[rule].options},

@@ -31,6 +31,8 @@ def forms_of(row):
     yield row.name, options
     if "l2" in row.forms:
         yield f"{row.name} with l2", options | {"l2": 0.01}
+    if "gravity" in row.options:
+        yield f"{row.name} of constant gravity", options | {"gravity": "constant"}
     if "average" in row.options:
         yield f"{row.name} averaged", options | {"average": True}
     if "nonzeros" in row.options:

@@ -137,13 +137,17 @@ def test_sgd(loss, schedule):
     )
 
 
+GRAVITIES = {"rate": {}, "constant": {"gravity": "constant"}}
+
+
 @pytest.mark.parametrize("threshold", [inf, 0.05])
 @pytest.mark.parametrize("period", [1, 3, 10])
 @pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("gravity", GRAVITIES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_truncated_gradient(loss, schedule, period, threshold):
-    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
-    options |= {"l1": 0.03, "period": period, "threshold": threshold}
+def test_truncated_gradient(loss, gravity, schedule, period, threshold):
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")} | GRAVITIES[gravity]
+    options |= {"l1": 0.03 if gravity == "rate" else 0.01, "period": period, "threshold": threshold}
     stream = random_stream(2, 400, loss=loss, scales=False)
     _, reference = assert_agree(
         "truncated-gradient", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
@@ -165,15 +169,38 @@ def test_sgd_with_l2(loss, schedule, l2):
 @pytest.mark.parametrize("threshold", [inf, 0.05])
 @pytest.mark.parametrize("period", [1, 10])
 @pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("gravity", GRAVITIES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_elastic_net_by_truncated_gradient(loss, schedule, period, threshold, l2):
-    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")}
-    options |= {"l1": 0.03, "l2": l2, "period": period, "threshold": threshold}
+def test_the_elastic_net_by_truncated_gradient(loss, gravity, schedule, period, threshold, l2):
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant")} | GRAVITIES[gravity]
+    options |= {"l1": 0.03 if gravity == "rate" else 0.01, "l2": l2, "period": period, "threshold": threshold}
     stream = random_stream(2, 400, loss=loss, scales=False)
     _, reference = assert_agree(
         "truncated-gradient with l2", loss, stream, options, tolerance=FLOAT, passes=2, decay=0.9, holdout_period=7
     )
     assert 0 < np.count_nonzero(reference.weights) < 128
+
+
+@pytest.mark.parametrize("name", ["truncated-gradient", "truncated-gradient with l2", "l1-subgradient"])
+def test_a_constant_gravity_stays_when_the_learning_rate_changes(name):
+    """A model that is continued keeps the rate by which it shrinks."""
+    kind, slow = RULES[name]
+    options = {"l1": 0.004, "gravity": "constant", "initial_t": 2.0} | ({"l2": 0.01} if name.endswith("l2") else {})
+    reference = slow(slow_rules.Logistic(), 1 << BITS, rate=0.2, **options)
+    walk = Walk(reference, bits=BITS, constant=False)
+    rule = None
+    for seed, rate in ((41, 0.2), (42, 0.03)):
+        saved, rule = rule, kind(Logistic(), rate=rate, **options)
+        if saved is not None:
+            rule.load(saved.scalars(), saved.slots())
+        stream = random_stream(seed, 200, loss="logistic", scales=False)
+        run(Learner(rule, Logistic(), Expander(bits=BITS, constant=False)), stream)
+        reference.rate = rate
+        walk.run(stream)
+    np.testing.assert_allclose(weights_of(rule, 1 << BITS), reference.weights, rtol=FLOAT, atol=1e-5)
+    assert np.count_nonzero(reference.weights) > 5
+    with pytest.raises(ValueError, match="the rate of gravity is not a positive number"):
+        rule.set_scalars(rule.scalars() | {"gravity_rate": 0.0})
 
 
 @pytest.mark.parametrize("theta", [0.1, 0.3, 0.7])
@@ -216,17 +243,18 @@ def test_roundings_are_counted_again_before_the_count_overflows():
 
 @pytest.mark.parametrize("l1", [0.02, 0.5])
 @pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("gravity", GRAVITIES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_l1_subgradient(loss, schedule, l1):
+def test_l1_subgradient(loss, gravity, schedule, l1):
     """At the larger strength most weights step over zero and back."""
     rate = rate_for(loss, schedule == "constant") * (5 if schedule == "1/t" else 1)
-    options = SCHEDULES[schedule] | {"rate": rate, "l1": l1}
+    options = SCHEDULES[schedule] | {"rate": rate, "l1": l1} | GRAVITIES[gravity]
     stream = random_stream(32, 400, loss=loss, scales=False)
     compiled, reference = assert_agree(
         "l1-subgradient", loss, stream, options, tolerance=EXACT, passes=3, decay=0.9, holdout_period=7
     )
     if l1 == 0.5:
-        shrinkage = reference.eta() * l1
+        shrinkage = reference.shrinking_rate(reference.t) * l1
         assert np.count_nonzero((np.abs(reference.weights) > 0) & (np.abs(reference.weights) <= shrinkage)) > 10
     compiled.final = True
     assert compiled.count_nonzero() == np.count_nonzero(reference.weights[reference.penalized])

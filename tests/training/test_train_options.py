@@ -65,7 +65,6 @@ SPELLINGS = [
     ("--power-t 0", "--power_t 0", {"power_t": 0.0}),
     ("--initial-t 5", "--initial_t 5", {"initial_t": 5.0}),
     ("--decay-learning-rate .9", "--decay_learning_rate .9", {"decay_learning_rate": 0.9}),
-    ("--l1 1e-6", "--gravity 1e-6", {"l1": 1e-6}),
     ("-c", "--cache", {"cache": True}),
     ("--cache-file c", "--cache_file c", {"cache_file": "c"}),
     ("-k", "--kill_cache", {"kill_cache": True}),

@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
-from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, UPDATES, algorithm_of
+from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, GRAVITIES, UPDATES, algorithm_of
 from vwlite.options import spec as rows
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
@@ -12,6 +12,7 @@ from vwlite.records import record
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
+_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity")  # stored if not at their defaults
 POSITIVE = Number(0, open_low=True)
 
 
@@ -125,10 +126,15 @@ class Settings:
         help="Multiply the learning rate by this after each pass.",
     )
     l1: float = option(
-        0.0, "--l1", group=LEARN, vw=("--gravity",), type=Number(0),
+        0.0, "--l1", group=LEARN, type=Number(0),
         help="l1 regularization strength. The larger, the more weights are zero.",
     )
     l2: float = option(0.0, "--l2", group=LEARN, type=Number(0), help="l2 regularization strength.")
+    gravity: str = option(
+        "rate", "--gravity", group=LEARN, type=Choice(GRAVITIES, number="--l1"), for_some=True,
+        help="The learning rate at which l1 and l2 shrink weights. rate: that of the step; constant: always that of "
+             "the first example, so that models are sparser as the rate falls.",
+    )
     period: int = option(
         1, "--period", group=LEARN, type=Whole(1), metavar="K", for_some=True,
         help="Truncate or round weights every K examples.",
@@ -221,12 +227,7 @@ class Settings:
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it, without the settings of other losses."""
         others = {name for name, loss in LOSS_OPTIONS.items() if loss != self.loss} - {_ALWAYS}
-        if not self.crosses:
-            others.add("crosses")  # older programs do not know it
-        if self.normalize == "none":
-            others.add("normalize")  # nor this
-        if not self.softmax_probabilities:
-            others.add("softmax_probabilities")
+        others |= {name for name in _NEWER if getattr(self, name) == getattr(Settings, name)}
         return {name: value for name, value in asdict(self).items() if name not in others}
 
     @staticmethod

@@ -19,6 +19,7 @@ SCHEDULE = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
 _CONSTANT_RATE = {"power_t": 0.0}
 
 UPDATES = ("cmd", "rda")
+GRAVITIES = ("rate", "constant")
 
 _MEAN = {("average", "nonzeros"): "the mean of weights is rarely zero, leave one of them out"}
 
@@ -30,8 +31,8 @@ _FIXED_SUM = {
 
 
 # What becomes of a number of the rule in a merge: a constant, or one of these. TIME is added, too, but by its mean
-# where shards will continue.
-ADDED, TIME, LARGEST, LEAST = "added", "time", "largest", "least"
+# where shards will continue. SAME is refused where it differs.
+ADDED, TIME, LARGEST, LEAST, SAME = "added", "time", "largest", "least", "same"
 
 # Of numbers of the rules, by their names, where `Merging.numbers` does not say it. Those that are not here follow from
 # the weights. `area`: the sums of --average restart.
@@ -39,7 +40,7 @@ NUMBERS = {
     "t": TIME, "gravity": TIME, "growth": LARGEST, "rounds": LARGEST, "shift": 0.0, "shrinkage": LARGEST,
     "damping": LARGEST, "norm_sum": ADDED, "weight_sum": ADDED, "contraction": 1.0, "min_label": LEAST,
     "max_label": LARGEST, "sum_rest": 0.0, "inverses_rest": 0.0, "strength": LARGEST, "look_at": LARGEST,
-    "occurrences": ADDED, "area": 0.0,
+    "occurrences": ADDED, "area": 0.0, "gravity_rate": SAME,
 }
 
 
@@ -146,7 +147,7 @@ ALGORITHMS = {
             "truncated_gradient:TruncatedGradient",
             "gradient descent that shrinks small weights towards zero every K examples",
             "w <- T1(w - eta_t g, eta_t K l1, eta_t K l2, theta)",
-            ("l1", "l2", "period", "threshold", "average", "nonzeros"),
+            ("l1", "l2", "gravity", "period", "threshold", "average", "nonzeros"),
             "Langford, Li, Zhang 2009, eq. 6",
             forms={
                 "average": "truncated_gradient:AveragedTruncatedGradient",
@@ -173,7 +174,7 @@ ALGORITHMS = {
             "l1_subgradient:L1Subgradient",
             "subgradient descent on the l1-regularised loss, a baseline",
             "w <- w - eta_t g - eta_t l1 sgn(w)",
-            ("l1", "round_at_end"),
+            ("l1", "gravity", "round_at_end"),
             "Langford, Li, Zhang 2009, eq. 5",
             instead={"nonzeros": "its weights are almost never exactly zero; use --algorithm truncated-gradient"},
             solves="l1",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwlite import __version__
-from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, TIME
+from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, SAME, TIME
 from vwlite.core.base.arrays import shifted
 from vwlite.core.base.elementary import power
 from vwlite.core.merge.sums import ModelStream, Sums
@@ -173,9 +173,15 @@ class Merge:
 
     def _scalar(self, name: str, how: Any, c: int) -> Any:
         start = self._at_start(name, c)
+        each = [number_of(shard, name, c) for shard in self.shards.each]
         if how in (LARGEST, LEAST):
-            each = [number_of(shard, name, c) for shard in self.shards.each]
             return max(each) if how == LARGEST else min(each)
+        if how == SAME:
+            for shard, number in zip(self.shards.each, each, strict=True):
+                if number != each[0]:
+                    raise DataError(f"{shard.path}: its weights shrink by the learning rate {number:g}, but those of "
+                                    f"{self.shards.each[0].path} by {each[0]:g}: train all shards from the same start")
+            return each[0]
         if how == ADDED or (how == TIME and self.request.state == "sum"):
             return start + self._gained(name, c)
         if how == TIME:

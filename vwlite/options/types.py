@@ -3,6 +3,7 @@
 import math
 import operator
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -15,14 +16,21 @@ _COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operat
 
 
 class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 has no Choice[str]
-    """One of some words; the error names the one that was probably meant."""
+    """One of some words; the error names the one that was probably meant. number: the option for a number."""
+
+    def __init__(self, choices: Sequence[str], number: str = "") -> None:
+        super().__init__(choices)
+        self.number = number
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
             from vwlite.options.nearest import did_you_mean
 
             listed = ", ".join(map(repr, self.choices))
-            self.fail(f"{value!r} is not one of {listed}.{did_you_mean(str(value), self.choices)}", param, ctx)
+            meant = did_you_mean(str(value), self.choices)
+            if self.number and str(value)[:1].isdigit():
+                meant = f" Did you mean {self.number} {value}?"
+            self.fail(f"{value!r} is not one of {listed}.{meant}", param, ctx)
         return str(value)
 
 
