@@ -207,7 +207,7 @@ cdef bint all_finite(const double* v, size_t n) noexcept nogil:
 # --- B. weights and box ------------------------------------------------------------------------
 
 cdef struct Component:
-    double v, a       # both positive
+    double v, a       # both positive; for the simplex v has any sign
 
 
 cdef inline double mass(Component c, double theta, double b) noexcept nogil:
@@ -216,10 +216,10 @@ cdef inline double mass(Component c, double theta, double b) noexcept nogil:
     return c.a * (b if w > b else w if w > 0 else 0)
 
 
-cdef double breakpoint_search(Component* undecided, size_t n, double z, double b) noexcept nogil:
-    """theta with sum a_i min(b, max(v_i - theta a_i, 0)) = z > 0; the sum is larger than z for theta = 0."""
+cdef double breakpoint_search(Component* undecided, size_t n, double z, double b, double low) noexcept nogil:
+    """theta with sum a_i min(b, max(v_i - theta a_i, 0)) = z > 0; the sum is larger than z for theta = low."""
     cdef uint64_t state = SEED
-    cdef double low = 0, high = INFINITY     # bounds of theta
+    cdef double high = INFINITY     # the other bound of theta
     cdef double fixed = 0     # of those decided: the mass of those that are clipped, and for the others
     cdef double linear = 0    # sum a v,
     cdef double slope = 0     # sum a^2
@@ -260,8 +260,9 @@ cdef double breakpoint_search(Component* undecided, size_t n, double z, double b
     return low
 
 
-def project_general(const double[::1] v, double z, weights, double b, double to_unit, double a_to_unit, double[::1] out):
-    """Onto sum a_i |w_i| <= z and |w_i| <= b; z, b > 0. `out` may be v.
+def project_general(const double[::1] v, double z, weights, double b, double to_unit, double a_to_unit,
+                    double[::1] out, bint simplex=False):
+    """Onto sum a_i |w_i| <= z and |w_i| <= b, or the simplex sum a_i w_i = z, 0 <= w_i <= b; z, b > 0. `out` may be v.
 
     `to_unit` and `a_to_unit` are powers of two that bring the largest |v_i| and a_i to about 1.
     """
@@ -282,19 +283,21 @@ def project_general(const double[::1] v, double z, weights, double b, double to_
             with gil:
                 raise MemoryError("no memory for the projection")
         for i in range(n):
-            c = Component(fabs(v[i]) * to_unit, (given[i] if given else 1) * a_to_unit)
+            c = Component(size_of(v[i], simplex) * to_unit, (given[i] if given else 1) * a_to_unit)
             total += mass(c, 0, edge)
             coordinates[kept] = c
-            kept += c.v > 0
-        theta = breakpoint_search(coordinates, kept, radius, edge) if total > radius else 0
+            kept += simplex or c.v > 0
+        theta = 0
+        if simplex or total > radius:
+            theta = breakpoint_search(coordinates, kept, radius, edge, -INFINITY if simplex else 0)
         free(coordinates)
-        if theta == 0:
+        if theta == 0 and not simplex:
             for i in range(n):
                 out[i] = min(max(v[i], -b), b)
         else:
             for i in range(n):
-                w = fabs(v[i]) * to_unit - theta * ((given[i] if given else 1) * a_to_unit)
-                out[i] = copysign(min(max(w, 0), edge) * back, v[i])
+                w = size_of(v[i], simplex) * to_unit - theta * ((given[i] if given else 1) * a_to_unit)
+                out[i] = copysign(min(max(w, 0), edge) * back, 1 if simplex else v[i])
 
 
 # --- C. the sparse form ------------------------------------------------------------------------

@@ -3,10 +3,13 @@
 Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball for Learning in High Dimensions. ICML
 2008.
 
-    project_simplex(v, z)                  the nearest w to v with w >= 0, sum w_i = z
-    project_l1(v, z)                       ... with sum |w_i| <= z
-    project_l1(v, z, weights=a, box=b)     ... with sum a_i |w_i| <= z, and every |w_i| <= b
-    SparseBall(n, z)                       a vector that stays on the l1 ball while a few of its numbers change
+    project_simplex(v, z)                       the nearest w to v with w >= 0, sum w_i = z
+    project_l1(v, z)                            ... with sum |w_i| <= z
+    project_simplex(v, z, weights=a, box=b)     ... with sum a_i w_i = z, and 0 <= w_i <= b
+    project_l1(v, z, weights=a, box=b)          ... with sum a_i |w_i| <= z, and every |w_i| <= b
+    SparseBall(n, z)                            a vector that stays on the l1 ball while a few of its numbers change
+
+A coordinate whose weight a_i is 0 is free: only the box limits it, and for the simplex 0.
 
 Two methods: "linear" is compiled and takes O(n) expected time for any input; "sort" is NumPy and O(n log n), the
 definition written down. Their results differ by rounding only: of z or, with weights or box, of the largest |v_i|.
@@ -25,27 +28,49 @@ __all__ = ["SparseBall", "project_l1", "project_simplex"]
 Vector = NDArray[np.float64]
 Method = Literal["linear", "sort"]
 
-WIDEST = 1e150  # the largest weight over the smallest: their squares are added
+WIDEST = 1e150  # the largest weight over the smallest positive one: their squares are added
 HUGE = 2.0**960  # a sum of so large numbers could overflow
 DOWN = 2.0**-64
 
 
-def project_simplex(v: ArrayLike, z: float = 1.0, *, method: Method = "linear", out: Vector | None = None) -> Vector:
-    """The nearest point to v on the simplex {w >= 0, sum w_i = z}: w_i = max(v_i - theta, 0).
+def project_simplex(
+    v: ArrayLike,
+    z: float = 1.0,
+    *,
+    method: Method = "linear",
+    weights: ArrayLike | None = None,
+    box: float | None = None,
+    out: Vector | None = None,
+) -> Vector:
+    """The nearest point to v on the simplex {w >= 0, sum w_i = z}: w_i = max(v_i - theta, 0). With weights and box: on
+    {0 <= w_i <= b, sum a_i w_i = z}: w_i = min(b, max(v_i - theta a_i, 0)).
 
-    v: a vector; it is not changed. z: 0 or more. out: where the result goes, a float64 vector that does not overlap v;
-    a new one if None. Raises ValueError for anything else, and for an empty v if z > 0, as there is no such point.
+    v: a vector; it is not changed. z: 0 or more. weights, box, out: as for `project_l1`. Raises ValueError for anything
+    else, and if there is no such point: for an empty v if z > 0, or if sum a_i b < z.
 
     Duchi et al. 2008, Fig. 1 ("sort") and 2 ("linear").
     """
     vector, z, out = _checked(v, z, method, out)
+    b = inf if box is None else _number("box", box)
+    a = None if weights is None else _checked_weights(weights, vector)
     if z == inf:
         raise ValueError("z is inf: the simplex needs a finite sum")
     if len(vector) == 0 and z > 0:
         raise ValueError(f"v is empty: no numbers have a sum of {z}")
-    if z == 0:
+    if a is not None and not a.all():
+        _check_finite(vector)
+        free, rest = np.clip(vector, 0, b), a > 0
+        free[rest] = project_simplex(vector[rest], z, method=method, weights=a[rest], box=b)
+        out[:] = free
+    elif z == 0:
         _check_finite(vector)
         out[:] = 0
+    elif a is not None or b < inf:
+        _check_finite(vector)
+        total = float(len(vector)) if a is None else _total(a)
+        if total * b < z:
+            raise ValueError(f"box is {b:g}: no numbers up to it have a sum of {z:g}, as weights add up to {total:g}")
+        _general(vector, z, a, b, method, out, simplex=True)
     elif z > HUGE:
         project_simplex(vector * DOWN, z * DOWN, method=method, out=out)
         out /= DOWN
@@ -69,9 +94,9 @@ def project_l1(
     """The nearest point to v with sum a_i |w_i| <= z and |w_i| <= b: w_i = sign(v_i) min(b, max(|v_i| - theta a_i, 0)).
 
     v: a vector; it is not changed. z: 0 or more; inf is no ball at all, which leaves the box. weights: the a_i, as many
-    as v_i, positive, the largest at most 1e150 times the smallest; None: all 1. box: b, 0 or more; None: inf. out:
-    where the result goes, a float64 vector that does not overlap v; a new one if None. Raises ValueError for anything
-    else.
+    as v_i, 0 or more, the largest at most 1e150 times the smallest positive one; None: all 1. box: b, 0 or more; None:
+    inf. out: where the result goes, a float64 vector that does not overlap v; a new one if None. Raises ValueError for
+    anything else.
 
     A v that fulfils both is returned as it is, bit by bit.
 
@@ -85,6 +110,11 @@ def project_l1(
             _check_finite(vector)
         return out
     _check_finite(vector)
+    if a is not None and not a.all():
+        free, rest = np.clip(vector, -b, b), a > 0
+        free[rest] = project_l1(vector[rest], z, method=method, weights=a[rest], box=b)
+        out[:] = free
+        return out
     size = np.abs(vector)
     if z == 0 or b == 0:
         out[:] = 0
@@ -99,15 +129,23 @@ def project_l1(
         else:
             out[:] = np.copysign(_sort_simplex(size, z), vector)
     else:
-        unit = _power_of_two(size.max(initial=0.0))
-        a_unit = 1.0 if a is None else _power_of_two(a.max(initial=0.0))
-        if method == "linear":
-            project_general(vector, z, a, b, 1 / unit, 1 / a_unit, out)
-        else:
-            scaled = np.ones_like(size) if a is None else a / a_unit
-            w = _sort_general(size / unit, z / unit / a_unit, scaled, b / unit)
-            out[:] = np.clip(vector, -b, b) if w is None else np.copysign(w * unit, vector)
+        _general(vector, z, a, b, method, out)
     return out
+
+
+def _general(
+    v: Vector, z: float, a: Vector | None, b: float, method: Method, out: Vector, simplex: bool = False
+) -> None:
+    """With weights or box, all positive."""
+    size = v if simplex else np.abs(v)
+    unit = _power_of_two(max(np.abs(v).max(initial=0.0), z if simplex else 0.0))
+    a_unit = 1.0 if a is None else _power_of_two(a.max(initial=0.0))
+    if method == "linear":
+        project_general(v, z, a, b, 1 / unit, 1 / a_unit, out, simplex)
+        return
+    scaled = np.ones_like(v) if a is None else a / a_unit
+    w = _sort_general(size / unit, z / unit / a_unit, scaled, b / unit, -inf if simplex else 0.0)
+    out[:] = np.clip(v, -b, b) if w is None else np.copysign(w * unit, 1 if simplex else v)
 
 
 # --- the reference: sorting ------------------------------------------------------------------
@@ -125,13 +163,13 @@ def _sort_simplex(v: Vector, z: float) -> Vector:
     return w
 
 
-def _sort_general(size: Vector, z: float, a: Vector, b: float) -> Vector | None:
-    """With weights and box, for positive z and b; None if the box alone does it.
+def _sort_general(size: Vector, z: float, a: Vector, b: float, lowest: float) -> Vector | None:
+    """With weights and box, for positive z and b, theta >= lowest; None if the box alone does it.
 
     m(theta) = sum a_i min(b, max(|v_i| - theta a_i, 0)) falls in theta, and is linear between the breakpoints
     |v_i| / a_i, from where on w_i is 0, and (|v_i| - b) / a_i, up to where w_i is b.
     """
-    if _total(a * np.minimum(size, b)) <= z:
+    if lowest == 0 and _total(a * np.minimum(size, b)) <= z:
         return None
     zero, clip = size / a, (size - b) / a
     points = np.concatenate([zero, clip])
@@ -144,9 +182,9 @@ def _sort_general(size: Vector, z: float, a: Vector, b: float) -> Vector | None:
     slope = np.cumsum(np.concatenate([a * a, -a * a])[order])
     with np.errstate(invalid="ignore"):
         mass = linear - points * slope
-    usable = np.isfinite(points) & (points > 0)
+    usable = np.isfinite(points) & (points > lowest)
     reached = np.flatnonzero(usable & (mass >= z))
-    low = points[reached[0]] if len(reached) else 0.0
+    low = points[reached[0]] if len(reached) else lowest
     above = points[usable & (points > low)]
     if len(reached):
         above = points[: reached[0]][points[: reached[0]] > low]
@@ -202,10 +240,10 @@ def _checked_weights(weights: ArrayLike, v: Vector) -> Vector:
     if len(a) == 0:
         return a
     smallest, largest = a.min(), a.max()
-    if not (smallest > 0 and largest < inf):  # also if one is nan
-        raise ValueError("weights must be positive and finite")
-    if largest * (1 / WIDEST) > smallest:
-        raise ValueError(f"the largest weight is more than {WIDEST:g} times the smallest")
+    if not (smallest >= 0 and largest < inf):  # also if one is nan
+        raise ValueError("weights must be 0 or more, and finite")
+    if largest * (1 / WIDEST) > a.min(where=a > 0, initial=inf):
+        raise ValueError(f"the largest weight is more than {WIDEST:g} times the smallest positive one")
     return a
 
 

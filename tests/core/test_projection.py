@@ -84,6 +84,57 @@ def test_weights_and_box_by_their_reference(name, z, weighted, box, method):
     assert unlike(w, reference, 3) < 1e-12
 
 
+@pytest.mark.pairwise
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("share", [None, 1.5, 1.000001, 30.0])
+@pytest.mark.parametrize("weighted", ["not", "above 0", "some 0"])
+@pytest.mark.parametrize("z", RADII)
+@pytest.mark.parametrize("name", VECTORS)
+def test_the_simplex_with_weights_and_box_by_its_reference(name, z, weighted, share, method):
+    """share: the box, in units of the smallest that there may be."""
+    v = VECTORS[name] * (3 * z / max(np.abs(VECTORS[name]).max(), 1e-300))
+    a = np.ones(len(v)) if weighted == "not" else 10 ** RNG(10).uniform(-1, 1, len(v))
+    if weighted == "some 0":
+        a[::3] = 0
+        if not a.any():
+            return
+    box = None if share is None else share * z / a.sum()
+    w = project_simplex(v, z, weights=None if weighted == "not" else a, box=box, method=method)
+    assert a @ w == pytest.approx(z, rel=1e-10)
+    assert w.min() >= 0
+    assert w.max() <= (inf if box is None else box)
+    reference = slow_rules.projection_by_bisection(v, z, simplex=True, weights=a, box=inf if box is None else box)
+    assert unlike(w, reference, 3 * z) < 1e-11
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("box", [None, 0.4])
+@pytest.mark.parametrize("z", [0, 0.3, 1.0, inf])
+def test_a_coordinate_of_weight_0_is_free(z, box, method):
+    """Nothing but the box limits it; the others are as without it."""
+    v, a = RNG(11).normal(0, 1, 30), RNG(12).choice([0.0, 0.5, 2.0], 30)
+    w = project_l1(v, z, weights=a, box=box, method=method)
+    b = inf if box is None else box
+    np.testing.assert_array_equal(w[a == 0], np.clip(v[a == 0], -b, b))
+    np.testing.assert_array_equal(w[a > 0], project_l1(v[a > 0], z, weights=a[a > 0], box=box, method=method))
+    assert unlike(w, slow_rules.projection_by_bisection(v, z, weights=a, box=b) if 0 < z < inf else w, 1) < 1e-12
+
+
+def test_no_point_of_the_weighted_simplex_is_nearer():
+    rng = RNG(13)
+    for _ in range(200):
+        v, a, b = rng.normal(0, 2, 4), rng.choice([0.0, 0.5, 1.0, 3.0], 4), float(rng.choice([0.8, 2.0, inf]))
+        a[0] = 1.0
+        w = project_simplex(v, 0.7, weights=a, box=b)
+        others = rng.dirichlet(np.ones(4), 300) * 0.7 / np.where(a > 0, a, 1)
+        others = np.where(a > 0, others, np.clip(v, 0, b))
+        if not (a > 0).all():
+            others[:, a > 0] *= 0.7 / (others @ a)[:, None]
+        others = others[(others <= b).all(axis=1)]
+        others = np.vstack([others, 0.999 * w + 0.001 * others])
+        assert (np.linalg.norm(v - w) <= np.linalg.norm(v - others, axis=1) + 1e-12).all()
+
+
 def assert_optimal(v, w, z, a, b, tolerance):
     """KKT: |v_i| - |w_i| is theta a_i where 0 < |w_i| < b, no less where |w_i| = b, and no more where w_i = 0."""
     size, kept = np.abs(v), np.abs(w)
@@ -274,10 +325,9 @@ def test_refusals_of_both(kwargs, message):
     ("kwargs", "message"),
     [
         ({"weights": [1.0]}, "weights has 1 numbers, v 2"),
-        ({"weights": [1.0, 0.0]}, "weights must be positive and finite"),
-        ({"weights": [1.0, -1.0]}, "weights must be positive"),
-        ({"weights": [1.0, nan]}, "weights must be positive"),
-        ({"weights": [1.0, inf]}, "weights must be positive"),
+        ({"weights": [1.0, -1.0]}, "weights must be 0 or more, and finite"),
+        ({"weights": [1.0, nan]}, "weights must be 0 or more"),
+        ({"weights": [1.0, inf]}, "weights must be 0 or more"),
         ({"weights": [[1.0, 1.0]]}, "weights has 2 dimensions"),
         ({"weights": [1e200, 1.0]}, "more than 1e[+]150 times the smallest"),
         ({"box": -1}, "box is -1.0: it must be 0 or more"),
@@ -285,12 +335,17 @@ def test_refusals_of_both(kwargs, message):
     ],
     ids=str,
 )
-def test_refusals_of_l1(kwargs, message):
-    with pytest.raises(ValueError, match=message):
-        project_l1([1.0, 2.0], **kwargs)
+def test_refusals_of_weights_and_box(kwargs, message):
+    for project in (project_simplex, project_l1):
+        with pytest.raises(ValueError, match=message):
+            project([1.0, 2.0], **kwargs)
 
 
 def test_refusals_of_the_simplex():
+    with pytest.raises(ValueError, match=r"box is 0[.]3: no numbers up to it have a sum of 1, as weights add up to 3"):
+        project_simplex([1.0, 2.0, 5.0], box=0.3)
+    with pytest.raises(ValueError, match="v is empty"):
+        project_simplex([1.0, 2.0], weights=[0.0, 0.0])
     with pytest.raises(ValueError, match="v is empty: no numbers have a sum of 1"):
         project_simplex([])
     with pytest.raises(ValueError, match="z is inf"):
@@ -461,6 +516,6 @@ def test_the_example_in_the_help_runs():
     names = {}
     exec(code, names)
     claims = re.findall(r"^w = (.*?) +# (\[.*?\])", code, re.MULTILINE)
-    assert len(claims) == 5
+    assert len(claims) == 6
     for call, expected in claims:
         np.testing.assert_allclose(eval(call, names), eval(expected), atol=1e-12)

@@ -94,21 +94,24 @@ def project_l1_weighted(v, H, z):
 
 
 def projection_by_bisection(v, z, *, simplex=False, weights=None, box=inf):
-    """The nearest w to v with w >= 0, sum w = z (simplex), or with sum a |w| <= z and |w| <= b.
+    """The nearest w to v with 0 <= w <= b, sum a w = z (simplex), or with sum a |w| <= z and |w| <= b; a >= 0.
 
     No sorting: w is known but for one number theta, in which its mass falls, so that number is found by halving. For
-    the simplex v is shifted by its largest number first, which does not change w.
+    the simplex without weights v is shifted by its largest number first, which does not change w.
     """
     v = np.asarray(v, float)
     a = np.ones_like(v) if weights is None else np.asarray(weights, float)
+    counts = a > 0
     if simplex:
-        v = v - v.max()
-        low, high = -z - 1, 0.0
+        v = v - v.max() if weights is None and box == inf else v
+        ends = (v[counts] - z / a.sum()) / a[counts], v[counts] / a[counts]  # all have at least their share; none
+        low, high = float(ends[0].min()), float(ends[1].max())
+        low -= 1e-9 * abs(low)
 
         def at(theta):
-            return np.maximum(v - theta, 0)
+            return np.clip(v - theta * a, 0, box)
     else:
-        low, high = 0.0, float((np.abs(v) / a).max(initial=0))
+        low, high = 0.0, float((np.abs(v[counts]) / a[counts]).max(initial=0))
 
         def at(theta):
             return np.sign(v) * np.clip(np.abs(v) - theta * a, 0, box)
