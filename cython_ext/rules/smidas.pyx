@@ -41,11 +41,11 @@ from vwlite.core.learn.table cimport find, next_slot
 cdef double NEGLIGIBLE = 1e-13      # of ||theta||_p
 cdef double MARGIN = 0.7            # the list starts at this fraction of the heavy limit
 cdef double UNIT = <double>(<int64_t>1 << 56)
-cdef double LARGEST = 1.1           # a: its power is below 2^7 times the unit, for any p that 2^32 features make
+cdef double LARGEST = 1.1           # a: its power is below 2^7 times the unit, for any p up to 50
 cdef double LEAST_SUM = 0.3         # of a^p: what is not heavy is still negligible beside it
 cdef double FARTHEST = 0.02         # p delta: the seventh term is below 1e-13 of the first
 
-cdef double LEAST_P = 12            # for more than one term: 400 features
+cdef double LEAST_P = 12            # for more than one term: that of 400 features
 
 cdef enum:
     TERMS = 6
@@ -60,7 +60,8 @@ cdef struct Slot:
 cdef class Smidas(Rule):
     """theta <- soft(theta - eta_t g, eta_t l1), w = the p-norm link of theta
 
-    features: d; if it is 0, the number of features in the examples learned so far, without the intercept.
+    features: d; if it is 0, the number of features in the examples learned so far, without the intercept. smidas_p: p,
+    at most 50; 0: 2 ln d.
     """
 
     SLOT = [("mark", "<u4"), ("_place", "<u4"), ("u", "<f8")]
@@ -76,6 +77,7 @@ cdef class Smidas(Rule):
     cdef double lightest                # |u| above which a feature is in the sums
     cdef double l1
     cdef readonly uint64_t features     # d, if it is given
+    cdef double given_p                 # p, if it is given
     cdef readonly double p
     cdef readonly double norm           # ||theta||_p
     cdef double share                   # c
@@ -89,9 +91,9 @@ cdef class Smidas(Rule):
     cdef size_t usual                   # entries after the list was built or pruned
     cdef double least
 
-    def __init__(self, loss, *, double l1=0, uint64_t features=0, **schedule):
+    def __init__(self, loss, *, double l1=0, uint64_t features=0, double smidas_p=0, **schedule):
         super().__init__(loss, **schedule)
-        self.l1, self.features = l1, features
+        self.l1, self.features, self.given_p = l1, features, smidas_p
         self.no_preallocation = features == 0
         self.set_d()
 
@@ -191,7 +193,7 @@ cdef class Smidas(Rule):
         if d == self.d and self.p != 0:
             return False
         self.d = d
-        self.p = max(2.0, 2 * log(<double>max(d, <uint64_t>1)))
+        self.p = self.given_p or max(2.0, 2 * log(<double>max(d, <uint64_t>1)))
         self.terms = TERMS if self.p >= LEAST_P else 1
         self.share = exp(log(self.p * NEGLIGIBLE / max(d, <uint64_t>1)) / self.p)
         return True
@@ -345,3 +347,38 @@ cdef class Smidas(Rule):
         self.renormalize()
         if self.out_of_memory:
             raise MemoryError("no memory for the list of heavy features")
+
+
+cdef struct AveragedSlot:
+    uint32_t mark
+    uint32_t place
+    double u
+    double sum        # of the weights that made predictions
+
+
+cdef class AveragedSmidas(Smidas):
+    """The mean of the weights of SMIDAS
+
+    The norm changes all of them in every step, in no closed form: each is added for each example.
+    """
+
+    SLOT = [*Smidas.SLOT, ("sum", "<f8")]
+    SLOT_BYTES = sizeof(AveragedSlot)
+
+    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
+        cdef char* slot = NULL
+        while next_slot(self.table, &slot):
+            (<AveragedSlot*>slot).sum += Smidas.weight(self, slot)
+        Smidas.update(self, e, o)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return Rule.predict(self, e)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return Smidas.predict(self, e)
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        return (<const AveragedSlot*>slot).sum / self.t if self.t else 0
+
+    cdef bint is_default(self, const char* slot) noexcept nogil:
+        return Smidas.is_default(self, slot) and (<const AveragedSlot*>slot).sum == 0

@@ -161,6 +161,8 @@ def forms() -> list[Form]:
              r.AveragedTruncatedGradient, {"l1": 0.02, **rate}),
         form("l1-ball-average", "l1-ball", "--radius 3 --average", r.AveragedL1Ball, ball),
         form("adagrad-average", "adagrad", "--l1 0.001 --average", r.AveragedAdagrad, {"l1": 0.001, **adagrad}),
+        form("smidas-average", "smidas", "--l1 0.01 --smidas-p 4 --average", r.AveragedSmidas,
+             {"l1": 0.01, "smidas_p": 4.0, **rate}),
         form("truncated-gradient-nonzeros", "truncated-gradient", "--nonzeros 4",
              r.LimitedTruncatedGradient, {"nonzeros": 4, **rate}),
         form("l1-ball-nonzeros", "l1-ball", "--nonzeros 4", r.LimitedL1Ball, {"nonzeros": 4, **rate}),

@@ -58,7 +58,7 @@ def test_defaults_are_those_in_use():
             elif isinstance(value, float | int) and not isinstance(value, bool):
                 assert float(text) == value
             elif value is None or value is False:
-                assert text in ("inf", "1", "off", "no limit", "2^bits", "those seen so far")
+                assert text in ("inf", "1", "off", "no limit", "2 ln d", "2^bits", "those seen so far")
             else:
                 assert text == value
 
@@ -72,7 +72,8 @@ def named(text):
 def test_what_a_page_says_is_refused_is_refused(vwlite, name, tmp_path):
     a = CHOICES[name]
     loss_refused = next((x for x in LOSSES if x not in a.losses), "")
-    values = {"--update": "cmd", "--gravity": "rate", "--feature-weights": "w.txt", "--loss": loss_refused}
+    values = {"--update": "cmd", "--gravity": "rate", "--smidas-p": "4", "--feature-weights": "w.txt"}
+    values["--loss"] = loss_refused
     (tmp_path / "d.vw").write_text("1 | a\n")
     rest = [tmp_path / "d.vw", "--algorithm", name, *(word for n in a.required for word in (option_name(n), "1"))]
     if a.required:

@@ -513,19 +513,19 @@ class Smidas(Reference):
     """theta <- soft(theta - eta_t g_t, eta_t l1), w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), p = 2 ln d.
 
     features: d; if it is not given, the number of features in the examples learned so far. The constant has no
-    part in it, nor in the norm: its weight is its theta, and it does not shrink. p is at least 2.
+    part in it, nor in the norm: its weight is its theta, and it does not shrink. p is at least 2; smidas_p: another p.
     """
 
-    def __init__(self, loss, size, *, l1=0.0, features=None, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, features=None, smidas_p=None, **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1, self.features = l1, features
+        self.l1, self.features, self.smidas_p = l1, features, smidas_p
         self.theta = np.zeros(size)
         self.seen = ~self.penalized
 
     @property
     def p(self):
         d = self.features or np.count_nonzero(self.seen & self.penalized)
-        return max(2, 2 * log(max(d, 1)))
+        return self.smidas_p or max(2, 2 * log(max(d, 1)))
 
     @property
     def norm(self):
@@ -760,6 +760,10 @@ class AveragedL1Ball(Averaged):
 
 class AveragedAdagrad(Averaged):
     kind = Adagrad
+
+
+class AveragedSmidas(Averaged):
+    kind = Smidas
 
 
 class Limited:

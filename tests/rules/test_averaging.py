@@ -17,22 +17,27 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.rules.adagrad import Adagrad, AveragedAdagrad
 from vwlite.core.rules.l1_ball import AveragedL1Ball, L1Ball
 from vwlite.core.rules.sgd import AveragedSgd, Sgd
+from vwlite.core.rules.smidas import AveragedSmidas, Smidas
 from vwlite.core.rules.truncated_gradient import AveragedTruncatedGradient, TruncatedGradient
 from vwlite.model import read_model
 
 pytestmark = pytest.mark.pairwise
-PLAIN = {"sgd": Sgd, "truncated-gradient": TruncatedGradient, "l1-ball": L1Ball, "adagrad": Adagrad}
+PLAIN = {
+    "sgd": Sgd, "truncated-gradient": TruncatedGradient, "l1-ball": L1Ball, "adagrad": Adagrad, "smidas": Smidas
+}
 RULES = {
     "sgd": (AveragedSgd, slow_rules.AveragedSgd),
     "truncated-gradient": (AveragedTruncatedGradient, slow_rules.AveragedTruncatedGradient),
     "l1-ball": (AveragedL1Ball, slow_rules.AveragedL1Ball),
     "adagrad": (AveragedAdagrad, slow_rules.AveragedAdagrad),
+    "smidas": (AveragedSmidas, slow_rules.AveragedSmidas),
 }
 OPTIONS = {
     "sgd": {},
     "truncated-gradient": {"l1": 0.05, "period": 3, "threshold": 0.1},
     "l1-ball": {"radius": 0.7},
     "adagrad": {"l1": 0.02, "power_t": 0.2},
+    "smidas": {"l1": 0.02},
 }
 # A long stream of few examples that touch a weight: more of them than the table has slots.
 MANY = 2500
@@ -59,6 +64,8 @@ def averaged_rules(monkeypatch):
         ("adagrad", {}, ADAPTIVE),
         ("adagrad", {"l1": 0.01}, ADAPTIVE),
         ("adagrad", {"l1": 0.05, "delta": 0.1}, ADAPTIVE),
+        ("smidas", {"l1": 0.01}, ADAPTIVE),
+        ("smidas", {"l1": 0.01, "features": 1000}, ADAPTIVE),
     ],
 )
 def test_against_the_eager_mean(name, options, tolerance, loss, schedule):
@@ -159,6 +166,7 @@ COMMANDS = {
     "truncated-gradient": ["--l1", 0.01, "--period", 7, "--threshold", 0.2],
     "l1-ball": ["--radius", 1],
     "adagrad": ["--l1", 0.01],
+    "smidas": ["--l1", 0.001],
 }
 
 

@@ -547,12 +547,15 @@ def test_exponentiated_gradient(name, loss, schedule, radius, rate, features):
 
 @pytest.mark.parametrize("features", [None, 40, 10**6])
 @pytest.mark.parametrize("l1", [0.0, 0.01, 0.1])
+@pytest.mark.parametrize("p", [None, 2.0, 5.5, 16.0, 50.0])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_smidas(loss, schedule, l1, features):
+def test_smidas(loss, schedule, p, l1, features):
     options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant"), "l1": l1}
     if features:
         options["features"] = features
+    if p:
+        options["smidas_p"] = p
     stream = random_stream(40, 250, loss=loss, scales=False)
     compiled, reference = assert_agree(
         "smidas", loss, stream, options, tolerance=DOUBLE * 100, passes=2, decay=0.9, holdout_period=10
@@ -1263,6 +1266,20 @@ def p_norm(theta, p):
     """Scaled, so that nothing underflows."""
     largest = np.abs(theta).max()
     return largest * ((np.abs(theta) / largest) ** p).sum() ** (1 / p)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
+def test_smidas_with_p_of_2_is_truncated_gradient(loss):
+    stream = random_stream(43, 300, loss=loss, scales=False)
+    options = {"rate": rate_for(loss), "l1": 0.01}
+    one, other = (
+        Learner(kind(LOSSES[loss][0], **options, **more), LOSSES[loss][0], Expander(bits=BITS, constant=False))
+        for kind, more in ((Smidas, {"smidas_p": 2.0}), (TruncatedGradient, {}))
+    )
+    for learner in (one, other):
+        run(learner, stream)
+    w = weights_of(other.rule, 1 << BITS)
+    np.testing.assert_allclose(weights_of(one.rule, 1 << BITS), w, rtol=FLOAT, atol=FLOAT * np.abs(w).max())
 
 
 @pytest.mark.parametrize("shape", ["flat", "two levels", "normal", "heavy tail"])

@@ -12,7 +12,7 @@ from vwlite.records import record
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
-_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity")  # stored if not at their defaults
+_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p")  # stored if not at their defaults
 POSITIVE = Number(0, open_low=True)
 
 
@@ -180,6 +180,11 @@ class Settings:
     ftrl_beta: float = option(
         1.0, "--ftrl-beta", group=LEARN, vw=("--ftrl_beta",), type=POSITIVE, for_some=True,
         help="Smoothing beta: the larger, the smaller the first steps.",
+    )
+    smidas_p: float | None = option(
+        None, "--smidas-p", group=LEARN, type=Number(2, 50), metavar="P", shown="2 ln d", for_some=True,
+        help="The p of the p-norm that links theta to weights. 2: as truncated-gradient. The larger, the fewer weights "
+             "matter.",
     )
     features: int | None = option(
         None, "--features", group=LEARN, type=Whole(1, 1 << 32), metavar="N", shown="2^bits", for_some=True,

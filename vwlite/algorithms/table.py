@@ -361,8 +361,9 @@ ALGORITHMS = {
             "mirror descent between adding and multiplying, soft-thresholded",
             "theta <- soft(theta - eta_t g, eta_t l1), w_j = sign(theta_j) |theta_j|^(p-1) / ||theta||_p^(p-2), "
             "p = 2 ln d",
-            ("l1", "features"),
+            ("l1", "features", "smidas_p", "average"),
             "Shalev-Shwartz, Tewari 2009, Algorithm 3",
+            forms={"average": "smidas:AveragedSmidas"},
             instead={"radius": "its regularization strength is --l1"},
             unset={"features": "those seen so far"},
             solves="l1",
