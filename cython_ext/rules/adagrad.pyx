@@ -625,3 +625,63 @@ cdef class ElasticAdagradRda(AdagradRda):
 
     cdef double weight(self, const char* slot) noexcept nogil:
         return self.now(<const Slot*>slot)
+
+
+# --- in the hypercube |w_i| <= box: a minimum over it is the clipped one, as the coordinates do not depend on each other
+
+cdef class BoxAdagrad(Adagrad):
+    """clip(soft(w - eta g / H, eta l1 / H), box)
+
+    Without a gradient a weight only shrinks, so that only features of the example are clipped.
+    """
+
+    cdef double box
+
+    def __init__(self, loss, *, double box, **options):
+        super().__init__(loss, **options)
+        self.box = box
+
+    def restricted(self, m, w):
+        import numpy as np
+        return np.where(m.free, np.clip(super().restricted(m, w), -self.box, self.box), w)
+
+    cdef void move(self, const Example* e, const float* x, double dloss, double eta) noexcept nogil:
+        cdef size_t i
+        cdef Visit v = self.visited
+        cdef double shift = self.shift + eta * self.l1
+        descend(&v, x, e.size, dloss, eta, self.delta, self.shift)
+        for i in range(e.size):
+            if (<Slot*>e.slots[i]).mark != self.constant_mark:
+                v.z[i] = copysign(fmin(fabs(v.z[i]), self.box / v.inverse[i] + shift), v.z[i])
+        self.leave(e)
+
+
+cdef class BoxAdagradRda(AdagradRda):
+    """clip(-eta t soft(G / t, l1) / H, box)"""
+
+    cdef double box
+
+    def __init__(self, loss, *, double box, **options):
+        super().__init__(loss, **options)
+        self.box = box
+
+    def state_of(self, m):
+        """A weight at the border of the box has the sum of the shards' z, if that is beyond the border."""
+        import numpy as np
+        found = super().state_of(m)
+        z, beyond = found["z"], m.free & (np.abs(m.w) >= self.box) & (m.extra * m.w > 0)
+        return found | {"z": np.where(beyond, np.copysign(np.maximum(np.abs(z), np.abs(m.extra)), z), z)}
+
+    def restricted(self, m, w):
+        import numpy as np
+        return np.where(m.free, np.clip(super().restricted(m, w), -self.box, self.box), w)
+
+    cdef double predict(self, const Example* e) noexcept nogil:
+        return Rule.predict(self, e)
+
+    cdef double predict_to_learn(self, const Example* e) noexcept nogil:
+        return 0 if e.chunks == NULL and self.visit(e) else Rule.predict(self, e)
+
+    cdef double weight(self, const char* slot) noexcept nogil:
+        cdef double w = self.scale * divided(<const Slot*>slot, self.shift, self.constant_mark)
+        return w if (<const Slot*>slot).mark == self.constant_mark else fmin(fmax(w, -self.box), self.box)

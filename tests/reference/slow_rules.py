@@ -543,11 +543,11 @@ class Smidas(Reference):
 
 
 class Adagrad(Reference):
-    """w <- soft(H w - eta_t g, eta_t l1) / (H + eta_t l2), H = delta + sqrt(sum of g^2)."""
+    """w <- soft(H w - eta_t g, eta_t l1) / (H + eta_t l2), H = delta + sqrt(sum of g^2); clipped to |w| <= box."""
 
-    def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, box=inf, **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1, self.l2, self.delta = l1, l2, delta
+        self.l1, self.l2, self.delta, self.box = l1, l2, delta, box
         self.squares = np.zeros(size)
 
     def step(self, gradient):
@@ -555,15 +555,16 @@ class Adagrad(Reference):
         H = self.delta + np.sqrt(self.squares)
         v = self.weights - self.eta() * gradient / H
         shrunk = soft(v, self.eta() * self.l1 / H) * H / (H + self.eta() * self.l2)
-        self.weights = np.where(self.penalized, shrunk, v)
+        self.weights = np.where(self.penalized, np.clip(shrunk, -self.box, self.box), v)
 
 
 class AdagradRda(Reference):
-    """w <- -sign(G) eta_t t / (H + eta_t t l2) max(|G| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2)."""
+    """w <- -sign(G) eta_t t / (H + eta_t t l2) max(|G| / t - l1, 0), G = sum of g, H = delta + sqrt(sum of g^2);
+    clipped to |w| <= box."""
 
-    def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, **schedule):
+    def __init__(self, loss, size, *, l1=0.0, l2=0.0, delta=1e-8, box=inf, **schedule):
         super().__init__(loss, size, **schedule)
-        self.l1, self.l2, self.delta = l1, l2 * self.penalized, delta
+        self.l1, self.l2, self.delta, self.box = l1, l2 * self.penalized, delta, box
         self.sums, self.squares = np.zeros(size), np.zeros(size)
 
     def step(self, gradient):
@@ -572,7 +573,8 @@ class AdagradRda(Reference):
         H = self.delta + np.sqrt(self.squares)
         average = np.abs(self.sums) / self.t
         kept = np.where(self.penalized, np.maximum(average - self.l1, 0), average)
-        self.weights = -np.sign(self.sums) * self.eta() * self.t / (H + self.eta() * self.t * self.l2) * kept
+        w = -np.sign(self.sums) * self.eta() * self.t / (H + self.eta() * self.t * self.l2) * kept
+        self.weights = np.where(self.penalized, np.clip(w, -self.box, self.box), w)
 
 
 class AdagradBall(Reference):

@@ -46,7 +46,7 @@ OF_VW = {"coin": Coin, "pistol": Pistol, "freegrad": FreeGrad}
 FORMS = {
     **{f"{rule} averaged": (rule, {"average": True}) for rule in AVERAGED},
     **{f"{rule} of constant gravity": (rule, {"gravity": "constant"}) for rule in STEADY},
-    "l1-ball weighted": ("l1-ball", {"box": 0.4}),
+    **{f"{rule} in a box": (rule, {"box": 0.4}) for rule in ALGORITHMS if "box" in ALGORITHMS[rule].forms},
     "l1-ball nonnegative": ("l1-ball", {"nonnegative": True}),
     **{f"{rule} limited": (rule, {"nonzeros": 20}) for rule in ALGORITHMS if "nonzeros" in ALGORITHMS[rule].options},
     **{f"{rule} with l2": (rule, {"l2": 0.1}) for rule in ELASTIC},

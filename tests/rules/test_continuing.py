@@ -30,6 +30,8 @@ def variants(rule: str) -> list[list[str]]:
     options = [NEEDED[rule], OPTIONS[rule] | taken(row, CHANGED)]
     if "l2" in row.forms:
         options.append(taken(row, {"l1": 0.01, "threshold": 0.2}) | {"l2": 0.1})
+    if "box" in row.forms:
+        options.append(OPTIONS[rule] | {"box": 0.05})
     if "gravity" in row.options:
         options.append(OPTIONS[rule] | {"gravity": "constant", "initial_t": 20.0})
     return [words(found) for found in options]

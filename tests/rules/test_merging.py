@@ -33,6 +33,8 @@ def forms_of(row):
         yield f"{row.name} with l2", options | {"l2": 0.01}
     if "gravity" in row.options:
         yield f"{row.name} of constant gravity", options | {"gravity": "constant"}
+    if "box" in row.options:
+        yield f"{row.name} in a box", options | {"box": 0.5}
     if "average" in row.options:
         yield f"{row.name} averaged", options | {"average": True}
     if "nonzeros" in row.options:
@@ -51,7 +53,6 @@ FORMS = {
     "gd with l1": (["gd", *LOGISTIC, "--l1", 1e-5], 2e-3),
     "truncated-gradient with threshold": (["truncated-gradient", *LOGISTIC, "--l1", 0.002, "--threshold", 0.3], 1e-6),
     "l1-subgradient rounded": (["l1-subgradient", *LOGISTIC, "--l1", 0.01, "--round-at-end", 0.05], 1e-12),
-    "l1-ball in a box": (["l1-ball", *LOGISTIC, "--radius", 3, "--box", 0.5], 1e-12),
     "l1-ball nonnegative": (["l1-ball", *LOGISTIC, "--radius", 3, "--nonnegative"], 1e-12),
     "eg-pm": (["eg-pm", *LOGISTIC, "--radius", 10, "--features", 500], 1e-9),
     "adagrad without l1": (["adagrad", *LOGISTIC], 1e-11),

@@ -36,6 +36,11 @@ RULES = {name: (kind, getattr(slow_rules, kind.__name__)) for name, kind in CLAS
     for name, kind in CLASSES.items()
     if "l2" in ALGORITHMS[name].forms
 }
+BOXED = ("adagrad", "adagrad-rda")
+RULES |= {
+    f"{name} in a box": (rule_class(ALGORITHMS[name].forms["box"]), getattr(slow_rules, CLASSES[name].__name__))
+    for name in BOXED
+}
 ALL_KEYS = [name for name, row in ALGORITHMS.items() if row.all_keys]
 NEEDED = {  # a rate at which a rule that multiplies learns something
     name: {option: OPTIONS[name][option] for option in ALGORITHMS[name].required}
@@ -45,7 +50,7 @@ NEEDED = {  # a rate at which a rule that multiplies learns something
     f"{name} with l2": taken(row, {"l1": 0.01}) | {"l2": 0.1} | row.defaults
     for name, row in ALGORITHMS.items()
     if "l2" in row.forms
-}
+} | {f"{name} in a box": {"l1": 0.01, "box": 0.05} | ALGORITHMS[name].defaults for name in BOXED}
 # Relative to the largest weight: float32 weights; state all in doubles, summed unlike in the reference; and like it.
 FLOAT, EXACT, DOUBLE = 2e-5, 1e-9, 1e-12
 HINGE_ONLY = tuple(name for name, row in ALGORITHMS.items() if row.losses == ("hinge",))
@@ -684,6 +689,24 @@ def test_adagrad(loss, schedule, l1, delta):
     assert np.count_nonzero(reference.weights) < np.count_nonzero(reference.squares) or l1 < 0.01
 
 
+@pytest.mark.parametrize("box", [0.003, 0.1, 50.0])
+@pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 0.5)])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", BOXED)
+def test_adagrad_in_a_box(name, loss, schedule, l1, delta, box):
+    options = SCHEDULES[schedule] | {"rate": ADAPTIVE_RATES[loss], "l1": l1, "delta": delta, "box": box}
+    if schedule == "1/t":
+        options["rate"] *= 100
+    stream = random_stream(9, 400, loss=loss, scales=False)
+    rule, reference = assert_agree(
+        f"{name} in a box", loss, stream, options, tolerance=ADAPTIVE, passes=2, decay=0.8, holdout_period=9
+    )
+    size = np.abs(weights_of(rule, 1 << BITS)[reference.penalized])
+    assert size.max() <= box * (1 + 1e-12)
+    assert box > 0.05 or np.count_nonzero(size > 0.999 * box) or l1 > 0
+
+
 @pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 1e-8), (0.1, 0.5), (1e-3, 1e-300)])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("loss", LOSSES)
@@ -822,7 +845,7 @@ def test_adagrad_ball(loss, schedule, radius, delta):
 def test_adagrad_squares_the_gradient_of_the_whole_example(name):
     """Halves of a feature are the feature; a feature and its opposite are nothing."""
     options = {"radius": 2.0} if name == "adagrad-ball" else {"l1": 1e-3}
-    options |= {"l2": 1e-3} if name.endswith("l2") else {}
+    options |= {"l2": 1e-3} if name.endswith("l2") else {"box": 0.5} if name.endswith("box") else {}
     whole = [Line(1.0, [(1, 2.0), (2, 1.0)]), Line(-1.0, [(2, 3.0)]), Line(1.0, [(1, -0.5)])]
     parts = [
         Line(1.0, [(1, 0.5), (2, 4.0), (1, 1.5), (2, -3.0), (3, 1.0), (3, -1.0)]),

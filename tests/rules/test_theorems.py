@@ -21,7 +21,7 @@ from test_rules import weights_of
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner
-from vwlite.core.rules.adagrad import Adagrad, AdagradRda
+from vwlite.core.rules.adagrad import Adagrad, AdagradRda, BoxAdagrad
 from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.l1_ball import L1Ball
@@ -148,14 +148,25 @@ def test_adagrad_by_dual_averaging(loss, how):
         assert left <= game.total(u) + T * l1 * np.abs(u).sum() + bound
 
 
+@pytest.mark.parametrize("domain", ["ball", "hypercube"])
 @streams
-def test_adagrad_ball(loss, how):
-    """ADA corollary 6 for the ball, whose diameter in the maximum norm is D = 2 radius: eta = D / sqrt 2."""
-    radius = 3.0
-    game = Game(lambda loss: AdagradBall(loss, rate=2 * radius / sqrt(2), power_t=0, radius=radius), loss, how)
-    assert np.abs(game.W).sum(axis=1).max() <= radius * ROUNDING
-    for u in game.comparators(project=lambda u: slow_rules.project_l1(u, radius)):
-        assert game.losses.sum() <= (game.total(u) + sqrt(2) * 2 * radius * game.norms.sum()) * ROUNDING
+def test_adagrad_on_a_domain(loss, how, domain):
+    """ADA corollary 6 for the ball, and for the hypercube of corollary 1. Of both, with c the radius or the side, the
+    diameter in the maximum norm is D = 2 c: eta = D / sqrt 2."""
+    c = 3.0 if domain == "ball" else 1.0
+    eta = sqrt(2) * c
+
+    def make(loss):
+        return AdagradBall(loss, rate=eta, power_t=0, radius=c) if domain == "ball" else (
+            BoxAdagrad(loss, rate=eta, power_t=0, box=c))
+
+    def project(u):
+        return slow_rules.project_l1(u, c) if domain == "ball" else np.clip(u, -c, c)
+
+    game = Game(make, loss, how)
+    np.testing.assert_allclose(game.W, [project(w) for w in game.W], rtol=1e-9, atol=1e-12)
+    for u in game.comparators(project=project):
+        assert game.losses.sum() <= (game.total(u) + sqrt(2) * 2 * c * game.norms.sum()) * ROUNDING
 
 
 @pytest.mark.parametrize("rule", ["l1-ball", "simplex"])

@@ -245,10 +245,12 @@ ALGORITHMS = {
             "adagrad:Adagrad",
             "composite mirror descent: gradient descent with a rate for each feature, and shrinking",
             "w_i <- soft(H_i w_i - eta_t g_i, eta_t l1) / (H_i + eta_t l2), H = delta + sqrt(sum of g^2)",
-            ("l1", "l2", "delta", "average", "nonzeros"),
+            ("l1", "l2", "delta", "box", "average", "nonzeros"),
             "Duchi, Hazan, Singer 2011, eq. 6",
             defaults=_CONSTANT_RATE,
-            forms={"average": "adagrad:AveragedAdagrad", "l2": "adagrad:ElasticAdagrad"},
+            forms={
+                "average": "adagrad:AveragedAdagrad", "l2": "adagrad:ElasticAdagrad", "box": "adagrad:BoxAdagrad"
+            },
             incompatible=_MEAN | {("l2", "power_t"): "--l2 with lazy updates requires a constant rate"},
             solves="l1",
             merging=Merging(_BY_EVIDENCE, "information", _SQUARES, numbers={"t": ADDED, "shift": ADDED}),
@@ -259,10 +261,10 @@ ALGORITHMS = {
             "regularized dual averaging with a rate for each feature: sparser models than adagrad",
             "w_i <- -sign(G_i) eta_t t / (H_i + eta_t t l2) max(|G_i| / t - l1, 0), G = sum of g, "
             "H = delta + sqrt(sum of g^2)",
-            ("l1", "l2", "delta", "nonzeros"),
+            ("l1", "l2", "delta", "box", "nonzeros"),
             "Duchi, Hazan, Singer 2011, eq. 5",
             defaults=_CONSTANT_RATE,
-            forms={"l2": "adagrad:ElasticAdagradRda"},
+            forms={"l2": "adagrad:ElasticAdagradRda", "box": "adagrad:BoxAdagradRda"},
             solves="l1",
             merging=Merging(_BY_EVIDENCE, "information", _SQUARES, ("z", "added"), {"t": ADDED}, adds=True),
         ),

@@ -74,7 +74,7 @@ class Merge:
         self.constant_key = make_expander(self.settings).constant_key
         self.first = fresh_rule(self.settings)  # what a learner of one class begins with
         s = self.settings
-        harsh = any((s.l1, s.radius, s.nonzeros, s.round_at_end)) and not shards.weights_only
+        harsh = any((s.l1, s.radius, s.box, s.nonzeros, s.round_at_end)) and not shards.weights_only
         self.sparse = self.first.restricted if harsh else None  # what makes merged weights those of the algorithm
         self.limited = bool(s.nonzeros) and not shards.weights_only
         self._check_states()
