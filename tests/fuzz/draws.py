@@ -482,6 +482,8 @@ def problem(rng: Random, rare: float) -> Setup:
         found.options += ["--l2", f"{rng.choice(reals):g}"]
     if "nonnegative" in row.takes and rng.random() < 0.2:
         found.options += ["--nonnegative"]
+    if "box" in row.takes and rng.random() < 0.1:
+        found.options += ["--box", f"{rng.choice(reals):g}"]
     if "feature_weights" in row.takes and rng.random() < 0.2:
         found.options += ["--feature-weights", "weights"]
         found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"a^y 1e300\n" if rng.random() < rare else b"")

@@ -250,6 +250,7 @@ WRONG = [
     ("solve shard0 shard1 --shards 2 --l1-of-max 0.1", 2, "--shards and --l1-of-max cannot be used together"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --solver cd", 2, "--shards and --solver cd cannot be used together"),
     ("solve shard0 shard1 --shards 2 --nonzeros 3", 2, "--nonzeros cannot be solved in rounds"),
+    ("solve shard0 shard1 --shards 2 --l1 0.1 --box 1", 2, "--box cannot be solved in rounds"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --nonnegative", 2, "--nonnegative cannot be solved in rounds"),
     ("solve shard0 shard1 --shards 2 --l1 0.1 --cache-file c", 2, "use --cache"),
     ("solve shard0 nothing --shards 2 --l1 0.1", 66, "nothing: No such file"),

@@ -105,6 +105,28 @@ def test_nonnegative_weights_and_weights_of_features(vwlite, at):
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
+def test_weights_in_a_box(vwlite, at, loss):
+    """Inside, the subgradient is 0; at the edge it points out of the box. certify has the same problem."""
+    data, box, l1 = Data(1, loss), 0.1, 0.01
+    vwlite("solve", loss, "--loss", loss, "--l1", l1, "--box", box, "--tolerance", 0, "-m", "m", "--report", "report")
+    results, (w, b) = report_of(at / "report")["results"], weights_of("m")
+    g, _ = data.gradient(loss, w, b)
+    assert np.abs(w).max() == box
+    for g_j, w_j in zip(g, w, strict=True):
+        if abs(w_j) == box:
+            assert -np.sign(w_j) * g_j >= l1 - NEAR
+        elif w_j:
+            assert g_j == pytest.approx(-l1 * np.sign(w_j), abs=NEAR)
+        else:
+            assert abs(g_j) <= l1 + NEAR
+    vwlite("certify", "-m", "m", loss, "--report", "certified")
+    assert report_of(at / "certified")["results"]["lower bound"] == pytest.approx(results["objective"], rel=1e-4)
+    vwlite("solve", loss, "--loss", loss, "--l1", l1, "-m", "free", "--quiet")
+    said = vwlite("certify", "-m", "m", loss, "--against", "free", code=65).err
+    assert "free has weights beyond --box 0.1, which the problem of m excludes" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
 def test_a_ball_has_the_solution_of_its_strength(vwlite, at, loss):
     """l1 is the multiplier of the ball: the penalised optimum whose sum of |weights| is the radius is that of both."""
     data = Data(1, loss)
@@ -125,7 +147,10 @@ def test_a_ball_has_the_solution_of_its_strength(vwlite, at, loss):
 
 OF_PENALTY = [s.name for s in SOLVERS.values() if "l1" in s.takes and s.name != "newton"]
 OF_BALL = [s.name for s in SOLVERS.values() if "radius" in s.needs and s.ends and not s.simplex]
-BESIDE = {"l2": ["--l2", 0.1], "nonnegative": ["--nonnegative"], "feature_weights": ["--feature-weights", "c"]}
+BESIDE = {
+    "l2": ["--l2", 0.1], "nonnegative": ["--nonnegative"], "box": ["--box", 0.05],
+    "feature_weights": ["--feature-weights", "c"],
+}
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
@@ -615,6 +640,9 @@ def test_models_of_other_commands_say_nothing_of_solving(vwlite, at):
         ("--loss hinge --l2 1 --l1 1", "--loss hinge is minimised with --l2 only: leave --l1 out, or use --loss sq"),
         ("--loss hinge --radius 1", "--loss hinge is minimised with --l2 only: leave --radius out"),
         ("--loss hinge --l2 1 --nonnegative", "--solver sdca does not take --nonnegative"),
+        ("--radius 1 --box 2", "--solver newton does not take --box with --radius"),
+        ("--nonzeros 3 --box 2", "--solver newton does not take --box with --nonzeros"),
+        ("--radius 1 --box 2 --solver accelerated", "--solver accelerated does not take --box"),
         ("--loss hinge --l2 1 --feature-weights weights", "--solver sdca does not take --feature-weights"),
         ("--loss hinge --l2 1 --solver newton", "--solver newton does not take --loss hinge: use --solver sdca"),
         ("--l2 1 --solver sdca", "--solver sdca does not take --loss logistic: use --solver newton"),

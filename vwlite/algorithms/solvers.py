@@ -9,7 +9,7 @@ SMOOTH = ("squared", "logistic", "squared-hinge", "poisson")
 BOUNDED = ("squared", "logistic", "squared-hinge")  # those whose curvature has a bound
 
 # What a problem may have beside its loss.
-PENALTY = ("l1", "l2", "nonnegative", "feature_weights")
+PENALTY = ("l1", "l2", "nonnegative", "box", "feature_weights")
 BALL = ("radius", "l2", "nonnegative", "feature_weights")
 
 

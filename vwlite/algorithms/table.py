@@ -382,7 +382,7 @@ SOLVED = Algorithm(
     "frozen:Frozen",
     "what `vwlite solve` found",
     "",
-    ("l1", "l2", "radius", "nonzeros", "nonnegative", "feature_weights"),
+    ("l1", "l2", "radius", "nonzeros", "nonnegative", "box", "feature_weights"),
     "",
     losses=("squared", "logistic", "squared-hinge", "poisson", "hinge"),
     rate="",

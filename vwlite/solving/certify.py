@@ -143,6 +143,10 @@ class Certifying(Bounds):
                 f"{name} has weights below 0, which the problem of {self.options.initial} excludes: they are not "
                 "compared"
             )
+        edge = (settings.box or math.inf) * (1 + INSIDE)
+        if any(max(map(abs, weights), default=0.0) > edge for weights, _ in numbers):
+            raise DataError(f"{name} has weights beyond --box {settings.box:g}, which the problem of "
+                            f"{self.options.initial} excludes: they are not compared")
         set_numbers(problem, numbers)
         problem.evaluate()
         shares = None if examples.shares is None else examples.shares_of(model.keys)
@@ -163,7 +167,7 @@ class Certifying(Bounds):
     def _same_problem(self, other: Model) -> bool:
         """Whether a model was solved for this problem, on these data."""
         mine, its = self.settings, other.settings
-        same = all(getattr(mine, name) == getattr(its, name) for name in ("l1", "l2", "radius", "nonnegative"))
+        same = all(getattr(mine, name) == getattr(its, name) for name in ("l1", "l2", "radius", "nonnegative", "box"))
         same = same and (on_simplex(other), penalizes_constant(other)) == (self._simplex, self._penalizes_constant)
         return bool(other.solved) and same and other.solved["data"] == self.examples.digest
 

@@ -189,6 +189,7 @@ _SOLVE = (
             help="Find the weakest penalty with at most N nonzero weights."),
     _L2,
     replace(SPECS["nonnegative"], group=PROBLEM, for_some=False, help="Allow no weight below zero."),
+    replace(SPECS["box"], group=PROBLEM, for_some=False),
     _WEIGHTS,
     *specs_of(SolveOptions, SOLVING),
     *(replace(spec, help="One loss for all classes: multinomial logistic regression. --radius is for each class.")
@@ -252,7 +253,7 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
         if algorithm_of(model.algorithm).solves:
             base = replace(base, l2=model.l2)
         if model.algorithm == SOLVED.name:
-            base = replace(base, nonnegative=model.nonnegative)
+            base = replace(base, nonnegative=model.nonnegative, box=model.box)
             if model.feature_weights and "feature_weights" not in typed:
                 raise UsageError(f"{o.initial} was solved with --feature-weights: give their file again")
     given = [name for name in STRENGTHS if name in typed or getattr(o, name, None) is not None]
@@ -316,9 +317,11 @@ def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
             return f"needs {option_name(name)}"
     if strength and strength not in row.takes:
         return f"does not take {option_name(strength)}"
-    for name in ("l2", "nonnegative", "feature_weights"):
+    for name in ("l2", "nonnegative", "box", "feature_weights"):
         if getattr(settings, name) and name not in row.takes:
             return f"does not take {option_name(name)}"
+    if settings.box is not None and strength in ("radius", "nonzeros"):
+        return f"does not take --box with {option_name(strength)}"
     return None
 
 
@@ -355,6 +358,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         l2=o.typed.get("l2", model.l2 if algorithm_of(model.algorithm).solves else 0.0),
         quantile_tau=o.typed.get("quantile_tau", model.quantile_tau),
         nonnegative=model.nonnegative or model.algorithm in SIMPLEX,
+        box=model.box if name == "l1" and model.radius is None else None,
         feature_weights="feature_weights" in o.typed,
     )
 

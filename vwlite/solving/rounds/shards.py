@@ -10,7 +10,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.options.spec import option_name
 from vwlite.solving.problem import Examples
 
-NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "feature_weights", "nonzeros")  # settings
+NOT_IN_ROUNDS = ("softmax", "oaa", "nonnegative", "box", "feature_weights", "nonzeros")  # settings
 
 
 @dataclass
