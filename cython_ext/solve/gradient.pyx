@@ -5,6 +5,9 @@
                         starts with 1.3 t; fixed: t = eta0; sqrt: t = eta0 / sqrt(k) for step k.
     accelerated         the same, backtracking, from v = w+ + (th - 1) / th+ (w+ - w), th+ = (1 + sqrt(1 + 4 th^2)) / 2;
                         th = 1 again when <v - w+, w+ - w> > 0.
+    frank-wolfe         w+ = w + t (s - w), s the corner of the set where <g, s> is least: one coordinate a step. t = min(1,
+                        <g, w - s> / q), q a bound on the curvature from w to s, so that the objective never rises. The
+                        intercept is fitted before and after.
 
 Pi is the Euclidean projection of `vwlite.core.projection`: onto sum_j c_j |w_j| <= radius, w >= 0 if asked for, or onto
 the simplex, sum_j c_j w_j = radius. With several classes, each has its own.
@@ -12,6 +15,9 @@ the simplex, sum_j c_j w_j = radius. With several classes, each has its own.
 Near the optimum a difference of two losses is dominated by rounding; there it is replaced by the curvature along the
 step, 1/2 of sum_i (r+_i - r_i) (p+_i - p_i).
 
+Frank, Wolfe. An Algorithm for Quadratic Programming. 1956; Clarkson. Coresets, Sparse Greedy Approximation, and the
+Frank-Wolfe Algorithm. 2008: what section 1.1 of Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss
+Minimization. ICML 2009 compares with.
 L1B: Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008; section 6.
 Accelerated: Beck, Teboulle. A Fast Iterative Shrinkage-Thresholding Algorithm. 2009; restarts: O'Donoghue, Candes.
 Adaptive Restart for Accelerated Gradient Schemes. 2015.
@@ -22,9 +28,9 @@ import array
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
-from vwlite.core.solve.batch_losses cimport LOGISTIC, is_smooth
+from vwlite.core.solve.batch_losses cimport LOGISTIC, POISSON, is_smooth
 from vwlite.core.solve.problem cimport Problem, larger, smaller, total
 from vwlite.core.solve.rows cimport Sparse, visit
 from vwlite.core.solve.softmax cimport SoftmaxProblem
@@ -389,3 +395,76 @@ cdef class AcceleratedGradient(ProjectedGradient):
     def __init__(self, Problem problem not None, *, uint64_t seed=1, eta0=None, size_t iterations=0):
         super().__init__(problem, seed=seed, eta0=eta0, iterations=iterations)
         self.accelerates = True
+
+
+cdef class FrankWolfe(FirstOrder):
+    """frank-wolfe: each step goes towards one corner of the set, so that it moves one weight and shrinks the others.
+
+    iterations: gradients of one step; 0: 10. Squared, logistic, squared hinge; a radius, simplex, w >= 0, weights of
+    features, l2; one class. ValueError: no radius, another loss, several classes.
+    """
+    cdef double* start              # [d] w
+    cdef double* predictions_start  # [n]
+
+    def __init__(self, Problem problem not None, *, uint64_t seed=1, size_t iterations=0):
+        super().__init__(problem, seed=seed, iterations=iterations)
+        if self.softmax is not None or not is_smooth(problem.loss) or problem.loss.kind == POISSON:
+            raise ValueError("frank-wolfe takes one class, and a loss whose curvature is bounded")
+        self.start, self.predictions_start = self.allocate(self.d), self.allocate(self.n)
+
+    def __dealloc__(self):
+        free(self.start)
+        free(self.predictions_start)
+
+    cdef int iterate(self, Problem p) except -1 nogil:
+        cdef size_t round
+        for round in range(self.iterations if self.iterations else <size_t>WHOLE_GRADIENTS):
+            if self.stopped():
+                break
+            self.k += 1
+            self.fit_constant(p)
+            self.slopes(self.w)
+            if not self.approach_corner(p):
+                self.done = True
+                break
+            self.fit_constant(p)
+        self.finish()
+        return 0
+
+    cdef void fit_constant(self, Problem p) noexcept nogil:
+        p.predict()
+        p.fit_constant(False)
+        self.accesses += p.rows.nonzeros
+
+    cdef bint approach_corner(self, Problem p) noexcept nogil:
+        """w <- w + t (s - w). False: it leads nowhere."""
+        cdef size_t j, corner = 0
+        cdef double least = INFINITY if p.simplex else 0, at_corner = 0, at, slope = 0, curved = 0, t, change
+        for j in range(self.d):
+            at = p.ball / p.c[j] if p.c != NULL else p.ball
+            if self.g[j] > 0 and not (p.simplex or p.nonnegative):
+                at = -at
+            if self.g[j] * at < least:
+                least, corner, at_corner = self.g[j] * at, j, at
+            slope += self.g[j] * self.w[j]
+        slope -= least
+        if not 0 < slope < INFINITY:
+            return False
+        memcpy(self.start, self.w, 8 * self.d)
+        memcpy(self.predictions_start, self.predictions, 8 * self.n)
+        memset(self.w, 0, 8 * self.d)
+        if at_corner != 0:              # else s = 0
+            self.w[corner] = at_corner
+        p.predict()
+        self.accesses += p.rows.nonzeros
+        for j in range(self.n):
+            change = self.predictions[j] - self.predictions_start[j]
+            curved += p.h[j] * change * change
+        curved *= self.most_curved()
+        for j in range(self.d):
+            change = self.w[j] - self.start[j]
+            curved += p.l2 * change * change
+        t = smaller(slope / curved, 1) if curved > 0 else 1
+        for j in range(self.d):
+            self.w[j] = self.start[j] + t * (self.w[j] - self.start[j])
+        return True

@@ -133,6 +133,10 @@ class Ball:
         return sign * np.maximum(size - high * self.c, 0)
 
 
+def best_constant(problem: batch.Problem, w: Array) -> float:
+    return batch.best_constant(problem, w) if problem.constant else 0.0
+
+
 def curvature(problem: batch.Problem) -> float:
     return CURVATURE.get(problem.loss, 1.0 if problem.loss != "poisson" else 2.0)
 
@@ -195,6 +199,30 @@ class Gradient:
         else:
             self.v = new
         self.at = new
+
+
+class FrankWolfe:
+    """Steps towards the corner s of the ball with the least <g, s>: t = min(1, <g, w - s> / q), q the curvature there.
+
+    The constant is the best one, before and after a step.
+    """
+
+    def __init__(self, problem: batch.Problem, ball: Ball) -> None:
+        self.problem = problem
+        corners = np.diag(ball.z / ball.c)
+        signs = [corners] if ball.simplex else [corners, np.zeros((1, len(corners)))]
+        self.corners = np.vstack(signs if ball.nonnegative or ball.simplex else [*signs, -corners])
+        self.w = ball.project(np.zeros(len(corners)))
+        self.b = best_constant(problem, self.w)
+
+    def step(self) -> None:
+        p = self.problem
+        g = Point(p, self.w, self.b).g
+        s = self.corners[np.argmin(self.corners @ g)]
+        q = curvature(p) * p.h @ (p.x @ (s - self.w)) ** 2 + p.l2 * np.sum((s - self.w) ** 2)
+        slope = g @ (self.w - s)
+        self.w = self.w + (min(1, slope / q) if q > 0 else 1) * (s - self.w)
+        self.b = best_constant(p, self.w)
 
 
 class Samples:

@@ -1,9 +1,11 @@
 """First-order methods on balls and simplexes: step by step as the eager references, and the optimum in the end."""
 
+from itertools import pairwise
+
 import batch
 import numpy as np
 import pytest
-from batch_papers import Ball, Exponentiated, Gradient, Minibatch
+from batch_papers import Ball, Exponentiated, FrankWolfe, Gradient, Minibatch, curvature
 from batch_problems import LOSSES, draw, rows_of
 from batches import Line
 
@@ -73,6 +75,32 @@ def test_projected_gradient_goes_as_the_reference(loss, name, constant, how):
         before = problem.objective
         if problem.violation < 1e-6:  # from here on, rounding decides what is accepted
             break
+
+
+@with_and_without_constant
+@each_set
+@pytest.mark.parametrize("loss", ["squared", "logistic", "squared-hinge"])
+def test_frank_wolfe_goes_as_the_reference(loss, name, constant):
+    """And as the bound of Clarkson 2008: after k steps the objective is within 2 C / (k + 2) of the optimum, C the
+    largest curvature between two corners."""
+    reference, ball, problem = drawn_with(41, loss, name, constant)
+    eager, objectives = FrankWolfe(reference, ball), []
+    solver = gradient.FrankWolfe(problem, iterations=1)
+    for k in range(60):
+        solver.step()
+        eager.step()
+        if k < 25:  # later, rounding decides between corners
+            same(problem, eager)
+        objectives.append(problem.objective)
+    assert all(b <= a * (1 + 1e-12) for a, b in pairwise(objectives))
+    sides = eager.corners[:, None] - eager.corners
+    q = curvature(reference) * ((sides @ reference.x.T) ** 2 @ reference.h) + reference.l2 * (sides**2).sum(axis=2)
+    _, _, best = drawn_with(41, loss, name, constant)
+    accelerated = gradient.AcceleratedGradient(best)
+    for _ in range(200):
+        accelerated.step()
+    for k, objective in enumerate(objectives, 1):
+        assert objective - best.objective <= 2 * q.max() / (k + 2)
 
 
 @pytest.mark.parametrize("size", [1, 7, 0.25])
@@ -202,6 +230,7 @@ def test_exponentiated_gradient_comes_to_the_optimum():
     [
         gradient.ProjectedGradient,
         gradient.AcceleratedGradient,
+        gradient.FrankWolfe,
         sampled.Minibatch,
         sampled.ExponentiatedGradientBothSigns,
     ],

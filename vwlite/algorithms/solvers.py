@@ -144,6 +144,17 @@ SOLVERS = {
             of_papers=True,
         ),
         SolverRow(
+            "frank-wolfe",
+            "gradient:FrankWolfe",
+            "steps towards corners of the l1 ball: each adds one weight and shrinks the others",
+            "w <- w + t (s - w), s = argmin <g, s> over ||s||_1 <= radius",
+            BALL,
+            "Frank, Wolfe 1956; Clarkson 2008; Shalev-Shwartz, Tewari 2009, section 1.1",
+            losses=BOUNDED,
+            needs=("radius",),
+            of_papers=True,
+        ),
+        SolverRow(
             "sdca",
             "dual:DualCoordinateDescent",
             "coordinate ascent on the dual: the support vector machine, an example at a time",
