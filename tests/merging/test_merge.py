@@ -174,6 +174,15 @@ def test_the_base_is_that_of_the_run(vwlite, shards):
     assert open("half.m", "rb").read() == open("a.m", "rb").read()
 
 
+def test_numbers_that_no_rule_reads_are_left_out(vwlite, shards):
+    changed("a.m", "odd.m", rule={**read_model("a.m").rule, "odd": 1.0})
+    vwlite("merge", "a.m", "b.m", "-o", "m", "--quiet")
+    vwlite("merge", "odd.m", "b.m", "-o", "n", "--quiet")
+    one, other = read_model("m"), read_model("n")
+    assert {**one.rule} == {**other.rule}
+    assert list(one.weights) == list(other.weights)
+
+
 def test_shards_of_different_gravity(vwlite, shards):
     """A shard that began at another learning rate keeps the gravity of that."""
     steady = ["--algorithm", "truncated-gradient", "--gravity", "constant", "--l1", "0.01", "--quiet"]

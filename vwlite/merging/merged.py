@@ -513,7 +513,8 @@ class Merge:
                 for name, numbers in found.items():
                     of_rule = "t" if name in ("last", "since") else name
                     numbers[rows] = state[name] if name in state else merged.scalars[of_rule]
-        return found, {name: merged.scalars[name] for name in self.shards.each[0].model.rule}
+        kept = [name for name in self.shards.each[0].model.rule if name in merged.scalars]  # no rule reads the others
+        return found, {name: merged.scalars[name] for name in kept}
 
 
 def in_order(numbers: Iterable[Any]) -> Any:
