@@ -130,6 +130,7 @@ def forms() -> list[Form]:
         form("rounding", "rounding", "--threshold 0.05 --period 5", r.Rounding,
              {"threshold": 0.05, "period": 5, **rate}),
         form("l1-subgradient", "l1-subgradient", "--l1 0.01", r.L1Subgradient, {"l1": 0.01, **rate}),
+        form("rda", "rda", "--l1 0.001", r.Rda, {"l1": 0.001, **rate}),
         form("l1-ball", "l1-ball", "--radius 3", r.L1Ball, ball),
         form("simplex", "simplex", "--radius 40 --features 1000 -l 4", r.Simplex,
              {"radius": 40.0, "features": 1000, "rate": 4.0}),

@@ -577,6 +577,20 @@ class AdagradRda(Reference):
         self.weights = np.where(self.penalized, np.clip(w, -self.box, self.box), w)
 
 
+class Rda(Reference):
+    """w <- -sign(G) eta_t t max(|G| / t - l1, 0), G = sum of g."""
+
+    def __init__(self, loss, size, *, l1=0.0, **schedule):
+        super().__init__(loss, size, **schedule)
+        self.l1, self.sums = l1, np.zeros(size)
+
+    def step(self, gradient):
+        self.sums += gradient
+        average = np.abs(self.sums) / self.t
+        kept = np.where(self.penalized, np.maximum(average - self.l1, 0), average)
+        self.weights = -np.sign(self.sums) * self.eta() * self.t * kept
+
+
 class AdagradBall(Reference):
     """w <- argmin sum of H_i (w_i - v_i)^2 over ||w||_1 <= radius, v = w - eta_t g / H; H as for adagrad."""
 
@@ -853,6 +867,14 @@ class LimitedAdagradRda(Limited, AdagradRda):
 
     def adapt(self, sizes, examples):
         self.l1 = sizes[self.goal] / self.t if sizes.size > self.goal else 0
+
+
+class LimitedRda(Limited, Rda):
+    examples_long = 0
+    sizes, adapt = LimitedAdagradRda.sizes, LimitedAdagradRda.adapt
+
+    def features(self):
+        return np.count_nonzero(self.sums)
 
 
 class LimitedFtrl(Limited, Ftrl):

@@ -16,6 +16,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.core.rules.adagrad import Adagrad, AdagradRda, ElasticAdagrad, ElasticAdagradRda
 from vwlite.core.rules.ftrl import Ftrl
 from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
+from vwlite.core.rules.rda import Rda
 from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 from vwlite.model import read_model
 
@@ -25,6 +26,7 @@ RULES = {
     "adagrad": (Adagrad, slow_rules.LimitedAdagrad),
     "adagrad-rda": (AdagradRda, slow_rules.LimitedAdagradRda),
     "ftrl": (Ftrl, slow_rules.LimitedFtrl),
+    "rda": (Rda, slow_rules.LimitedRda),
     "l1-ball": (L1Ball, slow_rules.LimitedL1Ball),
     "truncated-gradient with l2": (ElasticTruncatedGradient, slow_rules.LimitedTruncatedGradient),
     "adagrad with l2": (ElasticAdagrad, slow_rules.LimitedAdagrad),
@@ -41,6 +43,7 @@ def options_for(name, loss):
         "adagrad": {"rate": 0.1},
         "adagrad-rda": {"rate": 0.1},
         "ftrl": {"ftrl_alpha": rate},
+        "rda": {"rate": rate / 2},
         "l1-ball": {"rate": 4 * rate, "radius": 1.0},
         "truncated-gradient with l2": {"rate": rate, "l2": 0.1},
         "adagrad with l2": {"rate": 0.1, "power_t": 0.0, "l2": 0.01},

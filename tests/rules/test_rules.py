@@ -328,6 +328,19 @@ def test_rounding_at_the_end_leaves_learning_alone():
     assert 0 < np.count_nonzero(kept) < 100
 
 
+@pytest.mark.parametrize("l1", [0.0, 0.01, 0.1])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rda(loss, schedule, l1):
+    """The weight is zero exactly where the mean gradient is at most l1."""
+    options = SCHEDULES[schedule] | {"rate": rate_for(loss, schedule == "constant") / 2, "l1": l1}
+    stream = random_stream(9, 400, loss=loss, scales=False)
+    rule, reference = assert_agree("rda", loss, stream, options, tolerance=EXACT, passes=2, decay=0.8, holdout_period=9)
+    zeros = (np.abs(reference.sums) <= reference.t * l1) & reference.penalized
+    np.testing.assert_array_equal(weights_of(rule, 1 << BITS) == 0, zeros)
+    assert zeros.any() and not zeros.all()
+
+
 @pytest.mark.parametrize("radius", [0.01, 1.0, 20.0])
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("loss", LOSSES)

@@ -25,6 +25,7 @@ from vwlite.core.rules.adagrad import Adagrad, AdagradRda, BoxAdagrad
 from vwlite.core.rules.adagrad_ball import AdagradBall
 from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.l1_ball import L1Ball
+from vwlite.core.rules.rda import Rda
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.simplex import Simplex
 from vwlite.core.rules.smidas import Smidas
@@ -145,6 +146,17 @@ def test_adagrad_by_dual_averaging(loss, how):
     left = game.losses.sum() + l1 * np.abs(game.W[:-1]).sum()
     for u in game.comparators(l1):
         bound = delta / eta * u @ u + (np.abs(u).max() ** 2 / eta + eta) * game.norms.sum()
+        assert left <= game.total(u) + T * l1 * np.abs(u).sum() + bound
+
+
+@streams
+def test_dual_averaging(loss, how):
+    """Xiao 2010, section 3, for beta_t = sqrt t / eta: (||u||^2 / 2 eta + eta max ||g||^2) sqrt T."""
+    eta, l1 = 0.5 if loss != "squared" else 0.05, 0.02
+    game = Game(lambda loss: Rda(loss, rate=eta, l1=l1), loss, how)
+    left = game.losses.sum() + l1 * np.abs(game.W[:-1]).sum()
+    for u in game.comparators(l1):
+        bound = (u @ u / 2 / eta + eta * (game.G**2).sum(axis=1).max()) * sqrt(T)
         assert left <= game.total(u) + T * l1 * np.abs(u).sum() + bound
 
 

@@ -180,6 +180,17 @@ ALGORITHMS = {
             solves="l1",
         ),
         Algorithm(
+            "rda",
+            "rda:Rda",
+            "regularized dual averaging: weights from the sum of all gradients, sparser than by gradient descent",
+            "w_i <- -sign(G_i) eta_t t max(|G_i| / t - l1, 0), G = sum of g",
+            ("l1", "nonzeros"),
+            "Xiao 2010; Duchi, Hazan, Singer 2011, eq. 5",
+            instead={"radius": "its regularization strength is --l1"},
+            solves="l1",
+            merging=Merging(extra=("z", "added"), numbers={"t": ADDED}, adds=True),
+        ),
+        Algorithm(
             "l1-ball",
             "l1_ball:L1Ball",
             "gradient descent, projected onto the l1 ball after every example",
