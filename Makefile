@@ -15,7 +15,7 @@ DEMO := build/demo
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
-	@echo "make test         lint, then the tests, against the installed package (about 5 minutes)"
+	@echo "make test         lint, then the tests, against the installed package (about 9 minutes)"
 	@echo "make test-long    the tests that \`make test\` leaves out, to be run before a release (about 15 minutes): all"
 	@echo "                  combinations of parameters, most kills and signals, Dask, runs of ten million examples"
 	@echo "make lint         ruff and mypy"

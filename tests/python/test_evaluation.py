@@ -99,6 +99,7 @@ def test_contributions_add_up_to_the_scores(all_rows):
     "rows, labels, options, message",
     [
         (X, None, {}, "y is missing"),
+        ([], None, {}, "y is missing"),  # not standard input
         (X, Y[:5], {}, "different numbers of rows"),
         (X, Y, {"trheshold": 1}, "unexpected keyword argument 'trheshold'"),
         (X, Y, {"by": "b"}, "by b: a matrix has no columns with names"),

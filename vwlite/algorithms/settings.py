@@ -132,8 +132,8 @@ class Settings:
     l2: float = option(0.0, "--l2", group=LEARN, type=Number(0), help="l2 regularization strength.")
     gravity: str = option(
         "rate", "--gravity", group=LEARN, type=Choice(GRAVITIES, number="--l1"), for_some=True,
-        help="The learning rate at which l1 and l2 shrink weights. rate: that of the step; constant: always that of "
-             "the first example, so that models are sparser as the rate falls.",
+        help="The learning rate by which --l1 and --l2 are multiplied. rate: that of the example; constant: that of "
+             "the first example, which makes models sparser if the learning rate decays.",
     )
     period: int = option(
         1, "--period", group=LEARN, type=Whole(1), metavar="K", for_some=True,
@@ -183,8 +183,8 @@ class Settings:
     )
     smidas_p: float | None = option(
         None, "--smidas-p", group=LEARN, type=Number(2, 50), metavar="P", shown="2 ln d", for_some=True,
-        help="The p of the p-norm that links theta to weights. 2: as truncated-gradient. The larger, the fewer weights "
-             "matter.",
+        help="The p of the p-norm of the link function. 2: additive updates, as those of truncated-gradient; 2 ln d: "
+             "nearly multiplicative ones, for sparse solutions.",
     )
     features: int | None = option(
         None, "--features", group=LEARN, type=Whole(1, 1 << 32), metavar="N", shown="2^bits", for_some=True,

@@ -117,6 +117,6 @@ def _reader(stack: ExitStack, o: ReportOptions) -> Read:
 def _paths(X: Any) -> tuple[str, ...]:
     """Files of DATA."""
     paths = [X] if isinstance(X, str | os.PathLike) else X
-    if not isinstance(paths, Sequence) or not all(isinstance(path, str | os.PathLike) for path in paths):
+    if not isinstance(paths, Sequence) or not paths or not all(isinstance(p, str | os.PathLike) for p in paths):
         raise UsageError("y is missing: give the labels, or X as paths of data files")
     return tuple(map(os.fspath, paths))

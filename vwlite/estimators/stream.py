@@ -16,6 +16,7 @@ from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_finder
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
+from vwlite.training.auto.reading import AutoData
 from vwlite.training.auto.stream import packed, unpacked
 from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.progress import Progress
@@ -36,7 +37,7 @@ class OnePass:
         if {"oaa", "classes", "softmax"} & set(o.typed):
             raise UsageError(NOT_SEVERAL)
         job, progress = prepared(o, None, in_place=False), Progress(o)
-        self.trainer = AutoTrainer.of(o, job, RowSource(None, columns), progress)
+        self.trainer = AutoTrainer(o, job, AutoData(o, job, RowSource(None, columns), progress))
         self.data, self.names = self.trainer.data, self.trainer.names
         progress.begin(self.trainer)
         self.finder = make_finder(self.trainer.settings, self.names) if self.names is not None else None

@@ -287,6 +287,8 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
 
 def _check_solver(row: SolverRow, settings: Settings, strength: str) -> None:
     """UsageError for a problem that a solver does not take. strength: l1, radius, nonzeros, or none."""
+    if settings.box is not None and strength in ("radius", "nonzeros"):
+        raise UsageError(f"--box and {option_name(strength)} cannot be used together: --box is for --l1 and --l2")
     why = _takes(row, settings, strength)
     if why is not None:
         best = SOLVERS[best_solver(settings.loss, softmax=settings.softmax)]
@@ -320,8 +322,6 @@ def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
     for name in ("l2", "nonnegative", "box", "feature_weights"):
         if getattr(settings, name) and name not in row.takes:
             return f"does not take {option_name(name)}"
-    if settings.box is not None and strength in ("radius", "nonzeros"):
-        return f"does not take --box with {option_name(strength)}"
     return None
 
 

@@ -15,9 +15,11 @@ def trainer_of(o: TrainOptions, job: Job, source: Examples, listener: Listener) 
     if settings.algorithm != AUTO.name:
         return PassTrainer(o, job, source, listener)
     if settings.oaa is None:
+        from vwlite.training.auto.reading import AutoData
         from vwlite.training.auto.trainer import AutoTrainer
 
-        return AutoTrainer.of(o, job, source, listener)
+        return AutoTrainer(o, job, AutoData(o, job, source, listener))
     from vwlite.training.auto.class_trainer import ClassTrainer
+    from vwlite.training.auto.reading import ClassData
 
-    return ClassTrainer.of_classes(o, job, source, listener)
+    return ClassTrainer(o, job, ClassData(o, job, source, listener))

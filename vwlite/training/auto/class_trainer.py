@@ -20,7 +20,7 @@ from vwlite.training.auto.model import WeightScale, score_state_of
 from vwlite.training.auto.reading import ClassData
 from vwlite.training.auto.selection import RATES, Drawn, Selection
 from vwlite.training.auto.trainer import AutoTrainer
-from vwlite.training.trainer import Examples, Job, Listener
+from vwlite.training.trainer import Job
 
 
 class ClassTrainer(AutoTrainer):
@@ -34,10 +34,6 @@ class ClassTrainer(AutoTrainer):
                              "--passes 1 out, or use --algorithm gd")
         super().__init__(o, job, data)
         self.class_names, self._records = self.learner.class_names, int(self.learner.rule.records)
-
-    @staticmethod
-    def of_classes(o: TrainOptions, job: Job, source: Examples, listener: Listener) -> "ClassTrainer":
-        return ClassTrainer(o, job, ClassData(o, job, source, listener))
 
     @property
     def _lane_classes(self) -> int:

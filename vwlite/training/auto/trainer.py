@@ -57,7 +57,7 @@ from vwlite.training.auto.selection import (
     most_passes,
 )
 from vwlite.training.auto.stream import Stream
-from vwlite.training.trainer import Examples, Job, Listener, PassRow, Trainer
+from vwlite.training.trainer import Job, Listener, PassRow, Trainer
 from vwlite.training.verdict import count_of_passes, normalization
 
 if TYPE_CHECKING:
@@ -178,10 +178,6 @@ class AutoTrainer(DataTrainer):
         self._since_checkpoint = 0  # examples of passes over files
         self._pass_begun = (0, 0.0)  # for the live line: a pass, and when it began
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
-
-    @staticmethod
-    def of(o: TrainOptions, job: Job, source: Examples, listener: Listener) -> "AutoTrainer":
-        return AutoTrainer(o, job, AutoData(o, job, source, listener))
 
     def stop(self) -> None:
         super().stop()
