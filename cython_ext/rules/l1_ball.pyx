@@ -27,7 +27,7 @@ from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free
 
 from vwlite.core.base.active_set cimport (
-    ActiveSet, bound_of, free_active_set, push, queue_waiting, rank_below, reserve_waiting, wait,
+    WAITING, ActiveSet, bound_of, free_active_set, push, queue_waiting, rank_below, reserve_waiting, wait,
 )
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow
@@ -126,7 +126,7 @@ cdef class L1Ball(Limited):
     @property
     def slack(self):
         """Whether there are fewer weights than the limit, without any shrinkage."""
-        return self.active <= self.nonzeros and self.l1_norm() < 0.999 * self.radius
+        return Rule.count_nonzero(self) <= self.nonzeros and self.l1_norm() < 0.999 * self.radius
 
     def __dealloc__(self):
         free_active_set(&self.active_set)
@@ -280,11 +280,11 @@ cdef class L1Ball(Limited):
         self.count_weights(m, m.w)
         return {"u": m.w}
 
-    def count_weights(self, m, w):
-        """rho, and S of these weights, in whole units."""
+    def count_weights(self, m, w, counts=True):
+        """rho, of those that count, and S of these weights, in whole units."""
         import math
         import numpy as np
-        m.scalars["active"] = [int(n) for n in np.count_nonzero(m.free & (m.w != 0), axis=0)]
+        m.scalars["active"] = [int(n) for n in np.count_nonzero(m.free & (m.w != 0) & counts, axis=0)]
         counts = []
         for c, radius in enumerate(m.strengths("radius")):
             unit = math.ldexp(2.0**50, -math.frexp(radius)[1])
@@ -325,13 +325,17 @@ cdef class L1Ball(Limited):
         queue_waiting(&self.active_set)
         self.out_of_memory |= self.active_set.out_of_memory
 
+    cdef bint is_free(self, const Slot* s) noexcept nogil:
+        """Whether the weight is not part of the norm; then u is the weight."""
+        return s.mark == self.constant_mark
+
     cdef size_t count_active(self) noexcept nogil:
         cdef size_t n = 0
         cdef char* slot = NULL
         cdef Slot* s
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            n += s.u != 0 and s.mark != self.constant_mark
+            n += s.u != 0 and not self.is_free(s)
         return n
 
     cdef void rebuild(self) noexcept nogil:
@@ -346,7 +350,7 @@ cdef class L1Ball(Limited):
         self.count_of_units = 0
         while next_slot(self.table, &slot):
             s = <Slot*>slot
-            if s.u != 0 and s.mark != self.constant_mark:
+            if s.u != 0 and not self.is_free(s):
                 self.pay(s)
         self.shift = 0
         self.rebuild()
@@ -442,7 +446,8 @@ cdef class WeightedL1Ball(L1Ball):
     """P(w - eta_t g) onto sum of a_i |w_i| <= radius, |w_i| <= box
 
     a is 1 unless `set_weights` says otherwise. In v = w / a, all features shrink by one common amount, as in the l1
-    ball: w = sign(u) a (|u| - Theta), S = sum of a^2 |u|, rho = sum of a^2. rho is an integer too.
+    ball: w = sign(u) a (|u| - Theta), S = sum of a^2 |u|, rho = sum of a^2. rho is an integer too. A feature with a = 0
+    is outside of the ball, as the intercept, but in the box.
 
     Only features of this example can be outside of the box, as the others only shrink. They are capped at first, and
     are not part of S. If that is not enough, the shift rises; when it takes more of a capped feature than the part
@@ -471,7 +476,7 @@ cdef class WeightedL1Ball(L1Ball):
         return (<const char*>&slot)[:sizeof(WeightedSlot)]
 
     def set_weights(self, const uint32_t[::1] keys, const double[::1] weights):
-        """Before learning: set the weights of these keys, each above 0. MemoryError."""
+        """Before learning: set the weights of these keys, each at least 0. MemoryError."""
         cdef Py_ssize_t i
         cdef char* slot
         for i in range(keys.shape[0]):
@@ -496,6 +501,16 @@ cdef class WeightedL1Ball(L1Ball):
             s = <WeightedSlot*>slot
             if s.u != 0 and s.mark != self.constant_mark:
                 self.squares += self.square(<Slot*>s)
+
+    cdef bint is_free(self, const Slot* s) noexcept nogil:
+        return s.mark == self.constant_mark or (<const WeightedSlot*>s).a == 0
+
+    cdef void rebuild(self) noexcept nogil:
+        cdef char* slot = NULL
+        L1Ball.rebuild(self)
+        while next_slot(self.table, &slot):
+            if (<WeightedSlot*>slot).a == 0:
+                (<WeightedSlot*>slot).rank = WAITING    # its entry is stale
 
     cdef inline double part(self, const Slot* s) noexcept nogil:
         """The contribution of a feature to S: a^2 |u|."""
@@ -527,11 +542,14 @@ cdef class WeightedL1Ball(L1Ball):
 
     def state_of(self, m):
         """u = w / a, without a shift."""
-        self.count_weights(m, m.w * m.extra)
-        return {"u": m.w / m.extra, "a": m.extra}
+        import numpy as np
+        self.count_weights(m, m.w * m.extra, m.extra != 0)
+        return {"u": np.divide(m.w, m.extra, out=m.w.copy(), where=m.extra != 0), "a": m.extra}
 
     cdef inline double now_weighted(self, const WeightedSlot* s) noexcept nogil:
         cdef double size = s.a * (fabs(s.u) - self.shift)
+        if s.a == 0:
+            return s.u
         return copysign(min(max(size, 0.0), self.box), s.u)
 
     cdef double predict(self, const Example* e) noexcept nogil:
@@ -551,7 +569,7 @@ cdef class WeightedL1Ball(L1Ball):
         cdef const float* x = part.x
         cdef WeightedSlot** slots = <WeightedSlot**>part.slots
         for i in range(part.size):
-            if slots[i].mark == self.constant_mark:
+            if slots[i].mark == self.constant_mark or slots[i].a == 0:
                 slots[i].u += step * x[i]
             else:
                 self.change_weighted(slots[i], step * x[i])
@@ -569,7 +587,9 @@ cdef class WeightedL1Ball(L1Ball):
             for i in range(part.size):
                 if slots[i].mark == self.constant_mark:
                     continue
-                if self.nonnegative and slots[i].u < 0:
+                if slots[i].a == 0:
+                    slots[i].u = min(max(slots[i].u, 0 if self.nonnegative else -self.box), self.box)
+                elif self.nonnegative and slots[i].u < 0:
                     self.drop_weighted(<Slot*>slots[i])
                 elif fabs(slots[i].u) > self.cap(slots[i]):
                     self.capped[self.capped_size] = Capped(slots[i], fabs(slots[i].u))
@@ -671,6 +691,6 @@ cdef class WeightedL1Ball(L1Ball):
         super().load(scalars, slots)
         while next_slot(self.table, &slot):
             s = <WeightedSlot*>slot
-            if s.mark != 0 and not 0 < s.a < INFINITY:
-                raise ValueError("the weight of a feature is not above 0")
+            if s.mark != 0 and not 0 <= s.a < INFINITY:
+                raise ValueError("the weight of a feature is not a number of at least 0")
         self.count_squares()

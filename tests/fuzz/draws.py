@@ -256,7 +256,8 @@ def setup(rng: Random, *, rare: float = 0, in_parts: bool = False) -> Setup:
         if each == "feature_weights":
             if rng.random() < 0.2:
                 options += ["--feature-weights", "weights"]
-                found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"x" if rng.random() < rare * 0.2 else b"")
+                found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\nx2 0\n"
+                found.more["weights"] += b"x" if rng.random() < rare * 0.2 else b""
         elif each in a.required or rng.random() < (0.1 if each in ("average", "nonzeros") else 0.4):
             if each == "features":
                 options += ["--features", str(rng.choice([1000, 2**32, 20]))]

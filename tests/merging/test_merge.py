@@ -457,7 +457,7 @@ def test_models_without_features(vwlite, shards):
 
 def test_weights_of_features_must_be_the_same(vwlite, shards):
     for name, weight in {"light": 0.5, "heavy": 2}.items():
-        open(name, "w").write(f"a {weight}\nzebra 3\n")
+        open(name, "w").write(f"a {weight}\nb 0\nzebra 3\n")
     options = ("--loss", "logistic", "--algorithm", "l1-ball", "--radius", 3, "--feature-weights")
     for data, model, weights in (("a", "a.m", "light"), ("b", "b.m", "light"), ("c", "c.m", "heavy")):
         vwlite("train", "--quiet", data, *options, weights, "-m", model)
@@ -466,7 +466,7 @@ def test_weights_of_features_must_be_the_same(vwlite, shards):
     vwlite("merge", "a.m", "b.m", "-o", "m", "--quiet", "--holdout", "held")
     model = read_model("m")
     a = model.state["a"]
-    assert {0.5, 3.0} < set(a)
+    assert {0.0, 0.5, 3.0} < set(a)
     keys = list(model.keys)
     norm = sum(abs(w) * x for k, w, x in zip(keys, model.weights, a, strict=True) if k != 11650396)
     assert norm <= 3 * (1 + 1e-12)

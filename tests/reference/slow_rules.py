@@ -61,8 +61,13 @@ def project_weighted(v, z, a, b):
     """The nearest point w to v with sum a_i |w_i| <= z, |w_i| <= b: sign(v) min(b, max(|v| - theta a, 0)).
 
     theta is found by its pieces: sum a_i |w_i| is linear in theta between the points where a weight reaches 0 or b.
+    Coordinates with a_i = 0 are not in the sum.
     """
-    v = np.asarray(v, float)
+    v, a = np.asarray(v, float), np.broadcast_to(np.asarray(a, float), np.shape(v))
+    if (a == 0).any():
+        w = np.clip(v, -b, b)
+        w[a > 0] = project_weighted(v[a > 0], z, a[a > 0], b)
+        return w
 
     def at(theta):
         return np.minimum(b, np.maximum(np.abs(v) - theta * a, 0))

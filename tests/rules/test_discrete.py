@@ -136,7 +136,7 @@ def draw(name: str, seed: int) -> Case:
         options |= {"oaa": 3, "softmax": choice((True, False))}
     if algorithm.all_keys:
         options["features"] = max(len(keys) - (case.constant is not None) + choice((0, 0, 1, 5)), 1)
-    a = {key: choice((0.1, 0.5, 1.0, 2.0)) for key in keys} if "feature_weights" in options else {}
+    a = {key: choice((0.0, 0.1, 0.5, 1.0, 2.0)) for key in keys} if "feature_weights" in options else {}
     settings = replace(case.settings, **options)
     labels = (1.0, 2.0, 3.0) if settings.oaa else LABELS[TABLE[settings.loss].labels]
     return Case(settings, options, a, list(lines(chance, labels, count)), keys)
@@ -201,7 +201,7 @@ def assert_inside(name: str, case: Case, rule: Rule, weights: np.ndarray, label:
         return
     if kind_of(name) in BALLS:
         assert abs(rule.norm - norm) <= off, label
-        assert rule.active == np.count_nonzero(w[penalized]), label
+        assert rule.active == np.count_nonzero(w[penalized & (a > 0)]), label
     if kind_of(name) == "simplex":
         assert rule.touched == rule.active + rule.zeros, label
 

@@ -117,7 +117,7 @@ def stay_in_the_ball(name: str, radius: float, rate: float) -> int:
     rule = kind(Hinge(), radius=radius, rate=rate, power_t=0.0, **({"box": box} if "box" in name else {}))
     a = np.ones(FEATURES)
     if "weights" in name:
-        a = np.random.default_rng(2).choice([0.1, 0.5, 1.0, 3.0, 50.0], FEATURES)
+        a = np.random.default_rng(2).choice([0.0, 0.1, 0.5, 1.0, 3.0, 50.0], FEATURES)
         rule.set_weights(KEYS, a)
     learner, norm = learner_over(rule, Hinge()), norm_of(rule, a)
     outside = box_of(rule, box) if "box" in name else lambda: 0.0

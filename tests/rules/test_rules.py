@@ -597,7 +597,7 @@ def test_l1_ball_without_negative_weights(loss, schedule, radius):
     assert weights.sum() <= radius * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("constants", [{"a": 0.5}, {"a": 1.0, "box": 0.03}])
+@pytest.mark.parametrize("constants", [{"a": 0.5}, {"a": 1.0, "box": 0.03}, {"a": 0.0}, {"a": 0.0, "box": 0.03}])
 def test_weighted_l1_ball_without_negative_weights(constants):
     """The nearest point of the whole ball to what is left when weights below zero are zero."""
     a, box = constants["a"], constants.get("box", inf)
@@ -640,7 +640,7 @@ def test_l1_ball_with_weights_and_box(loss, schedule, radius, weighted, box):
     expander = Expander(bits=BITS)
     constant = expander.constant_key
     a = np.exp(rng.uniform(-2, 2, size)).round(4) if weighted else np.ones(size)
-    a[::5] = 1
+    a[::5], a[1::5] = 1, 0 if weighted else 1
     compiled = WeightedL1Ball(compiled_loss, constant_key=constant, **options)
     compiled.set_weights(np.arange(size, dtype=np.uint32), a)
     reference = slow_rules.WeightedL1Ball(plain_loss, size, constant_key=constant, a=a, **options)
@@ -655,7 +655,8 @@ def test_l1_ball_with_weights_and_box(loss, schedule, radius, weighted, box):
         np.testing.assert_allclose(ours, reference.weights, rtol=1e-10, atol=1e-10 * np.abs(reference.weights).max())
         assert (a * np.abs(ours))[penalized].sum() <= radius * (1 + 1e-9)
         assert np.abs(ours[penalized]).max() <= (box or inf)
-        assert compiled.count_nonzero() == compiled.active == np.count_nonzero(reference.weights[penalized])
+        assert compiled.count_nonzero() == np.count_nonzero(reference.weights[penalized])
+        assert compiled.active == np.count_nonzero(reference.weights[penalized & (a > 0)])
     assert compiled.norm == pytest.approx((a * np.abs(ours))[penalized].sum(), rel=1e-9)
 
 
@@ -1400,7 +1401,7 @@ def test_projection_is_not_farther_than_any_other_point_of_the_ball():
 def test_weighted_projection_is_not_farther_than_any_other_point():
     rng = np.random.default_rng(62)
     for _ in range(300):
-        v, a = rng.normal(0, 2, 5), np.exp(rng.normal(0, 1, 5))
+        v, a = rng.normal(0, 2, 5), np.exp(rng.normal(0, 1, 5)) * (rng.random(5) < 0.8)
         z, b = float(rng.choice([0.1, 1.0, 5.0])), float(rng.choice([0.05, 0.5, 2.0, inf]))
         w = slow_rules.project_weighted(v, z, a, b)
         assert (a * np.abs(w)).sum() <= z * (1 + 1e-12)

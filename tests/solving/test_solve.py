@@ -720,12 +720,14 @@ def test_options_that_are_wrong(vwlite, at, options, words):
         ("1 |a x\n", "-i d", 65, "d: not a model of vwlite: it is text"),
         ("1 |a x\n", "-i nothing", 66, "nothing: No such file"),
         ("1 |a x\n", "--feature-weights nothing", 66, "nothing: No such file"),
+        ("1 |a x\n", "--feature-weights zero", 65, "zero:1: a feature of weight 0 has no penalty"),
         ("1 |a x\n", "-m nowhere/m", 73, "nowhere"),
     ],
 )
 def test_data_that_are_wrong(vwlite, at, data, options, code, words):
     if data is not None:
         Path("d").write_text(data)
+    Path("zero").write_text("a^x 0\n")
     Path("m").write_bytes(b"old")
     more = [] if "-m" in options else ["-m", "m"]
     said = vwlite("solve", "d", "--l1", 0.1, *options.split(), *more, code=code).err

@@ -193,7 +193,7 @@ class Settings:
     feature_weights: bool = option(
         False, "--feature-weights", group=LEARN, type=PATH, metavar="FILE", shown="1", for_some=True,
         reads="the file of --feature-weights", help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each "
-                                                    "|weight| counts with its factor in the sum.",
+                                                    "|weight| counts with its factor in the sum; 0: not at all.",
     )
     box: float | None = option(
         None, "--box", group=LEARN, type=POSITIVE, shown="no limit", for_some=True, help="Limit of each |weight|."

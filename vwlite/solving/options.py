@@ -177,7 +177,8 @@ _RADIUS = replace(SPECS["radius"], group=PROBLEM, help="Limit of the sum of |wei
 _L2 = replace(SPECS["l2"], group=PROBLEM, vw=(), help="l2 regularization strength. Adds l2/2 (sum of squared weights).")
 _WEIGHTS = replace(
     SPECS["feature_weights"], group=PROBLEM, for_some=False,
-    help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the sum.",
+    help="File of penalty factors: lines of NAMESPACE^NAME WEIGHT. Each |weight| counts with its factor in the sum. "
+         "None may be 0.",
 )
 
 _own = {spec.name: spec for spec in specs_of(SolveOptions)}

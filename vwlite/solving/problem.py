@@ -41,6 +41,10 @@ ENTRY = 8  # bytes of a feature of an example, in rows and in columns
 LEAST_OF_ENTRIES = 1 << 20  # bytes that rows and columns in files have to share
 CERTAIN = 1e-12  # a gap or a bound smaller than this part of the objective is rounding
 SMALL = 1e-6  # and a gap smaller than this part is not worth a warning
+NO_ZEROS = (
+    "a feature of weight 0 has no penalty, without which there is no lower bound: use a weight of at least 0.001, or "
+    "vwlite train --algorithm l1-ball"
+)
 INSIDE = 1e-9  # by this part of it, a sum of |weights| may be above the radius
 
 Numbers = tuple["array[float]", float]  # the weights of the columns, and the intercept
@@ -253,7 +257,9 @@ class Examples:
             )
 
     def _read_shares(self, path: str) -> "array[float]":
-        keys, weights = read_feature_weights(path, bits=self.settings.bits, hash_all=self.settings.hash == "all")
+        keys, weights = read_feature_weights(
+            path, bits=self.settings.bits, hash_all=self.settings.hash == "all", no_zeros=NO_ZEROS
+        )
         order = sorted(range(len(keys)), key=keys.__getitem__)
         self.share_keys = array("I", [keys[i] for i in order])
         self.share_weights = array("d", [weights[i] for i in order])
