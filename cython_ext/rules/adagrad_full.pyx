@@ -10,135 +10,55 @@ Without l1 these are w_t - eta_t S^-1 g and -eta_t S^-1 (sum of g). With l1 both
 ||w||_1, solved exactly by the feature-sign search of Lee, Battle, Raina, Ng (Efficient Sparse Coding Algorithms, NIPS
 2006).
 
-The matrices cover the features seen so far, in the order of appearance. The root is recomputed after every `root_every`
-gradients, and at once if the old root would make a step S^-1 g longer than 1, which is impossible with a new one
-(g g^T <= G). Otherwise a gradient outside of the range of the old G would be divided by delta alone.
+With a radius, w is the minimum over ||w||_2 <= radius, the intercept not counted: that with x ||w||^2 / 2 added, where x
+is the least multiplier that is enough. Without l1, it is the projection of these w in the norm of S.
 
-A step costs O(n^2) for n features, a root O(n^3): it is for few features, and raises an error if there are more.
+The root is recomputed after every `root_every` gradients, and at once if the old root would make a step S^-1 g longer
+than 1, which is impossible with a new one (g g^T <= G). Otherwise a gradient outside of the range of the old G would be
+divided by delta alone.
+
+A step costs O(n^2) for n features, a root O(n^3).
 """
 
-from libc.stdint cimport uint32_t
+from libc.math cimport INFINITY
 
-from vwlite.core.base.dense import add_outer_products, dot, eigenvectors, solve, times, times_transposed
-from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, learning_rate, next_chunk
-from vwlite.core.learn.table cimport next_slot
+from vwlite.core.base.dense import add_outer_products, dot, eigenvectors, solve, times_transposed
+from vwlite.core.learn.rule cimport Example, Outcome, learning_rate
+from vwlite.core.rules.full_matrix cimport FullMatrix
 
-cdef enum:
-    MOST = 4096
-    OVERSIZED = 1 << 20      # features of an example: above this, more than MOST of their gradients are not zero
+from vwlite.core.rules.full_matrix import import_numpy, product
 
-ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}     # and their dimensions
 np = None
 
 
-def import_numpy():
-    """Import on first use: the other rules start faster without it."""
-    global np
-    import numpy
-    np = numpy
-
-
-cdef struct Slot:
-    uint32_t mark
-    uint32_t place      # of the feature in the arrays, from 1; 0: no gradient so far
-
-
-cdef class AdagradFull(Rule):
+cdef class AdagradFull(FullMatrix):
     """Mirror descent or dual averaging in the norm of delta I + G^(1/2)"""
 
-    SLOT = [("mark", "<u4"), ("place", "<u4")]
-    SLOT_BYTES = sizeof(Slot)
     SCALARS = ["t", "shift", "age"]
-    MOST_FEATURES = MOST
+    ARRAYS = {"w": 1, "sums": 1, "G": 2, "basis": 2, "root": 1}
 
     cdef public double shift      # sum of l1
     cdef public size_t age        # gradients since the last computation of the root
-    cdef double l1, delta
+    cdef double l1, delta, radius
     cdef bint averages
     cdef size_t root_every
-    cdef size_t n                 # features with a place
-    cdef object penalized         # [n] 1, or 0 for the intercept
-    cdef object w, sums           # [n]
+    cdef object sums              # [n]
     cdef object G                 # [n, n]
     cdef object vectors, root     # [m, m], [m]: eigenvectors, a row each, and the roots of eigenvalues; m <= n
-    cdef double[::1] now          # w
 
-    def __init__(self, loss, *, update="cmd", double l1=0, double delta=1e-8, size_t root_every=1, **schedule):
-        import_numpy()
+    def __init__(self, loss, *, update="cmd", double l1=0, double delta=1e-8, size_t root_every=1,
+                 double radius=INFINITY, **schedule):
+        global np
+        np = import_numpy()
         super().__init__(loss, **schedule)
         self.averages = {"cmd": False, "rda": True}[update]
-        self.l1, self.delta, self.root_every = l1, delta, root_every
-        self.put({name: np.zeros((0,) * dimensions) for name, dimensions in ARRAYS.items()})
-        self.penalized = np.zeros(0)
+        self.l1, self.delta, self.root_every, self.radius = l1, delta, root_every, radius
 
-    cdef double predict(self, const Example* e) noexcept nogil:
-        cdef size_t i
-        cdef Slot** slots
-        cdef double sum = 0
-        cdef Example part = iterate(e)
-        while next_chunk(&part):
-            slots = <Slot**>part.slots
-            for i in range(part.size):
-                if slots[i].place:
-                    sum += self.now[slots[i].place - 1] * part.x[i]
-        return e.initial + sum
-
-    cdef double weight(self, const char* slot) noexcept nogil:
-        cdef uint32_t place = (<const Slot*>slot).place
-        return self.now[place - 1] if place else 0
-
-    cdef bint is_default(self, const char* slot) noexcept nogil:
-        return (<const Slot*>slot).place == 0
-
-    cdef void update(self, const Example* e, const Outcome* o) noexcept nogil:
-        cdef double eta
-        self.t += 1
+    cdef learn(self, const Example* e, const Outcome* o):
         self.shift += self.l1
-        eta = learning_rate(&self.schedule, self.t)
-        with gil:
-            try:
-                g = self.gradient(e, o.importance * o.dloss)
-                if not self.too_many and self.n:
-                    self.step(g, eta)
-            except MemoryError:
-                self.out_of_memory = True
-            except BaseException as fault:  # G is not finite, or a bug, which is printed: both end the run
-                self.w[:] = np.nan
-                if not isinstance(fault, ArithmeticError):
-                    raise
-
-    cdef gradient(self, const Example* e, double dloss):
-        """The gradient as a vector; new features get a place in it if their gradient is not zero."""
-        cdef size_t i
-        cdef Slot* s
-        cdef size_t before = self.n
-        cdef Example part = iterate(e)
-        sums = {}
-        while (dloss != 0 or e.chunks == NULL) and next_chunk(&part):
-            for i in range(part.size):
-                key = <size_t>part.slots[i]
-                sums[key] = sums.get(key, 0.0) + dloss * part.x[i]
-            if e.chunks != NULL and len(sums) > OVERSIZED:
-                self.too_many = True
-                return None
-        for key, x in sums.items():
-            s = <Slot*><size_t>key
-            if s.place == 0 and x != 0:
-                if self.n == MOST:
-                    self.too_many = True
-                    return None
-                self.n += 1
-                s.place = <uint32_t>self.n
-                self.penalized = np.append(self.penalized, 0.0 if s.mark == self.constant_mark else 1.0)
-        if self.n > before:
-            self.put({"w": np.append(self.w, np.zeros(self.n - before)),
-                      "sums": np.append(self.sums, np.zeros(self.n - before)),
-                      "G": np.pad(self.G, (0, self.n - before)), "basis": self.vectors.T, "root": self.root})
-        g = np.zeros(self.n)
-        for key, x in sums.items():
-            if (<Slot*><size_t>key).place:
-                g[(<Slot*><size_t>key).place - 1] = x
-        return g
+        g = self.vector(e, o.importance * o.dloss)
+        if g is not None and self.n:
+            self.step(g, learning_rate(&self.schedule, self.t))
 
     def step(self, g, double eta):
         """Learn from the gradient g."""
@@ -154,16 +74,45 @@ cdef class AdagradFull(Rule):
             if direction is None or dot(direction, direction) > 1 + 2e-9:
                 self.make_root()
                 direction = self.divided(g)
-        if self.averages:
-            if self.l1 == 0:
+        if self.l1 == 0:
+            if self.averages:
                 self.w[:] = -eta * self.divided(self.sums)
-            else:
-                self.w[:] = feature_sign(self.matrix(), -eta * self.sums, eta * self.shift * self.penalized, self.w)
-        elif self.l1 != 0:
-            S = self.matrix()
-            self.w[:] = feature_sign(S, product(S, self.w) - eta * g, eta * self.l1 * self.penalized, self.w)
-        elif moved:
-            self.w -= eta * direction
+            elif moved:
+                self.w -= eta * direction
+            self.project()
+            return
+        S = self.matrix()
+        if self.averages:
+            b, c = -eta * self.sums, eta * self.shift * self.penalized
+        else:
+            b, c = product(S, self.w) - eta * g, eta * self.l1 * self.penalized
+        damped = lambda x: feature_sign(S + np.diag(x * self.penalized), b, c, self.w)
+        self.w[:] = in_ball(damped, self.penalized, self.radius)
+
+    def project(self):
+        """Replace w = v by the nearest point of the ball in the norm of S: (S + x D) w = S v, D = diag(penalized).
+
+        In the basis of S, with its eigenvalues s, r = s / (s + x), and q the direction of the intercept: w = b q + r (v -
+        b q), b = <q r, v> / <q r, q>.
+        """
+        cdef size_t m = self.root.size
+        if not norm_of(self.w, self.penalized) > self.radius:
+            return
+        s = np.append(self.delta + self.root, np.full(self.n - m, self.delta))
+        v, q = (np.append(product(self.vectors, x[:m]), x[m:]) for x in (self.w, 1 - self.penalized))
+
+        def damped(x):
+            r = s / (s + x)
+            b = dot(q * r, v) / dot(q * r, q) if q.any() else 0.0
+            parts, out = b * q + r * (v - b * q), np.empty(m)
+            times_transposed(self.vectors, parts[:m], out)
+            return np.append(out, parts[m:])
+
+        self.w[:] = in_ball(damped, self.penalized, self.radius)
+
+    def radius_changed(self):
+        """Continue from a loaded state with another radius."""
+        self.project()
 
     cdef make_root(self):
         self.vectors, values = self.G.copy(), np.empty(self.n)
@@ -191,42 +140,59 @@ cdef class AdagradFull(Rule):
 
     # --- state -------------------------------------------------------------------------------
 
+    cdef arrays(self):
+        return {"w": self.w, "sums": self.sums, "G": self.G, "basis": self.vectors.T, "root": self.root}
+
     cdef put(self, arrays):
-        self.w, self.sums, self.G, basis, self.root = (arrays[name] for name in ARRAYS)
+        FullMatrix.put(self, arrays)
+        self.sums, self.G, basis, self.root = (arrays[name] for name in list(self.ARRAYS)[1:])
         self.vectors = np.ascontiguousarray(basis.T)
-        self.now = self.w
+        n, m = self.w.size, self.root.size
+        if self.sums.size != n or self.G.shape != (n, n) or basis.shape != (m, m) or m > n:
+            raise ValueError("the arrays do not fit")
 
-    def scalars(self):
-        own = {"w": self.w, "sums": self.sums, "G": self.G, "basis": self.vectors.T, "root": self.root}
-        return super().scalars() | {name: memoryview(array.flatten()) for name, array in own.items()}
-
-    def load(self, scalars, slots):
-        cdef char* slot = NULL
-        cdef Slot* s
-        flat = {name: np.array(scalars[name], np.float64) for name in ARRAYS}
-        size, m = flat["w"].size, flat["root"].size
-        if m > size:
-            raise ValueError("the root is larger than the matrix")
-        super().load(scalars, slots)
-        shapes = {"w": (size,), "sums": (size,), "G": (size, size), "basis": (m, m), "root": (m,)}
-        self.put({name: flat[name].reshape(shape) for name, shape in shapes.items()})
-        self.n = size
-        self.penalized = np.full(size, np.nan)
-        while next_slot(self.table, &slot):
-            s = <Slot*>slot
-            if s.place:
-                if s.place > self.n:
-                    raise ValueError("a feature is not in the arrays")
-                self.penalized[s.place - 1] = 0.0 if s.mark == self.constant_mark else 1.0
-        if np.isnan(self.penalized).any():
-            raise ValueError("the arrays have more features than there are")
+    cdef grow(self, size_t more):
+        new = np.zeros(more)
+        self.put(self.arrays() | {
+            "w": np.append(self.w, new), "sums": np.append(self.sums, new), "G": np.pad(self.G, (0, more))
+        })
 
 
-def product(A, x):
-    """A x"""
-    out = np.empty(len(A))
-    times(A, x, out)
-    return out
+def norm_of(w, penalized):
+    """||w||_2 of what is penalized"""
+    return np.sqrt(dot(w * penalized, w * penalized))
+
+
+def in_ball(minimum, penalized, double radius):
+    """minimum(x) of the least x >= 0 for which its norm, which falls, is at most the radius.
+
+    By the secant of 1 / norm, which is nearly linear, and now and then by halving.
+    """
+    cdef double low = 0, high = 1, x, share, size, at_low, at_high
+    w = minimum(0.0)
+    size = at_low = norm_of(w, penalized)
+    if not size > radius:
+        return w
+    while size > radius and high < INFINITY:
+        w = minimum(high)
+        size = norm_of(w, penalized)
+        if size > radius:
+            low, at_low, high = high, size, 8 * high
+    at_high = size
+    for i in range(200):
+        if not at_high < radius * (1 - 1e-13):
+            break
+        share = (1 / radius - 1 / at_low) / (1 / at_high - 1 / at_low) if i % 3 < 2 and at_high > 0 else 0.5
+        x = low + share * (high - low)
+        if not low < x < high:
+            break
+        new = minimum(x)
+        size = norm_of(new, penalized)
+        if size > radius:
+            low, at_low = x, size
+        else:
+            high, at_high, w = x, size, new
+    return w
 
 
 def feature_sign(S, b, c, w):
@@ -236,7 +202,8 @@ def feature_sign(S, b, c, w):
     change, it moves to the best point on the way; otherwise it adds the weight whose gradient most violates
     the optimality condition of a zero. The objective decreases every time, so no set of signs occurs twice.
     """
-    import_numpy()
+    global np
+    np = import_numpy()
     w = w.copy()
     signs = np.sign(w)
     used = (w != 0) | (c == 0)

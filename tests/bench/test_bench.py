@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from algorithm_options import FULL
 from benches import FOLDER, HAS_PICTURES, NO_PICTURE, cells_of, libsvm_lines, load, start, write_gz
 
 from vwlite.algorithms.table import ALGORITHMS
@@ -71,7 +72,7 @@ def test_the_quick_benchmark_of_dimensions_fills_its_table(tmp_path: Path) -> No
     table = cells_of(done.stdout)
     assert {len(cells) for cells in table} == {7}
     named = [cells[0].strip(" `") for cells in table if cells[0].startswith(" `") and "--" not in cells[0]]
-    assert named == [name for name in ALGORITHMS if name != "adagrad-full"] * 2
+    assert named == [name for name in ALGORITHMS if name not in FULL] * 2
     used = [int(n.replace(",", "")) for n in re.search(r"in use: ([0-9, ]+)\.", done.stdout)[1].split(", ")]
     assert used == sorted(used) and used[-1] == 500  # all of them different
 
@@ -201,7 +202,7 @@ def test_the_quick_comparison_has_every_algorithm(tmp_path: Path, only: list[str
     found = json.loads((tmp_path / "compare.json").read_text())["sets"]
     assert set(found) == {"tumours"} if only else {"documents", "tumours"} <= set(found)
     if not only:  # documents have too many features for a matrix
-        assert set(found["documents"]["algorithms"]) == set(ALGORITHMS) - {"adagrad-full"}
+        assert set(found["documents"]["algorithms"]) == set(ALGORITHMS) - {*FULL}
     assert set(found["tumours"]["algorithms"]) == set(ALGORITHMS)
     for name, results in found.items():
         rows, weights = results["algorithms"], results["features"] * (results["classes"] if name == "digits" else 1)

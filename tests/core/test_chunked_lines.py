@@ -37,13 +37,13 @@ MORE = [
 LONG = pytest.mark.long
 CASES = [  # of three losses of a rule two are `long`
     pytest.param(
-        rule, [*words(OPTIONS[rule]), *(["-b", "6"] if rule == FULL else []), "--loss", loss],
+        rule, [*words(OPTIONS[rule]), *(["-b", "6"] if rule in FULL else []), "--loss", loss],
         marks=() if (i - j) % 3 == 0 or not j else LONG,
     )
     for i, rule in enumerate(ALGORITHMS)
     for j, loss in enumerate(ALGORITHMS[rule].losses)
 ] + [(rule, [*options, "--loss", "logistic"]) for rule, options in MORE]
-SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and name != FULL]
+SLOPES_ONLY = [name for name, a in ALGORITHMS.items() if not a.needs_loss and name not in FULL]
 
 
 def in_pieces(monkeypatch, most: int, piece: int) -> None:

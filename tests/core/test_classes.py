@@ -6,7 +6,7 @@ from math import isnan, nan
 import numpy as np
 import pytest
 import slow_rules
-from algorithm_options import OPTIONS
+from algorithm_options import FULL, OPTIONS
 from batches import Line, batch_of
 from streams import CONSTANT, random_stream
 
@@ -64,7 +64,7 @@ def weights_of(rule):
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize(("rule", "average"), [*((r, False) for r in ALGORITHMS), *((r, True) for r in AVERAGED)])
 def test_one_against_all_is_a_run_of_two_labels_for_each_class(rule, loss, average):
-    lines, passes = (60, 1) if rule == "adagrad-full" else (500, 2)
+    lines, passes = (60, 1) if rule in FULL else (500, 2)
     stream = stream_of(1, lines)
     together = learner_of(rule, loss, average=average)
     go(together, stream, passes)
@@ -107,7 +107,7 @@ def two_labels(label, k):
     ],
 )
 def test_continuing_is_as_if_it_had_never_stopped(rule, softmax, average):
-    lines = 60 if rule == "adagrad-full" else 300
+    lines = 60 if rule in FULL else 300
     stream = stream_of(2, lines)
     options = {"softmax": softmax, "average": average}
     whole, first, second = (learner_of(rule, holdout_period=0, **options) for _ in range(3))

@@ -279,6 +279,7 @@ def _outside(command: Command) -> str:
     for c in range(k):
         weights = [model.weights[i * k + c] for i in features]
         norm = math.fsum(abs(w) * costs[i * k + c] for i, w in zip(features, weights, strict=True))
+        norm = math.hypot(*weights) if model.algorithm == "adagrad-full" else norm
         if model.algorithm in ("simplex", "eg"):
             unseen = model.rule.get("unseen", 0.0)
             others = (o["features"] or (1 << o["bits"]) - o["constant"]) - len(features)
@@ -288,7 +289,7 @@ def _outside(command: Command) -> str:
             if min(weights, default=0) < 0:
                 return f"{model.algorithm}: a weight is negative"
         elif o["radius"] and not o["nonzeros"] and not norm <= o["radius"] * (1 + 1e-9):
-            return f"{model.algorithm}: the sum of |weights| is {norm!r}, above {o['radius']!r}"
+            return f"{model.algorithm}: the norm of the weights is {norm!r}, above {o['radius']!r}"
     return ""
 
 

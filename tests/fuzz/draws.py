@@ -201,6 +201,7 @@ SHAPING = [p for p in PARAMETERS.values() if getattr(p, "group", "") in ("Featur
 FEATURES = (
     "bits", "hash", "no_constant", "quadratic", "cubic", "interactions", "keep", "ignore", "ignore_linear", "normalize",
 )
+FULL = {"adagrad-full", "arow-full"}  # of a matrix of features
 NAMED = ["red", "green", "blue", "\u00e9", "1", "-1"]
 
 
@@ -266,7 +267,7 @@ def setup(rng: Random, *, rare: float = 0, in_parts: bool = False) -> Setup:
     for each in a.schedule:
         if rng.random() < 0.3:
             options += option(rng, PARAMETERS[each], rare)
-    crossing = ("quadratic", "cubic", "interactions") if a.name == "adagrad-full" else ()  # which takes their cube
+    crossing = ("quadratic", "cubic", "interactions") if a.name in FULL else ()  # which takes their cube
     for each in (name for name in FEATURES if name not in crossing + without):
         if rng.random() < 0.1:
             options += option(rng, PARAMETERS[each], rare)
@@ -321,7 +322,7 @@ def commands(rng: Random) -> Case:
     if rng.random() < 0.05:
         s.labels = ["1", "-1", "red", "nan", "1e300"]
     count, format = rng.choice([1, 5, 40, 200]), rng.choice(["vw", "vw", "vw", "libsvm"])
-    if "adagrad-full" in s.options:
+    if FULL & {*s.options}:
         count = min(count, 20)
     packed = rng.choice([gzip.compress, bz2.compress, lzma.compress]) if rng.random() < 0.1 else None
     how: dict[str, Any] = {"format": format, "rare": rare * 0.2, "bad": bad, "dense": "center" in s.options}
@@ -358,7 +359,7 @@ def continued(rng: Random) -> Case:
     """Learning in parts gives the model and the predictions of learning at once."""
     rare = rng.choice([0.0, 0.1, -1.0])
     s = setup(rng, rare=max(rare, 0), in_parts=True)
-    most = 6 if "adagrad-full" in s.options else 100
+    most = 6 if FULL & {*s.options} else 100
     parts = [data(rng, s.labels, rng.choice([1, 3, most]), rare=rare * 0.2) for _ in range(rng.choice([2, 2, 3]))]
     files = {f"part{i}": part for i, part in enumerate(parts)}
     names, output = list(files), ["-m", "model", "-p", "-", "--quiet"]
@@ -373,7 +374,7 @@ def equal(rng: Random) -> Case:
     """From a cache, a pipe or a compressed file, with any number of threads: the same."""
     rare = rng.choice([0.0, 0.1])
     s = setup(rng, rare=rare)
-    count = 6 if "adagrad-full" in s.options else rng.choice([3, 40, 300])  # whose steps take the cube of the features
+    count = 6 if FULL & {*s.options} else rng.choice([3, 40, 300])  # whose steps take the cube of the features
     content = data(rng, s.labels, count, rare=rare * 0.2, bad=rng.choice([0, 0, 0.05]), dense="center" in s.options)
     files = {"data": content, "data.gz": gzip.compress(content, mtime=0)} | s.more
     run = ["train", *s.options, "-m", "model", "--quiet", "--on-error", "skip", "-p", "-"]

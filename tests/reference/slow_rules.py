@@ -618,15 +618,15 @@ class AdagradFull(Reference):
     cmd: eta_t <g, w> + eta_t l1 ||w||_1 + (w - w_t)^T S (w - w_t) / 2
     rda: eta_t <sum of g, w> + eta_t t l1 ||w||_1 + w^T S w / 2
 
-    with S = delta I + G^(1/2), G = sum of g g^T. The root is recomputed after `root_every` gradients, and when S^-1 g
-    would be longer than 1.
+    with S = delta I + G^(1/2), G = sum of g g^T, over ||w||_2 <= radius. The root is recomputed after `root_every`
+    gradients, and when S^-1 g would be longer than 1.
     """
 
-    def __init__(self, loss, size, *, update="cmd", l1=0.0, delta=1e-8, root_every=1, **schedule):
+    def __init__(self, loss, size, *, update="cmd", l1=0.0, delta=1e-8, root_every=1, radius=inf, **schedule):
         super().__init__(loss, size, **schedule)
-        self.update, self.l1, self.delta, self.root_every = update, l1, delta, root_every
+        self.update, self.l1, self.delta, self.root_every, self.radius = update, l1, delta, root_every, radius
         self.sums, self.G, self.S = np.zeros(size), np.zeros((size, size)), delta * np.eye(size)
-        self.age = self.roots = 0
+        self.age = self.roots = self.projections = 0
 
     def step(self, g):
         self.sums += g
@@ -640,9 +640,29 @@ class AdagradFull(Reference):
             self.roots += 1
         c = self.eta() * self.l1 * self.penalized
         if self.update == "cmd":
-            self.weights = l1_quadratic(self.S, self.S @ self.weights - self.eta() * g, c)
+            self.weights = self.in_ball(self.S @ self.weights - self.eta() * g, c)
         else:
-            self.weights = l1_quadratic(self.S, -self.eta() * self.sums, self.t * c)
+            self.weights = self.in_ball(-self.eta() * self.sums, self.t * c)
+
+    def in_ball(self, b, c):
+        """The minimum over the ball: with x ||w||^2 / 2 added, for the least x that is enough, found by halving."""
+
+        def at(x):
+            return l1_quadratic(self.S + x * np.diag(self.penalized), b, c)
+
+        def is_out(w):
+            return np.linalg.norm(w[self.penalized]) > self.radius
+
+        low, high = 0.0, 1.0
+        if not is_out(w := at(0.0)):
+            return w
+        self.projections += 1
+        while is_out(at(high)):
+            low, high = high, 4 * high
+        while high - low > 1e-14 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_out(at(middle)) else (low, middle)
+        return at(high)
 
 
 def dense(keys: Keys, values: Values, size: int):

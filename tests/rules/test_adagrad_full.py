@@ -1,4 +1,4 @@
-"""AdaGrad with the full matrix: against its eager reference, and what the battery asks of the other rules."""
+"""AdaGrad and AROW with the full matrix: against their eager references, and what the battery asks of other rules."""
 
 import os
 import subprocess
@@ -27,6 +27,8 @@ OPTIONS = {
     "old roots": {"delta": 0.3, "root_every": 7},
     "old roots and l1": {"delta": 0.3, "root_every": 20, "l1": 0.02},
     "falling rate": {"delta": 0.1, "l1": 0.01, "power_t": 0.5, "rate": 1.0},
+    "radius": {"delta": 0.01, "radius": 0.02},
+    "old roots and radius": {"delta": 0.3, "root_every": 7, "radius": 0.03},
 }
 
 
@@ -39,9 +41,9 @@ def weights_of(rule, size):
     return dense
 
 
-def learner_of(loss, *, bits=32, constant=True, **options):
+def learner_of(loss, *, bits=32, constant=True, kind=AdagradFull, **options):
     expander = Expander(bits=bits, constant=constant)
-    rule = AdagradFull(loss, constant_key=expander.constant_key, **({"power_t": 0.0} | options))
+    rule = kind(loss, constant_key=expander.constant_key, **({"power_t": 0.0} | options))
     return Learner(rule, loss, expander, raw_predictions=True)
 
 
@@ -71,12 +73,64 @@ def test_it_is_its_reference(loss, options, update, constant):
         walk.run(stream)
         ours = weights_of(learner.rule, 16)
         assert np.abs(reference.weights).max() > 1e-3
+        assert np.linalg.norm(ours[reference.penalized]) <= options.get("radius", inf) * (1 + 1e-15)
         # A root keeps half of the digits that a small eigenvalue has beside the largest; those of poisson differ most.
         tolerance = 1e-5 if loss == "poisson" else 1e-9
         largest = np.abs(reference.weights).max()
         np.testing.assert_allclose(ours, reference.weights, rtol=tolerance, atol=tolerance * largest)
         np.testing.assert_array_equal(ours == 0, np.abs(reference.weights) < 1e-11)  # rounding, for features never seen
     assert reference.roots < reference.t // 2 or options.get("root_every", 1) == 1
+    assert (reference.projections > 9) == ("radius" in options)
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("update", ["cmd", "rda"])
+def test_l1_in_the_ball(update, constant):
+    options = {"rate": 0.3, "power_t": 0.0, "update": update, "delta": 0.3, "l1": 0.02, "radius": 0.2, "root_every": 2}
+    learner = learner_of(Logistic(), bits=3, constant=constant, **options)
+    key = learner.expander.constant_key if constant else None
+    reference = slow_rules.AdagradFull(slow_rules.Logistic(), 8, constant_key=key, **options)
+    walk, on_sphere, zeros = Walk(reference, bits=3, constant=constant), 0, 0
+    for line in random_stream(37, 25, loss="logistic", keys=40, width=4, scales=False):
+        run(learner, [line])
+        walk.run([line])
+        ours = weights_of(learner.rule, 8)
+        np.testing.assert_allclose(ours, reference.weights, rtol=1e-8, atol=1e-9)
+        size = np.linalg.norm(ours[reference.penalized])
+        assert size <= 0.2 * (1 + 1e-15)
+        on_sphere += size > 0.2 * (1 - 1e-9)
+        zeros += (ours == 0).sum()
+    assert on_sphere > 10 and zeros > 10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_point_of_the_ball_is_nearer(seed):
+    """In the norm of S. The intercept is anywhere."""
+    rng = np.random.default_rng(seed)
+    delta = float(rng.choice([1e-8, 0.1, 10.0]))
+    learner = learner_of(Squared(), rate=1.0, delta=delta)
+    lines = [Line(float(rng.normal()), [(k, float(rng.normal())) for k in range(5)]) for _ in range(8)]
+    run(learner, lines)
+    before = learner.rule.scalars()
+    slots = np.frombuffer(bytes(learner.rule.slots()), np.dtype(AdagradFull.SLOT, align=True))
+    place = int(slots["place"][slots["mark"] == learner.expander.constant_key + 1][0]) - 1
+    others = np.arange(6) != place
+    v, basis, root = np.array(before["w"]), np.reshape(before["basis"], (6, 6)), np.array(before["root"])
+    S = delta * np.eye(6) + basis @ np.diag(root) @ basis.T
+    radius = 0.3 * np.linalg.norm(v[others])
+    smaller = learner_of(Squared(), rate=1.0, delta=delta, radius=radius)
+    smaller.rule.load(before, learner.rule.slots())
+    smaller.rule.radius_changed()
+    w = np.array(smaller.rule.scalars()["w"])
+    assert np.linalg.norm(w[others]) == pytest.approx(radius, rel=1e-9)
+
+    def far(points):
+        return np.einsum("ij,jk,ik->i", points - v, S, points - v)
+
+    other = w + rng.normal(0, 1, (2000, 6)) * 10.0 ** rng.uniform(-4, 0, (2000, 1))
+    sizes = np.linalg.norm(other[:, others], axis=1)
+    other[:, others] *= np.minimum(1, radius / sizes)[:, None]
+    assert (far(other) >= far(w[None])[0] * (1 - 1e-9)).all()
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
@@ -173,7 +227,7 @@ def test_on_the_command_line(vwlite, tmp_path, update):
     text = [f"{rng.choice([-1, 1])} |a x:{x:.3f} z:{z:.3f} w\n" for x, z in values]
     (tmp_path / "all").write_text("".join(text))
     command = ["train", "--quiet", "--algorithm", "adagrad-full", "--loss", "logistic", "--update", update]
-    command += ["--l1", "0.01", "--delta", "0.1", "--root-every", "5"]
+    command += ["--l1", "0.01", "--delta", "0.1", "--root-every", "5", "--radius", "0.05"]
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")
     (tmp_path / "part").write_text("".join(text[:33]))
     vwlite(*command, tmp_path / "part", "-m", tmp_path / "model")

@@ -53,7 +53,7 @@ FORMS = {
     **{f"{rule} with l2 limited": (rule, {"l2": 0.1, "nonzeros": 20}) for rule in ELASTIC if rule != "sgd"},
     **{f"{rule} with l2 in classes": (rule, {"l2": 0.1, "oaa": 3}) for rule in ELASTIC},
     **{f"{rule} with l2 softmax": (rule, {"l2": 0.1, "oaa": 3, "softmax": True}) for rule in ELASTIC},
-    **{f"{rule} in classes": (rule, {"oaa": 3}) for rule in ALGORITHMS if rule != FULL},
+    **{f"{rule} in classes": (rule, {"oaa": 3}) for rule in ALGORITHMS if rule not in FULL},
     **{rule: ("gd", {}) for rule in OF_VW},
     **{f"{rule} averaged in classes": (rule, {"average": True, "oaa": 3}) for rule in AVERAGED},
     **{f"{rule} normalized": (rule, {"normalize": how}) for rule, how in (("gd", "l2"), ("ftrl", "log"))},
@@ -105,7 +105,7 @@ def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None
 
 
 def stream_for(rule: str, loss: str, seed: int, lines: int = 400, keys: int = 300, **options) -> list[Line]:
-    if rule == FULL:
+    if rule in FULL:
         lines, keys = min(lines, 150), min(keys, 20)
     stream = random_stream(seed, lines, loss=loss, keys=keys, **({"scales": False} | options))
     if "oaa" in FORMS.get(rule, (rule, {}))[1]:
@@ -416,7 +416,7 @@ def test_wildcards_survive_a_restart(rule, loss):
     rng = np.random.default_rng(15)
     stream = []
     # A full matrix is over the pairs of features: of few.
-    for line in stream_for(rule, loss, 16, lines=150, width=2 if rule == FULL else 6):
+    for line in stream_for(rule, loss, 16, lines=150, width=2 if rule in FULL else 6):
         size = len(line.features)
         first = int(rng.integers(0, size + 1))
         letters = rng.choice(list(b"abcd"), 2, replace=False)

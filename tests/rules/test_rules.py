@@ -30,7 +30,7 @@ from vwlite.core.rules.smidas import Smidas
 from vwlite.core.rules.truncated_gradient import ElasticTruncatedGradient, TruncatedGradient
 
 pytestmark = pytest.mark.pairwise("rules")
-CLASSES = {name: rule_class(row.rule) for name, row in ALGORITHMS.items() if name != FULL}
+CLASSES = {name: rule_class(row.rule) for name, row in ALGORITHMS.items() if name not in FULL}
 RULES = {name: (kind, getattr(slow_rules, kind.__name__)) for name, kind in CLASSES.items()} | {
     f"{name} with l2": (rule_class(ALGORITHMS[name].forms["l2"]), getattr(slow_rules, kind.__name__))
     for name, kind in CLASSES.items()

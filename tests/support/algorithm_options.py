@@ -16,11 +16,12 @@ OWN: dict[str, dict[str, Any]] = {
     "truncated-gradient": {"threshold": 0.4},  # larger weights are not shrunk
     "eg": {"radius": 20.0},
     "eg-pm": {"radius": 20.0},
-    "adagrad-full": {"delta": 3.0, "root_every": 20},
+    "adagrad-full": {"delta": 3.0, "root_every": 20, "radius": 0.2},
     "ftrl": {"ftrl_alpha": 0.1, "l1": 0.3, "l2": 0.01},
 }
-FULL = "adagrad-full"  # a step costs the cube of the number of features: short streams of few features
-MANY = [name for name in ALGORITHMS if name != FULL]
+# Rules with a matrix: a step costs the square or the cube of the number of features. Short streams of few features.
+FULL = [name for name, row in ALGORITHMS.items() if rule_class(row.rule).MOST_FEATURES]
+MANY = [name for name in ALGORITHMS if name not in FULL]
 
 
 def taken(row: Algorithm, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -147,7 +147,7 @@ class Settings:
     radius: float | None = option(
         None, "--radius", group=LEARN, type=Number(1e-100, 1e100),
         help="Limit of the sum of |weights|. For l1-ball, adagrad-ball; for simplex, eg, eg-pm it is the sum itself. "
-             "Required, except by l1-ball with --nonzeros.",
+             "Required, except by l1-ball with --nonzeros. adagrad-full: limit of the root of the sum of squares.",
     )
     delta: float = option(
         1e-8, "--delta", group=LEARN, type=POSITIVE, for_some=True,

@@ -298,9 +298,11 @@ ALGORITHMS = {
             "adagrad_full:AdagradFull",
             "AdaGrad with the full matrix, for at most 4,096 features: descent (cmd) or averaging (rda)",
             "w <- argmin eta_t <g, w> + eta_t l1 ||w||_1 + ||w - w_t||_S^2 / 2, S = delta I + (sum of g g^T)^(1/2)",
-            ("update", "l1", "delta", "root_every"),
+            ("update", "l1", "delta", "root_every", "radius"),
             "Duchi, Hazan, Singer 2011, eq. 1, 5, 6",
             defaults=_CONSTANT_RATE,
+            meanings={"radius": "The largest root of the sum of squared weights."},
+            unset={"radius": "no limit"},
             solves="l1",
             merging=Merging(
                 refusal="the matrices of shards cannot be added: train on one machine, or use adagrad-rda"

@@ -156,7 +156,8 @@ def feed(
             most = learner.rule.MOST_FEATURES
             why = "the data have more features than --features: increase it, or leave it out"
             if most is not None:
-                why = f"more than {most} features, too many for a matrix: use --algorithm adagrad, or fewer --bits"
+                diagonal = settings.algorithm.removesuffix("-full")
+                why = f"more than {most} features, too many for a matrix: use --algorithm {diagonal}, or fewer --bits"
             raise DataError(f"{where}:1: {why}")
         else:
             paused(reason)

@@ -222,13 +222,13 @@ certify_options = takes(CertifyOptions, _CERTIFY)
 def own_strength(settings: Settings) -> tuple[str, float] | None:
     """The regularization strength of a model: l1 or radius, and its value.
 
-    None for algorithms without one, or with another problem: with a threshold that spares large weights, or with a
-    strength that was found during learning.
+    None for algorithms without one, or with another problem: with a threshold that spares large weights, in a ball of
+    l2, or with a strength that was found during learning.
     """
     name = algorithm_of(settings.algorithm).solves
     if settings.algorithm == SOLVED.name:
         name = name if settings.radius is None else "radius"
-    elif not name or settings.nonzeros or settings.threshold is not None:
+    elif not name or settings.nonzeros or settings.threshold is not None or (name == "l1" and settings.radius):
         return None
     return name, getattr(settings, name)
 
