@@ -103,6 +103,7 @@ OWN: dict[str, dict[str, Any]] = {
     "pa-i": {"rates": (1e-4, 1e-3, 0.01, 0.1, 1)},
     "pa-ii": {"rates": (1e-4, 1e-3, 0.01, 0.1, 1)},
     "arow": {"rate": "--arow-r", "rates": (0.1, 1, 10, 100, 1000)},
+    "arow-full": {"rate": "--arow-r", "rates": (0.1, 1, 10, 100, 1000), "most": 100},
     "ftrl": {"rates": (0.1, 0.3, 1, 3, 10), "beside": BETAS,
              "strengths": (0, 0.1, 0.3, 1, 3, 10, 30, 100, 300)},
     "smidas": {"rates": (1, 3, 10, 30)},
@@ -562,7 +563,7 @@ FAMILIES = {
     "projected": ("l1-ball", "adagrad-ball", "simplex"),
     "multiplicative, and between": ("eg", "eg-pm", "smidas"),
     "a rate for each feature": ("adagrad", "adagrad-rda", "adagrad-full", "ftrl"),
-    "margin": ("pa", "pa-i", "pa-ii", "arow"),
+    "margin": ("pa", "pa-i", "pa-ii", "arow", "arow-full"),
 }
 STYLES = (("#1f77b4", "o"), ("#d62728", "s"), ("#2ca02c", "^"), ("#9467bd", "D"), ("#ff7f0e", "v"))
 

@@ -725,6 +725,27 @@ class Arow(Reference):
         self.sigma = self.sigma - beta * (self.sigma * x) ** 2
 
 
+class ArowFull(Arow):
+    """beta = 1 / (x' Sigma x + r / h); w <- w + l beta y Sigma x; Sigma <- Sigma - beta Sigma x x' Sigma.
+
+    So the inverse of Sigma is I + sum of h x x' / r.
+    """
+
+    def __init__(self, loss, size, **options):
+        super().__init__(loss, size, **options)
+        self.precision = np.eye(size)
+
+    def learn(self, keys, values, p, y, importance=1.0):
+        self.t += 1
+        if y * p >= 1:
+            return
+        x = dense(keys, values, len(self.weights))
+        across = np.linalg.solve(self.precision, x)
+        beta = 1 / (x @ across + self.r / importance)
+        self.weights = self.weights + (1 - y * p) * beta * y * across
+        self.precision += importance / self.r * np.outer(x, x)
+
+
 class Ftrl(Reference):
     """sigma = (sqrt(n + g^2) - sqrt(n)) / alpha; z <- z + g - sigma w; n <- n + g^2;
 

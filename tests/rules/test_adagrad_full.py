@@ -15,8 +15,9 @@ from streams import Walk, random_stream
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner, Reason
-from vwlite.core.learn.losses import Logistic, Squared
+from vwlite.core.learn.losses import Hinge, Logistic, Squared
 from vwlite.core.rules.adagrad_full import AdagradFull, feature_sign
+from vwlite.core.rules.arow_full import ArowFull
 
 pytestmark = pytest.mark.pairwise
 MOST_FEATURES = AdagradFull.MOST_FEATURES
@@ -133,6 +134,33 @@ def test_no_point_of_the_ball_is_nearer(seed):
     assert (far(other) >= far(w[None])[0] * (1 - 1e-9)).all()
 
 
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("r", [0.1, 1.0, 30.0])
+def test_arow_full_is_its_reference(r, constant):
+    stream = random_stream(38, 150, loss="hinge", keys=40, width=6)
+    learner = learner_of(Hinge(), bits=4, constant=constant, kind=ArowFull, arow_r=r)
+    key = learner.expander.constant_key if constant else None
+    reference = slow_rules.ArowFull(slow_rules.Hinge(), 16, constant_key=key, arow_r=r)
+    walk = Walk(reference, bits=4, constant=constant)
+    for _ in range(2):
+        run(learner, stream)
+        walk.run(stream)
+        largest = np.abs(reference.weights).max()
+        np.testing.assert_allclose(weights_of(learner.rule, 16), reference.weights, rtol=1e-8, atol=1e-8 * largest)
+
+
+def test_arow_full_of_features_that_never_meet_is_arow():
+    """Without an intercept its matrix is diagonal then."""
+    rng = np.random.default_rng(39)
+    drawn = zip(rng.choice([-1.0, 1.0], 200), rng.integers(8, size=200), rng.choice([-0.5, 1.0, 3.0], 200), strict=True)
+    stream = [Line(float(y), [(int(key), float(x))]) for y, key, x in drawn]
+    learner = learner_of(Hinge(), constant=False, kind=ArowFull, arow_r=0.5)
+    run(learner, stream)
+    reference = slow_rules.Arow(slow_rules.Hinge(), 8, arow_r=0.5)
+    Walk(reference, bits=3, constant=False).run(stream)
+    np.testing.assert_allclose(weights_of(learner.rule, 8), reference.weights, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
 def test_the_threads_of_the_linear_algebra_library_change_nothing(tmp_path):
     """It was slower with two threads than with one, and gave other bytes."""
@@ -218,6 +246,14 @@ def test_more_features_than_it_can_take_are_refused():
     stream[-1].features.pop()
     assert learner.run(batch_of([*stream, Line(1.0, [(0, 1.0), (9990, 1.0)]), Line(1.0, [(9991, 1.0)])])) == 5
     assert learner.reason == Reason.TOO_MANY
+
+
+def test_which_algorithm_takes_more_features(vwlite, tmp_path):
+    (tmp_path / "wide").write_text("1 | " + " ".join(str(k) for k in range(MOST_FEATURES + 1)) + "\n")
+    for name in ("arow", "adagrad"):
+        loss = ["--loss", "hinge", "--algorithm", f"{name}-full"]
+        done = vwlite("train", "--quiet", *loss, tmp_path / "wide", "-m", tmp_path / "no", code=65)
+        assert f"too many for a matrix: use --algorithm {name}, or fewer --bits" in done.err
 
 
 @pytest.mark.parametrize("update", ["cmd", "rda"])

@@ -294,10 +294,11 @@ def test_softmax(vwlite, tmp_path, trained, algorithm):
 
 @pytest.mark.parametrize("algorithm", REFUSED)
 def test_what_has_no_merge_is_refused_by_name(vwlite, trained, tmp_path, algorithm):
-    shards = [trained(f"shard{k}", k, "--algorithm", algorithm, *LOGISTIC, count=40) for k in range(2)]
+    loss = ("--loss", usual_loss(algorithm))
+    shards = [trained(f"shard{k}", k, "--algorithm", algorithm, *loss, count=40) for k in range(2)]
     said = vwlite("merge", *shards, "-o", tmp_path / "merged", code=65).err
     assert f"models of {algorithm} cannot be merged: " in said
-    assert "use adagrad-rda" in said
+    assert f"use {'arow' if algorithm == 'arow-full' else 'adagrad-rda'}" in said
 
 
 def test_the_largest_weights_are_kept(vwlite, tmp_path, trained):

@@ -358,6 +358,19 @@ ALGORITHMS = {
             ),
         ),
         Algorithm(
+            "arow-full",
+            "arow_full:ArowFull",
+            "arow with the covariances of all weights, for at most 4,096 features",
+            "if l > 0: w <- w + l beta y Sigma x, Sigma <- Sigma - beta Sigma x x' Sigma, "
+            "beta = 1 / (x' Sigma x + r)",
+            ("arow_r",),
+            "Crammer, Kulesza, Dredze 2009, eq. 7, 8",
+            losses=("hinge",),
+            rate="",
+            needs_loss=True,
+            merging=Merging(refusal="the matrices of shards cannot be added: train on one machine, or use arow"),
+        ),
+        Algorithm(
             "ftrl",
             "ftrl:Ftrl",
             "FTRL-Proximal: sparse, with a learning rate for each feature",
