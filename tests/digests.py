@@ -34,22 +34,29 @@ LEARNED = {
     "sgd": ["--loss logistic", "--loss squared --power-t 0.4 -l 0.05", "--loss huber -l 0.05",
             "--loss logistic --average"],
     "truncated-gradient": ["--loss logistic --l1 0.01", "--loss logistic --nonzeros 9",
-                           "--loss logistic --l1 0.001 --l2 0.01"],
+                           "--loss logistic --l1 0.001 --l2 0.01", "--loss logistic --l1 0.01 --gravity constant"],
     "rounding": ["--loss logistic --threshold 0.05 --period 5"],
-    "l1-subgradient": ["--loss logistic --l1 0.01"],
-    "l1-ball": ["--loss logistic --radius 3", "--loss logistic --nonzeros 9", "--loss logistic --radius 3 --box 0.3"],
+    "l1-subgradient": ["--loss logistic --l1 0.01", "--loss logistic --l1 0.01 --gravity constant"],
+    "l1-ball": ["--loss logistic --radius 3", "--loss logistic --nonzeros 9", "--loss logistic --radius 3 --box 0.3",
+                "--loss logistic --radius 3 --feature-weights weights"],
     "simplex": [f"--loss logistic {BALL}"],
     "eg": [f"--loss logistic {BALL}"],
     "eg-pm": [f"--loss logistic {BALL}", f"--loss squared {BALL} -l 0.02"],
-    "adagrad": ["--loss logistic --l1 0.001", "--loss logistic --l1 0.001 --l2 0.01", "--loss poisson -l 0.05"],
-    "adagrad-rda": ["--loss logistic --l1 0.001", "--loss logistic --l2 0.01 --power-t 0.3"],
+    "adagrad": ["--loss logistic --l1 0.001", "--loss logistic --l1 0.001 --l2 0.01", "--loss poisson -l 0.05",
+                "--loss logistic --l1 0.001 --box 0.2"],
+    "adagrad-rda": ["--loss logistic --l1 0.001", "--loss logistic --l2 0.01 --power-t 0.3",
+                    "--loss logistic --l1 0.001 --box 0.2"],
     "adagrad-ball": ["--loss logistic --radius 3"],
     "adagrad-full": ["--loss logistic", "--loss logistic --l1 0.001 --delta 0.1",
-                     "--loss squared -l 0.1 --update rda --root-every 7 --delta 1"],
+                     "--loss squared -l 0.1 --update rda --root-every 7 --delta 1",
+                     "--loss logistic --radius 0.3 --delta 0.1", "--loss logistic --l1 0.01 --radius 0.3 --delta 0.1",
+                     "--loss logistic --update rda --radius 0.3 --delta 0.1"],
     "pa": ["--loss hinge"], "pa-i": ["--loss hinge"], "pa-ii": ["--loss hinge"],
     "arow": ["--loss hinge"],
     "ftrl": ["--loss logistic --l1 0.2 --l2 0.1", "--loss squared"],
-    "smidas": ["--loss logistic --l1 0.01", "--loss squared --l1 0.01 -l 0.01"],
+    "smidas": ["--loss logistic --l1 0.01", "--loss squared --l1 0.01 -l 0.01",
+               "--loss logistic --l1 0.01 --smidas-p 4", "--loss logistic --l1 0.01 --average"],
+    "rda": ["--loss logistic", "--loss logistic --l1 0.001", "--loss logistic --nonzeros 9"],
 }
 LINES = 1500  # the last bit of an exponential differs once in a thousand times
 CLASSES = ["gd --loss logistic", "l1-ball --softmax --radius 30", "adagrad --softmax", "sgd --loss logistic"]
@@ -57,12 +64,16 @@ MERGED = ["gd --loss logistic", "sgd --loss logistic", "l1-ball --loss logistic 
           "eg --loss logistic " + BALL, "eg-pm --loss logistic " + BALL, "simplex --loss logistic " + BALL,
           "adagrad --loss logistic --l1 0.001", "adagrad-rda --loss logistic --l1 0.001",
           "adagrad-ball --loss logistic --radius 3", "arow --loss hinge", "ftrl --loss logistic --l1 0.2",
-          "truncated-gradient --loss logistic --l1 0.01"]
+          "truncated-gradient --loss logistic --l1 0.01", "rda --loss logistic --l1 0.001",
+          "truncated-gradient --loss logistic --l1 0.01 --gravity constant", "adagrad --loss logistic --box 0.2",
+          "l1-ball --loss logistic --radius 3 --feature-weights weights"]
 SOLVED = ["--loss logistic --l1 0.02", "--loss logistic --radius 5", "--loss squared --l2 0.1 --l1 0.01",
           "--loss squared-hinge --l2 0.1", "--loss hinge --l2 0.1", "--loss logistic --l1 0.02 --solver cd",
           "--loss logistic --radius 5 --solver accelerated", "--loss hinge --l2 0.1 --solver sdca",
           "--loss logistic --radius 5 --solver eg-pm", "--loss logistic --l1 0.02 --solver scd",
-          "--loss poisson --l2 0.1"]
+          "--loss poisson --l2 0.1", "--loss logistic --l1 0.02 --box 0.3",
+          "--loss logistic --radius 5 --solver frank-wolfe",
+          *(f"--loss logistic --l1 0.02 --box 0.3 --solver {solver}" for solver in ("cd", "scd", "detcd"))]
 
 
 def text(kind: str, seed: int, lines: int) -> str:
@@ -217,6 +228,7 @@ def main(words: list[str]) -> None:
             Path(f"{kind}.test").write_text(text(kind, 2, 60))
         for i in (1, 2, 3):
             Path(f"binary.{i}").write_text(text("binary", 10 + i, 80))
+        Path("weights").write_text("a^w0 0\na^w1 0.5\nn^x0 3\n")
         rows = table()
         Path("t.csv").write_text("y,k,x,w\n" + "".join(",".join(map(str, row.values())) + "\n" for row in rows))
         Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

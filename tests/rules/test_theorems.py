@@ -28,7 +28,7 @@ from vwlite.core.rules.l1_ball import L1Ball
 from vwlite.core.rules.rda import Rda
 from vwlite.core.rules.rounding import Rounding
 from vwlite.core.rules.simplex import Simplex
-from vwlite.core.rules.smidas import Smidas
+from vwlite.core.rules.smidas import AveragedSmidas, Smidas
 from vwlite.core.rules.truncated_gradient import AveragedTruncatedGradient, TruncatedGradient
 from vwlite.core.solve.papers.scd import StochasticCoordinateDescent
 
@@ -226,6 +226,23 @@ def test_smidas(loss, how):
         size = np.abs(u).sum()
         bound = size**2 / 2 / eta + eta * (2 * log(D) - 1) * e * T * np.abs(game.G).max() ** 2 / 2
         assert left <= game.total(u) + T * l1 * size + bound
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_the_mean_of_smidas_solves_the_batch_problem(loss):
+    """SMD theorem 2: examples drawn with replacement; the mean of the weights is that of --average; |g| <= max |x|."""
+    eta, l1 = 0.05, 0.02
+
+    def rule(loss):
+        return AveragedSmidas(loss, rate=eta, power_t=0, l1=l1, features=D)
+
+    games = [Game(rule, loss, "drawn", order=np.random.default_rng(seed).integers(0, T, T)) for seed in range(12)]
+    whole = Game(rule, loss, "drawn")
+    left = np.mean([whole.total(game.W[-1]) / T + l1 * np.abs(game.W[-1]).sum() for game in games])
+    for u in whole.comparators(l1):
+        size = np.abs(u).sum()
+        bound = size**2 / (2 * eta * T) + eta * (2 * log(D) - 1) * e * np.abs(whole.X).max() ** 2 / 2
+        assert left <= whole.total(u) / T + l1 * size + bound
 
 
 @pytest.mark.parametrize("visits", [40, 400, 4000])
