@@ -114,6 +114,9 @@ def test_columns_are_scaled_and_put_beside(papers) -> None:
     one = d.of_dense(np.array([[1.0, -4], [2, 0]]), np.ones(2))
     assert one.scaled_to_one().dense().tolist() == [[0.5, -1], [1, 0]]
     assert one.scaled_to_unit_squares(one).dense()[:, 1].tolist() == pytest.approx([-(2**0.5), 0])
+    three = d.of_dense(np.array([[1.0, 0, 3], [3, 0, 3], [9, 2, 4]]), np.ones(3))
+    standard = three.standardized(three.take(np.array([0, 1]))).dense()
+    assert standard.tolist() == [[-1, 0, 0], [1, 0, 0], [7, 2, 1]]  # by the first two rows
     both = one.beside(d.of_dense(np.array([[0, 1.0], [1, 1]]), np.zeros(2)))
     assert both.dense().tolist() == [[1, -4, 0, 1], [2, 0, 1, 1]] and both.labels.tolist() == [1, 1]
 
@@ -153,7 +156,30 @@ def test_the_fewest_features_are_of_a_setting_that_is_good_enough(papers) -> Non
 def test_the_front_is_chosen_by_validation_and_shows_the_test(papers) -> None:
     t = papers.truncated_gradient
     points = [t.Point(0, 0.99, 0.99), t.Point(2, 0.7, 0.6), t.Point(4, 0.8, 0.9), t.Point(9, 0.75, 1.0)]
-    assert t.front(points, (1, 2, 5, 10)) == ([2, 5, 10], [0.6, 0.9, 0.9])
+    assert dict(zip(t.LIMITS, t.front(points), strict=True)) == {1: 0.5, 2: 0.6} | dict.fromkeys(t.LIMITS[2:], 0.9)
+
+
+def test_a_path_is_followed_until_a_model_has_too_many_features(papers) -> None:
+    t = papers.truncated_gradient
+    path = [t.Point(n, 0.9, test) for n, test in ((2, 0.6), (1, 0.7), (7, 0.8), (4, 0.9), (60, 0.55))]
+    found = dict(zip(t.LIMITS, t.stopped(path), strict=True))
+    assert [found[n] for n in (1, 2, 5, 10, 20, 50, 100, 1000)] == [0.5, 0.7, 0.7, 0.9, 0.9, 0.9, 0.55, 0.55]
+
+
+def test_a_split_loses_no_row_and_ends_with_shrinking(papers) -> None:
+    t, d = papers.truncated_gradient, papers.data
+    X = np.arange(1, 114.0)[:, None]
+    part = d.of_dense(X, np.ones(113))
+    found = t.Split(t.Task("x", part.take(np.arange(93)), part.take(np.arange(93, 113)), False), 1)
+    (valid, _), (test, _) = found.others
+    assert sorted([*found.fit.values, *valid[:, 0], *test[:, 0]]) == X[:, 0].tolist()
+    assert len(found.fit) == 70 and all(len(found.fit) * t.PASSES % k == 0 for k in t.PERIODS)
+
+
+def test_the_lead_is_the_median_over_splits_of_the_lead_over_the_best(papers) -> None:
+    curves = {"a": np.array([[0.9, 0.5], [0.8, 0.7], [0.5, 0.9]]), "b": np.full((3, 2), 0.6), "c": np.full((3, 2), 0.7)}
+    assert papers.truncated_gradient.lead(curves, "a", "b", "c") == pytest.approx([0.1, 0.0])
+    assert str(papers.truncated_gradient.Mean.of(np.array([1.0, 2.0, 3.0]))) == "2.000 +- 0.577"
 
 
 def test_dual_averaging_is_the_closed_form_of_its_sums(papers) -> None:
@@ -234,6 +260,29 @@ def test_the_objective_of_an_online_learner_is_that_of_the_problem(papers, tmp_p
         assert papers.online.unless_diverged(tmp_path, bench.texts["data"], "-l", "1e30", "--algorithm", "sgd") is None
         with pytest.raises(load("papers.online").Refused, match="Usage"):
             papers.online.unless_diverged(tmp_path, bench.texts["data"], "--no-such-option")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"algorithm": "truncated-gradient", "l1": 0.05, "gravity": "constant", "period": 10},
+        {"algorithm": "rounding", "threshold": 0.02, "period": 3},
+        {"algorithm": "l1-subgradient", "l1": 0.05, "round_at_end": 0.01},
+    ],
+)
+def test_a_model_learned_in_this_process_is_that_of_the_command(papers, tmp_path: Path, setting: dict) -> None:
+    rng = np.random.default_rng(1)
+    data = papers.data.of_dense((rng.integers(-2, 3, (50, 30)) * (rng.random((50, 30)) < 0.3)), rng.integers(0, 2, 50))
+    setting |= {"learning_rate": 0.02, "power_t": 0.0, "decay_learning_rate": 0.8}
+    bench = papers.online.Bench(tmp_path)
+    bench.add("data", data)
+    options = [word for name, value in setting.items() for word in (f"--{name.replace('_', '-')}", value)]
+    run = bench.run("data", data, *options, passes=4)
+    w, constant = papers.online.learn(data.batches(), data.features, 4, **setting)
+    assert run is not None and 0 < run.nonzeros == np.count_nonzero(w) < 30
+    assert data.scores(w, constant).tolist() == run.scores.tolist()
+    diverging = {"algorithm": "sgd", "learning_rate": 1e30}
+    assert papers.online.learn(data.batches(), data.features, 4, **diverging) is None
 
 
 def test_a_race_says_what_is_left_of_the_way(papers) -> None:

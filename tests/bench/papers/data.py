@@ -54,9 +54,9 @@ class Sparse:
     def shuffled(self, seed: int = SEED) -> "Sparse":
         return self.take(np.random.default_rng(seed).permutation(len(self)))
 
-    def dense(self, dtype: type = np.float64) -> np.ndarray:
-        """Without column 0."""
-        X = np.zeros((len(self), self.features), dtype)
+    def dense(self, dtype: type = np.float64, features: int | None = None) -> np.ndarray:
+        """Without column 0. features: the number of columns, if that is not the largest index."""
+        X = np.zeros((len(self), self.features if features is None else features), dtype)
         X[np.repeat(np.arange(len(self)), np.diff(self.begins)), self.indices - 1] = self.values
         return X
 
@@ -71,6 +71,13 @@ class Sparse:
         squares = np.bincount(like.indices, like.values**2, self.features + 1) / len(like)
         squares[squares == 0] = 1
         return Sparse(self.labels, self.begins, self.indices, self.values / np.sqrt(squares[self.indices]))
+
+    def standardized(self, like: "Sparse") -> "Sparse":
+        """Each column minus the mean and divided by the standard deviation that it has in `like`, some of
+        these rows: few values stay zero."""
+        X, of = self.dense(), like.dense(features=self.features)
+        size = of.std(axis=0)
+        return of_dense((X - of.mean(axis=0)) / np.where(size == 0, 1, size), self.labels)
 
     def scores(self, weights: np.ndarray, constant: float = 0.0) -> np.ndarray:
         """<w, x> + b of each row; weights by index, those above the last are zero."""
@@ -87,9 +94,9 @@ class Sparse:
         values = np.concatenate([self.values, other.values])[order]
         return Sparse(self.labels, self.begins + other.begins, indices, values)
 
-    def rows(self) -> Rows:
-        """As the solvers take them. Zeros are left out."""
-        rows = Rows(Expander(constant=False))
+    def batches(self) -> list[Batch]:
+        """As the parser gives them. Zeros are left out."""
+        batches = []
         used = self.values != 0
         begins = np.concatenate([[0], np.cumsum(used)])[self.begins]
         indices, values = self.indices[used], self.values[used]
@@ -97,7 +104,14 @@ class Sparse:
             last = min(first + BLOCK, len(self))
             low, high = begins[first], begins[last]
             of_block = begins[first : last + 1] - low
-            rows.add(batch(self.labels[first:last], of_block, indices[low:high], values[low:high]))
+            batches.append(batch(self.labels[first:last], of_block, indices[low:high], values[low:high]))
+        return batches
+
+    def rows(self) -> Rows:
+        """As the solvers take them."""
+        rows = Rows(Expander(constant=False))
+        for part in self.batches():
+            rows.add(part)
         rows.finish()
         return rows
 

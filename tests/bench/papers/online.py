@@ -1,7 +1,7 @@
-"""Runs of `vwlite train` and `vwlite predict`, and the objective along the way of an online learner."""
+"""Runs of `vwlite train`, the same in this process, and the objective along the way of an online learner."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,13 @@ import numpy as np
 from compare import Refused, vwlite
 
 from papers.data import Sparse
+from vwlite.algorithms.settings import Settings
+from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.core.learn.learner import Reason
 from vwlite.core.solve.problem import Problem
+from vwlite.model.learners import make_learner
+from vwlite.model.snapshot import snapshot
 
 
 @dataclass
@@ -63,11 +68,31 @@ def unless_diverged(folder: Path, *typed: object) -> dict[str, Any] | None:
 def weights_of(model: Path, features: int) -> tuple[np.ndarray, float]:
     """Weights by index, and the constant, of a model of libsvm text."""
     with np.load(model) as arrays:
-        keys, values = arrays["keys"], arrays["weights"]
+        return by_index(arrays["keys"], arrays["weights"], features)
+
+
+def by_index(keys: np.ndarray, values: np.ndarray, features: int) -> tuple[np.ndarray, float]:
     at_constant = keys == CONSTANT_HASH
     w = np.zeros(max(features, int(keys[~at_constant].max(initial=0))) + 1)
     w[keys[~at_constant]] = values[~at_constant]
     return w, float(values[at_constant].sum())
+
+
+def learn(batches: Sequence[Batch], features: int, passes: int, **settings: Any) -> tuple[np.ndarray, float] | None:
+    """Weights by index, and the constant, that `vwlite train` finds with these settings in so many passes without a
+    holdout: many short runs take less time in this process. None if learning diverges."""
+    chosen = replace(Settings.of(settings["algorithm"]), **settings)
+    learner = make_learner(chosen)
+    for number in range(passes):
+        learner.rule.pass_decay = chosen.decay_learning_rate**number
+        learner.begin_pass()
+        for batch in batches:
+            learner.run(batch)
+            if learner.reason == Reason.DIVERGED:
+                return None
+    learner.rule.final = True
+    model = snapshot(learner, chosen, {}, weights_only=True)
+    return by_index(np.asarray(model.keys), np.asarray(model.weights), features)
 
 
 def trace(
