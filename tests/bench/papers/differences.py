@@ -4,7 +4,10 @@ Written by hand, from the numbers and the papers. A claim that agrees is not loo
 """
 
 OURS, PAPERS = "ours", "paper's"
-_SHORT = "5 passes over spambase and a third of ad; the gap is widest on ad"
+_LIKE_ROUNDING = (
+    "gravity is constant here, with which theta = g keeps good models of few features and rounding does not; with "
+    "gravity that decays as the rate, theta = g is within 0.002 of rounding on ad up to 20 features, and as bad"
+)
 _STRENGTH = "strengths are chosen by the error, from a grid of 5, and differ from topic to topic"
 _LINE = "L1 - Line has a line search of ours, which does not slow down; L1 - Batch and L1 - Stoch do"
 _FALLING = "rates of L1 - Batch and L1 - Stoch fall with the root of t, chosen at a quarter of the budget; the method "
@@ -24,28 +27,29 @@ _DENSITY = (
 DIFFERENCES: dict[str, dict[str, tuple[str, str]]] = {
     "tg-1": {
         "with 1,000 random features, more than 90 % of the features go in every set but `ad` (71 %)": (
-            PAPERS,
-            "with K = 1 weights of the last examples stay unless gravity is as large as the errors, and then accuracy "
-            "falls: no rate, decay and gravity of the grid does both",
-        ),
-        "without them, some of the less useful features go too, at the same performance": (
             OURS,
-            "columns of numbers, scaled to unit squares, are rarely zero: each example moves their weights",
+            "all but wpbc, where 89.5 % go: 1 % of accuracy is 1.5 of its 149 examples, so that the choice is noise; "
+            "with four other seeds of split and random features 97 to 100 % go",
         ),
     },
     "tg-2": {
         "truncated gradient (theta = inf) is competitive with the other online algorithms on every set, and clearly "
-        "ahead on some": (OURS, _SHORT),
-        "truncated gradient is similar to the Lasso where very few features are allowed": (OURS, _SHORT),
-        "where many are allowed, the Lasso overfits and is worse": (
+        "ahead on some": (
             OURS,
-            "the validation part may choose a Lasso with fewer features than are allowed, which does not overfit",
+            "two of the paper's eleven sets, a third of ad: competitive on both, clearly ahead of rounding on ad, but "
+            "level with theta = g and with the subgradient method, also where that rounds at 0.01 without tuning",
         ),
+        "with theta = g it is like rounding, sometimes better": (OURS, _LIKE_ROUNDING),
     },
     "tg-3": {
         "that is especially important for rounding": (
             PAPERS,
-            "no numbers are stated; with theta tuned for each K, truncated gradient gains more from K = 10",
+            "no numbers are stated; with theta tuned for each K, truncated gradient gains more from K = 10 on both "
+            "sets, and rounding needs K = 100",
+        ),
+        "theta = inf is generally the better choice, theta = g is like rounding": (
+            OURS,
+            "on spambase theta = inf is 0.008 behind theta = g, with standard errors of 0.005; " + _LIKE_ROUNDING,
         ),
     },
     "ada-rcv1": {
