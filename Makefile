@@ -48,7 +48,7 @@ help:
 	@echo "make bench-merge  merges against one machine, in tests/bench/MERGE.md (about 30 minutes); SETS=FOLDER as above,"
 	@echo "                  ONLY=WORK is one part"
 	@echo "make auto         \`--algorithm auto\` beside tuned learners, in tests/bench/AUTO.md (about 10 minutes);"
-	@echo "                  SETS=FOLDER as above, ONLY=PART is one part"
+	@echo "                  SETS=FOLDER as above, ONLY=PARTS are some parts, such as \"tables texts\""
 	@echo "make auto-quick   the same on small data: does it work?"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
@@ -230,7 +230,7 @@ auto: $(BENCH)
 
 auto-quick: $(BENCH)
 	mkdir -p build/auto
-	.bench/venv/bin/python tests/bench/auto.py --quick --picture build/auto/auto.png
+	.bench/venv/bin/python tests/bench/auto.py --quick --picture build/auto/auto.png --tables-picture build/auto/auto-tables.png
 	.bench/venv/bin/python tests/bench/auto_speed.py --quick
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty

@@ -1,7 +1,7 @@
 """`vwlite train --algorithm auto`, which has nothing to tune, beside learners that are tuned.
 
-    make auto SETS=FOLDER      writes the tables and the picture of AUTO.md; ONLY=PART is binary,
-                               numbers, classes or stress
+    make auto SETS=FOLDER      writes the tables and the pictures of AUTO.md; ONLY=PARTS are some of binary,
+                               numbers, classes, stress, tables, texts
 
 Binary: a set without a test file is shuffled with a seed; a quarter, or a third of up to 3,000 rows, is its test part.
 Sets of fewer than 3,000 rows to train are learned in five orders of their rows, and figures are means. Tuned are gd and
@@ -13,6 +13,8 @@ Numbers: columns of RidgeCV and PoissonRegressor are standardized; alpha of the 
 but housing are drawn. Figures are means over five orders of the rows to train.
 
 Classes: rows of mnist to train, and its test file. LogisticRegression is multinomial, with C as above.
+
+Stress, tables, texts: stress.py and auto_tables.py say how.
 """
 
 import math
@@ -23,6 +25,7 @@ from statistics import fmean, stdev
 
 import numpy as np
 import scipy.sparse as sp
+from auto_tables import PEER_PACKAGES, tables_and_texts
 from compare import Refused, auc, error, log_loss, read, values_of, vwlite
 from harness import (
     HERE,
@@ -460,19 +463,26 @@ def classes(source: Path, quick: bool) -> str:
 
 def main() -> None:
     parser = options_of(__doc__, quick="small data: does it work?", data=True, results="put the tables into this file")
-    parser.add_argument("--only", choices=["binary", "numbers", "classes", "stress"], help="this part")
+    names = ("binary", "numbers", "classes", "stress", "tables", "texts")
+    parser.add_argument("--only", choices=names, action="append", help="this part; may be repeated")
     parser.add_argument("--picture", type=Path, default=HERE / "auto.png", help="(default: beside this file)")
+    of_tables = "that of tables and texts (default: beside this file)"
+    parser.add_argument("--tables-picture", type=Path, default=HERE / "auto-tables.png", help=of_tables)
     typed = parser.parse_args()
-    source, names = (ROOT / "data", ["breast_cancer"]) if typed.quick else (typed.data, list(SETS))
+    source, sets = (ROOT / "data", ["breast_cancer"]) if typed.quick else (typed.data, list(SETS))
+    beside_peers = partial(tables_and_texts, typed.data, typed.quick, typed.tables_picture)
     parts: dict[str, Callable[[], str]] = {
-        "binary": lambda: binary(source, names, 2 if typed.quick else ORDERS, typed.picture),
+        "binary": lambda: binary(source, sets, 2 if typed.quick else ORDERS, typed.picture),
         "numbers": lambda: numbers(source, typed.quick),
         "classes": lambda: classes(source, typed.quick),
         "stress": lambda: stress(typed.quick),
+        "tables": lambda: beside_peers("tables"),
+        "texts": lambda: beside_peers("texts"),
     }
     for name, part in parts.items():
-        if typed.only in (None, name):
-            note = made("vwlite", "numpy", "scipy", "scikit-learn")
+        if not typed.only or name in typed.only:
+            peers = PEER_PACKAGES if name in ("tables", "texts") else ()
+            note = made("vwlite", "numpy", "scipy", "scikit-learn", *peers)
             show(f"{part()}\n\n{note}", typed.results, f"auto {name}")
 
 

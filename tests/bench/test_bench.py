@@ -175,6 +175,86 @@ def test_the_quick_stress_has_its_table(tmp_path: Path) -> None:
 
 
 @needs_sklearn
+@pytest.mark.parametrize("name, sets", [
+    ("texts", ["opinions"]), pytest.param("tables", ["two", "sizes, RMSE", "three"], marks=pytest.mark.long),
+])
+def test_the_quick_comparison_of_tables_and_texts_has_its_tables(tmp_path: Path, name: str, sets: list[str]) -> None:
+    picture = tmp_path / "tables.png"
+    done = filled(tmp_path, "auto", "--quick", "--only", name, "--tables-picture", picture, name=f"auto {name}")
+    found = [cells[0].strip() for cells in cells_of(done.stdout)]
+    assert found[0] == "mean of log(loss / loss of)" and set(sets) < set(found)
+    if name == "texts":  # which has a peer that is always there
+        assert picture.read_bytes().startswith(PNG) if HAS_PICTURES else NO_PICTURE in done.stderr
+
+
+@needs_sklearn
+def test_losses_of_rows_are_those_of_the_set() -> None:
+    bench = load("auto_tables")
+    y = np.array([0, 1, 1])
+    found = bench.Predicted("bin", y, bench.log_probabilities(np.array([0.5, 0.25, 1.0])))
+    assert found.losses == pytest.approx([math.log(2), math.log(4), 0])
+    assert found.figures() == {"loss": pytest.approx(math.log(2)), "error": pytest.approx(1 / 3)}
+    sizes = bench.Predicted("reg", np.array([1.0, 5.0]), np.array([4.0, 1.0]))
+    assert sizes.figures() == {"loss": pytest.approx(math.sqrt(12.5))}  # the root of the mean square
+    assert bench.log_softmax(np.array([[1.0, 1.0, 1000.0]])) == pytest.approx(np.array([[-999, -999, 0]]))
+
+
+@needs_sklearn
+@pytest.mark.parametrize("task", ["bin", "reg"])
+def test_the_standard_error_of_a_difference_is_that_over_samples_of_rows(task: str) -> None:
+    bench, rng, n = load("auto_tables"), np.random.default_rng(1), 2000
+    if task == "bin":
+        y, p = rng.integers(0, 2, n), rng.random(n)
+        two = [bench.log_probabilities(x) for x in (p, np.clip(p + 0.2 * rng.random(n), 0.01, 0.99))]
+    else:
+        y = rng.normal(size=n)
+        two = [y + rng.normal(size=n), y + 1.1 * rng.normal(size=n)]
+
+    def of(rows: np.ndarray) -> tuple[float, float]:
+        a, b = (bench.Predicted(task, y[rows], of[rows]) for of in two)
+        return b.log_ratio(a)
+
+    ratio, error = of(np.arange(n))
+    drawn = [of(rng.integers(0, n, n))[0] for _ in range(400)]
+    assert error == pytest.approx(np.std(drawn), rel=0.2) and ratio == pytest.approx(np.mean(drawn), abs=error)
+    same = bench.Predicted(task, y, two[0])
+    assert same.log_ratio(same) == (0, 0)
+
+
+@needs_sklearn
+def test_peers_that_are_kept_do_not_learn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = load("auto_tables")
+    (data,) = bench.sets_of(bench.small_sets(tmp_path), True, tmp_path)
+    kept = {name: {"loss": 0.5, "error": 0.25} for name in bench.PEERS[True]}
+    refuse = {name: bench.Peer(lambda data: pytest.fail("learned")) for name in kept}
+    monkeypatch.setattr(bench, "PEERS", {True: refuse})
+    found = bench.measured(data, True, kept, tmp_path)
+    assert {name: found[name] for name in kept} == kept
+    assert found["none"]["ratio"] == found["none"]["standard error"] == 0
+
+
+@needs_sklearn
+def test_stages_have_their_goals_and_what_got_worse_is_named() -> None:
+    bench = load("auto_tables")
+    first = {"loss": 0.4, "error": 0.1, "ratio": 0.0, "standard error": 0.0, "seconds": 1.0, "weights": 10}
+    peer = {"loss": 0.4, "error": 0.1}
+
+    def found(loss: float, error: float) -> dict[str, dict[str, float]]:
+        last = first | {"loss": loss, "ratio": math.log(loss / 0.4), "standard error": error, "seconds": 4.0}
+        return {"none": first, "auto": last, bench.TREES: peer, bench.TUNED_TREES: peer}
+
+    sets = {"better": found(0.3, 0.1), "worse": found(0.5, 0.1), "perhaps": found(0.5, 0.3)}
+    sets["nursery"] = found(0.01, 0.1)
+    assert "Worse than `none` by more than a standard error: worse." in bench.stages_of(sets)
+    assert "geometric mean: 4.0; largest: 4.0" in bench.stages_of(sets)
+    rows = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in cells_of(bench.means_of(sets, False))}
+    mean = f"{(math.log(0.3 / 0.4) + 2 * math.log(0.5 / 0.4)) / 3:+.3f}"
+    assert rows[bench.TUNED_TREES] == ["3", "+0.000", "", "", mean, "+0.015", "**no**"]
+    del sets["worse"], sets["perhaps"]
+    assert bench.means_of(sets, False).count("| yes |") == 2
+
+
+@needs_sklearn
 def test_what_is_far_behind_the_best_tuned_learner_is_named() -> None:
     auto = load("auto")
 
