@@ -52,7 +52,7 @@ cdef struct Arrays:
     uint16_t* hash_number   # [features] which of the distinct hashes it is, if they are numbered
     uint32_t* distinct_hash  # [distinct]
     uint64_t dictionary     # which hashes these are: of the same one, the more begin with the fewer; 0: not known
-    float* value            # [features] finite, never zero
+    float* value            # [features] finite, and not zero but for numbers from which features are derived
     uint8_t* kind           # [lines] LineKind
     uint8_t* letter         # [spans] first byte of the namespace's name, ' ' without a name
     char* tags              # [tag_bytes] all tags, one after the other

@@ -3,6 +3,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays
+from vwlite.core.data.derivation cimport Derivation, DerivedLine
 from vwlite.core.data.normalize cimport Normalizer
 
 
@@ -57,6 +58,8 @@ cdef class Expander:
     cdef Features* f          # the one that is being filled
     cdef uint32_t mask
     cdef readonly Normalizer normalizer    # or None
+    cdef readonly Derivation derivation    # or None
+    cdef DerivedLine derived  # the line at work with them
     cdef readonly bint unchanged  # a line's features are as they are in the batch, so that their numbers will do
     cdef bint constant, filters, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
@@ -95,6 +98,7 @@ cdef class Expander:
     cdef uint64_t count_all(self, const Arrays* a, size_t line) except? 0
     cdef int begin_chunks(self, const Arrays* a, size_t line) noexcept nogil
     cdef void rewind(self) noexcept nogil
+    cdef const Arrays* derive(self, const Arrays* a, size_t* line) noexcept nogil
     cdef bint next_chunk(self) noexcept nogil
     cdef void add_linear(self) noexcept nogil
     cdef void end_chunks(self) noexcept nogil

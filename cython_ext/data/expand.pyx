@@ -16,6 +16,7 @@ from libc.string cimport memset
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.base.buffers cimport ample, copy, resize
 from vwlite.core.base.prefetch cimport prefetch_read
+from vwlite.core.data.derivation cimport prepare, release
 
 from vwlite.core.data.interactions import WILDCARD, concrete
 
@@ -39,12 +40,16 @@ cdef class Expander:
     namespaces, as bytes. interactions: patterns such as b"ab"; `leave_duplicates`: the same letters may cross more
     than once. named: interactions as the hashes of their namespaces, which the batches must have; `permutations`: a
     namespace that occurs twice gives every pair, in both orders; `constant_early`: the intercept precedes the
-    interactions. normalizer: applied to the values of an example, but not to the intercept."""
+    interactions. derivation: of features that take the place of those of the line before all else; interactions do not see
+    its products. normalizer: applied to the values of an example, but not to the intercept."""
 
     def __init__(self, *, int bits=32, bint constant=True, bytes keep=b"", bytes ignore=b"",
                  bytes ignore_linear=b"", interactions=(), named=(), bint leave_duplicates=False, bint permutations=False,
-                 bint constant_early=False, Normalizer normalizer=None):
+                 bint constant_early=False, Normalizer normalizer=None, Derivation derivation=None):
         cdef int c
+        if derivation is not None:
+            prepare(&self.derived, derivation)
+            self.derivation = derivation
         self.mask = <uint32_t>((<uint64_t>1 << bits) - 1)
         self.constant = constant
         self.leave_duplicates, self.permutations = leave_duplicates, permutations
@@ -75,7 +80,7 @@ cdef class Expander:
         if constant_early and normalizer is not None:
             raise ValueError("the intercept is not normalized, so that it cannot precede the interactions")
         self.normalizer = normalizer
-        self.unchanged = not (self.filters or interactions or named or normalizer is not None)
+        self.unchanged = not (self.filters or interactions or named or normalizer is not None or derivation is not None)
         self.set_terms()
         self.bound, self.chunk = most_whole if normalizer is None else most_normalized, chunk_size
 
@@ -88,6 +93,7 @@ cdef class Expander:
         free(self.terms)
         free(self.gathered_hash)
         free(self.gathered_value)
+        release(&self.derived)
 
     @property
     def constant_key(self):
@@ -138,6 +144,15 @@ cdef class Expander:
         self.f.capacity = want
         return 0
 
+    cdef const Arrays* derive(self, const Arrays* a, size_t* line) noexcept nogil:
+        """The batch and the line in it whose features count: of the line, or derived from it. NULL: no memory."""
+        if self.derivation is None or a == &self.derived.a:
+            return a
+        if self.derivation.derive(a, line[0], &self.derived):
+            return NULL
+        line[0] = 0
+        return &self.derived.a
+
     cdef bint takes_numbers(self, const Arrays* a) noexcept nogil:
         """Whether the numbers of features will do."""
         return self.unchanged and a.distinct != 0
@@ -150,6 +165,10 @@ cdef class Expander:
         cdef const uint32_t* hash
         cdef const float* value
         cdef uint32_t* keys
+        if self.derivation is not None:
+            a = self.derive(a, &line)
+            if a == NULL:
+                return NO_SPACE
         first, last = a.span_begin[line], a.span_begin[line + 1]
         self.f = &self.buffers[buffer]
         self.f.size = 0
@@ -245,6 +264,8 @@ cdef class Expander:
         cdef uint8_t letter
         cdef FeatureRun* run
         first, last = a.span_begin[line], a.span_begin[line + 1]
+        if a == &self.derived.a:
+            last = self.derived.crossed
         if self.wild:
             self.news = False
             for span in range(first, last):
@@ -407,6 +428,8 @@ cdef class Expander:
         """The number of features of the line of begin_chunks, including the intercept and hidden ones."""
         cdef size_t span
         cdef uint64_t n = self.constant
+        if self.derivation is not None:
+            a, line = &self.derived.a, 0
         self.hidden = 0
         for span in range(a.span_begin[line], a.span_begin[line + 1]):
             if self.alive[a.letter[span]]:
@@ -418,6 +441,9 @@ cdef class Expander:
 
     cdef int begin_chunks(self, const Arrays* a, size_t line) noexcept nogil:
         """Start to deliver the features of a line by `next_chunk`, until `end_chunks`; -1: no memory."""
+        a = self.derive(a, &line)
+        if a == NULL:
+            return -1
         self.a, self.line = a, line
         memset(self.runs, 0, sizeof(self.runs))
         self.f = &self.part
@@ -488,7 +514,8 @@ cdef class Expander:
     cdef uint64_t count_all(self, const Arrays* a, size_t line) except? 0:
         """The number of features of a line whose crossing has not begun."""
         cdef uint64_t n
-        if self.begin_crossing(a, line):
+        a = self.derive(a, &line)
+        if a == NULL or self.begin_crossing(a, line):
             raise MemoryError
         n = self.count(a, line)
         self.end_crossing()

@@ -20,7 +20,7 @@ from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_exact, write_unsigne
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number,
-    add_text, add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, open_space,
+    add_text, add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, log_name, open_space,
     read_time, word_size, write,
 )
 from vwlite.core.tables.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
@@ -807,6 +807,8 @@ cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, cons
         if name == NULL:
             return -1
         hash[0] = begun_hash(column, name, word.size)
+        if cells.sink.logs and log_name(&cells.sink, column, hash[0], name, word.size):
+            return -1
     return 0
 
 

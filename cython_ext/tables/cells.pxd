@@ -56,6 +56,7 @@ cdef extern from "Python.h" nogil:
 
 cdef enum:
     MOST_WORDS = 16             # of an n-gram
+    MOST_LOGGED = 1 << 16       # words of a column in the log
 
 # In the order of ROLES in vwlite/input/schema.py.
 cdef enum Role:
@@ -82,6 +83,7 @@ cdef struct Column:
     uint32_t size           # bytes of the name
     const char* name        # name=; in VW text, without what that cannot hold
     bint escaped            # ... which was escaped
+    uint32_t logged         # words that are in the log
 
 
 # Words that mean a missing value in numeric columns, the label and the importance. Those that are numbers count in
@@ -113,6 +115,12 @@ cdef struct CellSink:
     uint32_t seed           # of the names of namespaces
     const char* name        # of the namespace that is being filled
     size_t first            # features (bytes, if as_text) before the namespace that is being filled
+    bint zeros              # numbers of value 0 are features too
+    bint logs               # names of columns and words go to a log when they are first seen
+    Buffer log              # owned by the Cells, as is `logged`: space, hash, and size of a feature's name, and the name
+    uint64_t* logged        # [1 << logged_bits] the space and the hash of what is in the log
+    size_t logged_count
+    int logged_bits
 
 
 cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
@@ -196,6 +204,9 @@ cdef inline int put(Batch batch, uint32_t hash, float value) noexcept nogil:
     return 0
 
 
+cdef int log_name(CellSink* sink, const Column* c, uint32_t hash, const char* p, size_t n) noexcept nogil
+
+
 cdef inline int open_space(CellSink* sink, Batch batch, const char* name, size_t size) noexcept nogil:
     """A namespace begins; its features come next."""
     sink.name = name
@@ -227,6 +238,13 @@ cdef inline int close_space(CellSink* sink, Batch batch, uint8_t letter, size_t 
 cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
     """name:value. [p, p + n): the value as text, for a sink of text."""
     if likely(not sink.as_text):
+        if unlikely(sink.logs) and log_name(sink, c, c.numeric_hash, NULL, 0):
+            return -1
+        if unlikely(sink.zeros and value == 0):
+            if put(batch, c.numeric_hash, 1):
+                return -1
+            batch.a.value[batch.a.features - 1] = 0
+            return 0
         return put(batch, c.numeric_hash, value)
     sink.escaped += c.escaped
     return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b":", 1) or write(sink, p, n)
@@ -241,6 +259,7 @@ cdef inline size_t word_size(const CellSink* sink, const char* p, size_t n) noex
 
 cdef inline int add_word(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:
     """name=word, for a word that is not empty."""
+    cdef uint32_t hash
     n = word_size(sink, p, n)
     if unlikely(n == 0):
         return 0
@@ -248,7 +267,10 @@ cdef inline int add_word(CellSink* sink, const Column* c, Batch batch, const cha
     if unlikely(p == NULL):
         return -1
     if likely(not sink.as_text):
-        return put(batch, begun_hash(c, p, n), 1)
+        hash = begun_hash(c, p, n)
+        if unlikely(sink.logs) and log_name(sink, c, hash, p, n):
+            return -1
+        return put(batch, hash, 1)
     return write_name(sink, c, p, n)
 
 
@@ -258,7 +280,7 @@ cdef inline int add_padded_word(CellSink* sink, const Column* c, Batch batch, co
     n = word_size(sink, p, n)
     if unlikely(n == 0):
         return 0
-    if likely(n <= 13 and not sink.as_text) and likely(hash_short(
+    if likely(n <= 13 and not sink.as_text and not sink.logs) and likely(hash_short(
             sink.keeps, c.prefix, c.rest, c.rest_size, c.size + 1 + <uint32_t>n, load64(p), load64(p + 8), <unsigned int>n, &hash)):
         return put(batch, hash, 1)
     return add_word(sink, c, batch, p, n)

@@ -7,6 +7,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset, strlen
 
 from vwlite.core.base.decimal cimport write_unsigned
+from vwlite.core.base.random cimport mixed
 from vwlite.core.base.escapes cimport escape, fits_all, needs_escape
 from vwlite.core.base.simd cimport PADDING
 from vwlite.core.base.utf8 cimport character, write_character
@@ -246,6 +247,45 @@ cdef bint is_missing_word(const Missing* missing, const char* p, size_t n) noexc
     return False
 
 
+cdef int log_name(CellSink* sink, const Column* c, uint32_t hash, const char* p, size_t n) noexcept nogil:
+    """Add a column, or the word [p, p + n) of it, to the log unless it is there; -1: no memory."""
+    cdef uint64_t key = <uint64_t>c.space << 32 | hash
+    cdef size_t at
+    cdef uint32_t[4] head = [c.space, hash, c.size, <uint32_t>(c.size if p == NULL else c.size + 1 + n)]
+    if p != NULL and c.logged >= MOST_LOGGED:
+        return 0
+    if (sink.logged == NULL or 2 * sink.logged_count >= <size_t>1 << sink.logged_bits) and grow_logged(sink):
+        return -1
+    at = mixed(key) & ((<size_t>1 << sink.logged_bits) - 1)
+    while sink.logged[at] and sink.logged[at] != key:
+        at = (at + 1) & ((<size_t>1 << sink.logged_bits) - 1)
+    if sink.logged[at]:
+        return 0
+    sink.logged[at] = key
+    sink.logged_count += 1
+    (<Column*>c).logged += p != NULL
+    return (append(&sink.log, head, sizeof(head)) or append(&sink.log, c.name, c.size + (p != NULL))
+            or append(&sink.log, p, n))
+
+
+cdef int grow_logged(CellSink* sink) noexcept nogil:
+    cdef uint64_t* before = sink.logged
+    cdef size_t i, at, places = <size_t>1 << sink.logged_bits
+    sink.logged = <uint64_t*>calloc(2 * places, sizeof(uint64_t))
+    if sink.logged == NULL:
+        sink.logged = before
+        return -1
+    for i in range(places):
+        if before != NULL and before[i]:
+            at = mixed(before[i]) & (2 * places - 1)
+            while sink.logged[at]:
+                at = (at + 1) & (2 * places - 1)
+            sink.logged[at] = before[i]
+    sink.logged_bits += 1
+    free(before)
+    return 0
+
+
 cdef int write_name(CellSink* sink, const Column* c, const char* p, size_t n) noexcept nogil:
     """Add name=word to the VW text."""
     cdef size_t size
@@ -282,10 +322,12 @@ cdef class Cells:
     columns: the namespace of each, as text, and its role as an index into ROLES of vwlite/input/schema.py. ngram: the
     maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as
     for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
+    zeros: numbers of value 0 are features too. logs: keep a log of names, for `take_log`.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
-                  bint as_text=False, int words=2, int names=2, str decimal="", str thousands=""):
+                  bint as_text=False, int words=2, int names=2, str decimal="", str thousands="", bint zeros=False,
+                  bint logs=False):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
@@ -293,6 +335,7 @@ cdef class Cells:
             raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
         self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
         self.sink.seed, self.sink.words, self.sink.keeps = hash_seed, words, names > 1
+        self.sink.zeros, self.sink.logs = zeros, logs
         if decimal or thousands:
             self.sink.decimal = <char>ord(decimal or ".")
             self.sink.thousands = <char>ord(thousands) if thousands else 0
@@ -353,10 +396,26 @@ cdef class Cells:
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
                      thousands=chr(self.sink.thousands) if self.sink.thousands else "")
 
+    def take_log(self):
+        """The columns with a number or word and the words of columns that were first seen since the last call: the hash of
+        the namespace and of the feature, the bytes of the column's name, and the feature's name."""
+        cdef uint32_t[4] head
+        cdef size_t at = 0
+        found = []
+        while at < self.sink.log.size:
+            memcpy(head, self.sink.log.data + at, sizeof(head))
+            at += sizeof(head)
+            found.append((head[0], head[1], head[2], self.sink.log.data[at : at + head[3]]))
+            at += head[3]
+        self.sink.log.size = 0
+        return found
+
     def __dealloc__(self):
         free(self.columns)
         free(self.sink.scratch)
         free(self.sink.text.data)
+        free(self.sink.log.data)
+        free(self.sink.logged)
         free(self.sink.missing.words)
         free(self.sink.missing.sizes)
         free(self.sink.missing.numbers)

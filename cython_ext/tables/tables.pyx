@@ -1015,6 +1015,10 @@ cdef class TableParser(Parser):
             sink.text.size -= 1
         return self.write_word(b"\n", NULL, 0, error)
 
+    def take_log(self):
+        """As of Cells."""
+        return self.table.take_log()
+
     @property
     def table_names(self):
         """The names of the columns, each with `=` behind it."""

@@ -229,6 +229,14 @@ cdef class Parser:
         return 0
 
     @property
+    def zeros(self):
+        return self.settings.zeros
+
+    @zeros.setter
+    def zeros(self, bint value):
+        self.settings.zeros = value
+
+    @property
     def unescapes(self):
         return self.settings.unescapes
 
@@ -327,7 +335,7 @@ cdef class Parser:
             for i in range(c.size):
                 name_begin[i] = <uint32_t>(<size_t>c.name[i] - text)
         c.size = c.slow_count = 0
-        if likely(zeros == 0):
+        if likely(zeros == 0) or (zeros > 0 and self.settings.zeros):
             return 0
         # A bad line, or features of value zero: parse the lines again, one by one.
         batch.a.lines, batch.a.spans = start.lines, start.spans

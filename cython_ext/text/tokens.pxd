@@ -55,6 +55,7 @@ cdef struct TokenSettings:
     bint stop              # at the first bad line
     bint labels_in_tags    # the words before the first bar are kept with the tag, and none is read
     bint spaces            # store the hashes of namespaces
+    bint zeros             # features of value 0 are kept, as others are derived from them
     bint vw_compatible_only  # lines that Vowpal Wabbit parses differently are errors
     bint unescapes         # names and labels have the escapes of escapes.pxd: text of a table, for a model of one
 

@@ -211,7 +211,7 @@ cdef inline const char* vw_line(const TokenSettings* s, Batch batch, const char*
             if unlikely(not isfinite(x)):
                 return error_at(error, VALUE_SCALED if isfinite(number.value) else VALUE_LARGE, begin, p)
             value[n] = x
-            if likely(x != 0):
+            if likely(x != 0) or s.zeros:
                 n += 1
             if likely(p[0] == c' '):
                 p = foretold(p + 1)

@@ -1,10 +1,11 @@
 """The settings of a model: the options that define it, each written once, here."""
 
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, GRAVITIES, UPDATES, algorithm_of
+from vwlite.derived import Derived
 from vwlite.options import spec as rows
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
@@ -12,7 +13,8 @@ from vwlite.records import record
 
 MOST_CLASSES = 1 << 16
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
-_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p")  # stored if not at their defaults
+# Stored if they are not at their defaults
+_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived")
 POSITIVE = Number(0, open_low=True)
 
 
@@ -224,6 +226,8 @@ class Settings:
     )
     # With --oaa: probabilities are the softmax of the scores, as --algorithm auto fits them
     softmax_probabilities: bool = False
+    # What is derived from the columns of tables, as --algorithm auto finds it
+    derived: Derived | None = None
     link: str = option(
         "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic or poisson with these losses",
         help="Function applied to scores when they are written. logistic gives probabilities; identity the scores.",
@@ -233,7 +237,8 @@ class Settings:
         """As JSON can hold it, without the settings of other losses."""
         others = {name for name, loss in LOSS_OPTIONS.items() if loss != self.loss} - {_ALWAYS}
         others |= {name for name in _NEWER if getattr(self, name) == getattr(Settings, name)}
-        return {name: value for name, value in asdict(self).items() if name not in others}
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in others}
+        return found | ({"derived": self.derived.stored()} if self.derived is not None else {})
 
     @staticmethod
     def of(algorithm: str) -> "Settings":
@@ -244,6 +249,8 @@ class Settings:
     def restored(stored: dict[str, Any]) -> "Settings":
         """What `stored` gave, as JSON has it. Nothing is checked; `vwlite/model/header.py` does."""
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
+        if values.get("derived") is not None:
+            values["derived"] = Derived.restored(values["derived"])
         return Settings(**values)
 
     @property

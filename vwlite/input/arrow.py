@@ -190,7 +190,7 @@ class ArrowParsing:
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)
         cells, places = self._cells_of(layout), layout.positions
-        columns: dict[str, Any] = {"tag": layout.place_of("tag"), "spaces": o.spaces}
+        columns: dict[str, Any] = {"tag": layout.place_of("tag"), "spaces": o.spaces or o.derives}
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
             wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \
@@ -216,6 +216,7 @@ class ArrowParsing:
             assert REJECTED not in bytes(lines.kind), "a row has no text"
             return parsed
         frame.fill(batch, 0, whole=True)
+        parsed.log = cells.take_log()
         self._kept = found, layout
         parsed.unfit = self._unfit
         return parsed
@@ -230,7 +231,8 @@ class ArrowParsing:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
             cells = Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=self._options.hash_all,
-                          words=schema.words, names=schema.names)
+                          words=schema.words, names=schema.names, zeros=self._options.derives,
+                          logs=self._options.logs)
             self._cells = (schema, cells)
         return self._cells[1]
 

@@ -37,6 +37,8 @@ class ParseOptions:
     lenient_labels: bool = False  # one that cannot be used makes the example unlabelled, without an error: `unfit`
     skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the hashes of namespaces
+    derives: bool = False  # ... and numbers of value 0, as what is derived from columns needs them
+    logs: bool = False  # names of columns and words come with the batches
     class_names: ClassNames | None = None  # labels are then names of classes
     or_numbers: bool = False  # or all of them are numbers
     table: "TableReader | None" = None  # the columns, if something says that the sources are tables
@@ -95,6 +97,7 @@ class Parsed:
     text: bytes = b""  # the equivalent VW text, if required
     escaped: int = 0  # names, labels and tags that are escaped in it
     names: Any = None  # of features, as the finder gives them; a NameFinder, for NameStore.take
+    log: Sequence[tuple[int, int, int, bytes]] = ()  # names of columns and words, as of `Cells.take_log`
     source: SourceText | None = None  # if required
     rows: Any = None  # of a binary format as pyarrow has them, or of a frame, if the source is required
     # With lenient labels, those that the model cannot use: the first few different ones, and where each is first
@@ -137,8 +140,9 @@ class LineParsing:
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
             or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
-            spaces=o.spaces, places=o.finder is not None or (format == "vw" and o.table is not None),
+            spaces=o.spaces or o.derives, places=o.finder is not None or (format == "vw" and o.table is not None),
         )
+        self._parser.zeros = o.derives
 
     @staticmethod
     def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:

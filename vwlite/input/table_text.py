@@ -45,7 +45,7 @@ class TableParsing(LineParsing):
             self._prepare(self._parser, task)
         parsed = super().parse(task, batch)
         layout.finish(self._parser, batch)
-        parsed.escaped = self._parser.take_escaped()
+        parsed.escaped, parsed.log = self._parser.take_escaped(), self._parser.take_log()
         if batch.breaks and layout.dialect.quoted:
             layout.look_for_rows(batch, SourceText(bytes(task.block.data), self._format).lines_of)
         if parsed.source is not None:
@@ -57,7 +57,7 @@ class TableParsing(LineParsing):
         return partial(self._converted, task)
 
     def _prepare(self, parser: Parser, task: Task) -> None:
-        task.context.prepare(parser, self._options.hash_all)
+        task.context.prepare(parser, self._options.hash_all, zeros=self._options.derives, logs=self._options.logs)
 
     def _converted(self, task: Task) -> tuple[bytes, Batch]:
         """The VW text that a block means, and the kinds of its lines: bad ones are not in the text. Labels do not

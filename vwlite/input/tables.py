@@ -39,13 +39,16 @@ class Layout:
         name = self.schema.name_of(role)
         return -1 if name is None else self.positions[list(self.schema.roles).index(name)]
 
-    def prepare(self, parser: Parser, hash_all: bool, *, as_text: bool = False) -> None:
+    def prepare(
+        self, parser: Parser, hash_all: bool, *, as_text: bool = False, zeros: bool = False, logs: bool = False
+    ) -> None:
         """Tell a parser of tables the columns. as_text: it makes VW text even if the run does not want it."""
         assert isinstance(parser, TableParser)
         schema, as_text = self.schema, as_text or self.table.as_text
         cells = Cells(
             schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=hash_all, as_text=as_text,
-            words=schema.words, names=schema.names, decimal=schema.decimal, thousands=schema.thousands,
+            words=schema.words, names=schema.names, decimal=schema.decimal, thousands=schema.thousands, zeros=zeros,
+            logs=logs,
         )
         if self.dialect.delimiter:
             parser.set_table(cells, self.positions, self.width, *self.dialect)

@@ -228,6 +228,8 @@ def _is_number(x: Any) -> bool:
 
 def _check_typed(name: str, value: Any) -> None:
     """ValueError if an option of the command line could not have this value."""
+    if name == "derived":
+        return  # it was checked as it was read
     if name == "crosses":
         for text in value:
             if not 1 <= text.count(",") <= 2 or not all(text.split(",")):

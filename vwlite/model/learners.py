@@ -192,6 +192,7 @@ def make_expander(settings: Settings, normalizer: Normalizer | None = None) -> E
         ignore_linear=settings.ignore_linear.encode("latin-1"),
         interactions=[pattern.encode("latin-1") for pattern in settings.interactions],
         normalizer=normalizer,
+        derivation=settings.derived.derivation(settings.hash == "all") if settings.derived is not None else None,
     )
 
 

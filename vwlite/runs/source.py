@@ -91,6 +91,7 @@ def parse_options(
     return ParseOptions(
         table=table,
         spaces=bool(settings.crosses),
+        derives=settings.derived is not None,
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,
@@ -129,11 +130,13 @@ def shaping_of(
     parse = parse_options(o, settings)
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
-        "tap",
+        "tap", "derives", "logs",
     )
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
         found |= {"spaces": True}
+    if parse.derives:
+        found |= {"derives": True}
     if columns:
         found |= {"columns": columns}
     if settings.oaa is not None:
@@ -177,6 +180,8 @@ class Source:
         self.keeps_batches = how.keeps_batches
         self.keeps_text = how.holds_out  # in what is parsed
         self.spaces = False  # batches have the hashes of namespaces
+        self.derives = settings.derived is not None  # ... and zeros
+        self.logs = False  # names of columns and words come with what is parsed
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -210,7 +215,8 @@ class Source:
 
     @property
     def _parse_options(self) -> ParseOptions:
-        return parse_options(self._options, self._settings, self._classes, self._table, or_numbers=self._or_numbers)
+        found = parse_options(self._options, self._settings, self._classes, self._table, or_numbers=self._or_numbers)
+        return replace(found, derives=self.derives)
 
     @contextmanager
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
@@ -247,7 +253,7 @@ class Source:
             parse = self._parse_options
             parse = replace(
                 parse, finder=self._finder, keeps_text=self.keeps_text, only_text=self._how.holds_out, tap=self.tap,
-                spaces=parse.spaces or self.spaces,
+                spaces=parse.spaces or self.spaces, logs=self.logs,
             )
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
@@ -275,6 +281,8 @@ class Source:
 
         decide_roles(self._options.data, replace(parse_options(self._options, self._settings), table=self._table))
         shaping = shaping_of(self._options, self._settings, self._named, self.columns)
+        if self.derives:
+            shaping |= {"derives": True}
         if self._or_numbers:
             shaping |= {"or_numbers": True, "label_domain": self._parse_options.label_domain}
         return fingerprint(self._options.data, shaping)
@@ -288,6 +296,8 @@ class Source:
         try:
             if self._finder is not None:
                 raise CacheUnusable("names of features are only in the text")
+            if self.logs:
+                raise CacheUnusable("names of words are only in the text")
             if self._how.holds_out:
                 raise CacheUnusable("the lines for --holdout-to are only in the text")
             cache = open_cache(path, self._fingerprint())

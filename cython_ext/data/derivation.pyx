@@ -1,0 +1,412 @@
+"""Derived features: curves of numbers, and products of two or three columns.
+
+A number x between the knots a <= x < b has two hats, 1 - w and w, w = (x - a) / (b - a); outside of all knots the nearest
+one alone has 1. (Linear B-splines: Friedman. Multivariate Adaptive Regression Splines. Annals of Statistics 1991.) A
+column that is curved has its standardized value z and its hats as features, in place of x. A product has the outer
+product of what its columns have, each at a resolution of its own: hats of a number, the level of a word, and a code of
+its own for what is missing. (Lou, Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise Interactions.
+KDD 2013.)
+
+A line of a table has a namespace for each column that is not empty, and batches for it have the hashes of these,
+and zeros. What is not derived stays as it is, first and in the order of the line, without zeros. Then come the curves, in
+the order of the columns, and the products. Hats and products with the value 0 are left out.
+"""
+
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from vwlite.core.base.buffers cimport reserve
+from vwlite.core.base.fibonacci cimport place_of, shift_of
+from vwlite.core.base.murmur cimport murmur
+from vwlite.core.data.batch cimport EXAMPLE, Batch
+
+cdef float MOST_Z = 4       # standard deviations
+
+
+cdef void* allocated(size_t items, size_t size) except NULL:
+    """An array of zeros, of at least one item."""
+    cdef void* found = calloc(items + 1, size)
+    if found == NULL:
+        raise MemoryError("no memory for derived features")
+    return found
+
+
+cdef class Derivation:
+    """Which features are derived, and their hashes.
+
+    columns: of each its namespace as bytes and the hash of that; then, for a number, `True`, the hash of its feature, mean,
+    standard deviation, the hash of the feature of a missing one (0: none), whether it is curved, and its knots by
+    resolution as (knots, hashes of hats); for a word, `False`, the hashes of its levels, and whether the namespace has other
+    features that are not of this column.
+    products: the factors of each as (column, resolution), and of each factor the names of its codes as bytes; names are
+    joined by `^`, and hashed in the namespace of the first column.
+    extras: hashes of namespaces whose second run of features is left out.
+    """
+
+    def __cinit__(self, columns, products, extras=()):
+        cdef size_t i, j, k, n
+        cdef Column* c
+        cdef Product* p
+        cdef Knots* knots
+        self.count, self.product_count, self.extra_count = len(columns), len(products), len(extras)
+        self.columns = <Column*>allocated(self.count, sizeof(Column))
+        self.products = <Product*>allocated(self.product_count, sizeof(Product))
+        self.extras = <uint32_t*>allocated(self.extra_count, sizeof(uint32_t))
+        for i, hash in enumerate(extras):
+            self.extras[i] = hash
+        self.knots = <Knots*>allocated(sum(len(column[8]) for column in columns if column[2]), sizeof(Knots))
+        self.level_hash = <uint32_t*>allocated(sum(len(column[3]) for column in columns if not column[2]), sizeof(uint32_t))
+        at = []             # of each column, the place of its knots by resolution
+        n = 0
+        for i, column in enumerate(columns):
+            c = &self.columns[i]
+            c.letter, c.space, c.is_number = (column[0] or b" ")[0], column[1], column[2]
+            at.append({})
+            if not c.is_number:
+                c.first_level, c.levels, c.closed = n, len(column[3]), column[4]
+                for hash in column[3]:
+                    self.level_hash[n] = hash
+                    n += 1
+                continue
+            c.hash, c.mean, c.missing, c.curved = column[3], column[4], column[6], column[7]
+            c.deviation = column[5]
+            c.first_knots, c.resolutions = self.knot_count, len(column[8])
+            for resolution, (values, hashes) in column[8].items():
+                if not 1 <= len(values) <= MOST_KNOTS or any(a >= b for a, b in zip(values, values[1:])):
+                    raise ValueError(f"{len(values)} knots, which are not 1 to {MOST_KNOTS} rising numbers")
+                at[i][resolution] = self.knot_count
+                knots = &self.knots[self.knot_count]
+                self.knot_count += 1
+                knots.count = len(values)
+                knots.at = <float*>allocated(knots.count, sizeof(float))
+                for j, x in enumerate(values):
+                    knots.at[j] = x
+                if hashes:
+                    knots.hash = <uint32_t*>allocated(knots.count, sizeof(uint32_t))
+                    for j, hash in enumerate(hashes):
+                        knots.hash[j] = hash
+        self.find_spaces()
+        self.set_products(columns, products, at)
+
+    def __dealloc__(self):
+        cdef size_t i
+        for i in range(self.knot_count):
+            free(self.knots[i].at)
+            free(self.knots[i].hash)
+        free(self.columns)
+        free(self.knots)
+        free(self.level_hash)
+        free(self.products)
+        free(self.hashes)
+        free(self.spaces)
+        free(self.space_of)
+        free(self.extras)
+        free(self.units)
+
+    cdef object find_spaces(self):
+        """The table of namespaces."""
+        cdef size_t i, at
+        self.space_bits = 1
+        while <size_t>1 << self.space_bits < 2 * self.count + 2:
+            self.space_bits += 1
+        self.spaces = <uint32_t*>allocated(<size_t>1 << self.space_bits, sizeof(uint32_t))
+        self.space_of = <uint32_t*>allocated(<size_t>1 << self.space_bits, sizeof(uint32_t))
+        for i in range(self.count):
+            at = place_of(self.columns[i].space, 64 - self.space_bits)
+            while self.spaces[at] and self.space_of[at] != self.columns[i].space:
+                at = (at + 1) & ((<size_t>1 << self.space_bits) - 1)
+            if self.spaces[at] == 0:
+                self.spaces[at], self.space_of[at] = <uint32_t>i + 1, self.columns[i].space
+
+    cdef object set_products(self, columns, products, at):
+        cdef size_t i, k, cell, total = 0, size, width
+        cdef Product* p
+        cdef Factor* f
+        cdef bytes joined
+        for i, (factors, _) in enumerate(products):
+            if not 2 <= len(factors) <= MOST_FACTORS:
+                raise ValueError(f"a product has 2 to {MOST_FACTORS} columns")
+            p = &self.products[i]
+            p.count, p.first_hash = len(factors), total
+            p.letter, p.space = self.columns[<size_t>factors[0][0]].letter, self.columns[<size_t>factors[0][0]].space
+            size = width = 1
+            for k, (column, resolution) in enumerate(factors):
+                f = &p.factors[k]
+                f.column = column
+                if self.columns[f.column].is_number:
+                    f.knots = at[column][resolution]
+                    f.size = self.knots[f.knots].count + 1
+                    width *= 2
+                else:
+                    f.size = self.columns[f.column].levels + 2
+                size *= f.size
+            p.repeats = i > 0 and [column for column, _ in factors] == [column for column, _ in products[i - 1][0]]
+            total += size
+            self.most_products += width
+        self.cells = total
+        self.hashes = <uint32_t*>allocated(total, sizeof(uint32_t))
+        cell = 0
+        for i, (factors, names) in enumerate(products):
+            p = &self.products[i]
+            parts = [b""]
+            for k in range(p.count):
+                if <size_t>len(names[k]) != p.factors[k].size:
+                    raise ValueError("as many names as codes")
+                parts = [part + b"^" * (k > 0) + name for part in parts for name in names[k]]
+            for joined in parts:
+                self.hashes[cell] = murmur(joined, len(joined), p.space)
+                cell += 1
+
+    def __len__(self):
+        """The features that can be derived of numbers and products, but for those of z."""
+        cdef size_t i, found = self.cells
+        for i in range(self.knot_count):
+            found += self.knots[i].count if self.knots[i].hash != NULL else 0
+        return found
+
+    def find_units(self, uint32_t mask):
+        """Keep the keys of hats and products, whose values are from 0 to 1, for `is_unit`."""
+        cdef size_t i, j, n = len(self)
+        if self.units != NULL:
+            return
+        self.unit_bits = 1
+        while <size_t>1 << self.unit_bits < 2 * n + 2:
+            self.unit_bits += 1
+        self.units = <uint32_t*>allocated(<size_t>1 << self.unit_bits, sizeof(uint32_t))
+        for i in range(self.cells):
+            self.add_unit(self.hashes[i] & mask)
+        for i in range(self.knot_count):
+            if self.knots[i].hash != NULL:
+                for j in range(self.knots[i].count):
+                    self.add_unit(self.knots[i].hash[j] & mask)
+
+    cdef void add_unit(self, uint32_t key) noexcept nogil:
+        cdef size_t at = place_of(key, 64 - self.unit_bits)
+        if key + 1 == 0:
+            self.has_key_max = True
+            return
+        while self.units[at] and self.units[at] != key + 1:
+            at = (at + 1) & ((<size_t>1 << self.unit_bits) - 1)
+        self.units[at] = key + 1
+
+    cdef bint is_unit(self, uint32_t key) noexcept nogil:
+        """Whether a key is that of a hat or a product. After `find_units`."""
+        cdef size_t at = place_of(key, 64 - self.unit_bits)
+        if key + 1 == 0:
+            return self.has_key_max
+        while self.units[at] and self.units[at] != key + 1:
+            at = (at + 1) & ((<size_t>1 << self.unit_bits) - 1)
+        return self.units[at] != 0
+
+    cdef int derive(self, const Arrays* a, size_t line, DerivedLine* out) noexcept nogil:
+        """Fill in the features of a line of a batch, as its only line; -1: no memory."""
+        cdef size_t i, span, first = a.span_begin[line], last = a.span_begin[line + 1]
+        cdef size_t most = a.feature_begin[last] - a.feature_begin[first] + 4 * self.count + self.most_products
+        cdef size_t spans = last - first + self.count + self.product_count
+        cdef uint32_t before = 0
+        cdef bint same = False
+        if (reserve(<void**>&out.a.hash, &out.hash_capacity, most, sizeof(uint32_t))
+                or reserve(<void**>&out.a.value, &out.value_capacity, most, sizeof(float))
+                or reserve(<void**>&out.a.feature_begin, &out.span_capacity, spans + 1, sizeof(uint32_t))
+                or reserve(<void**>&out.a.space, &out.space_capacity, spans, sizeof(uint32_t))
+                or reserve(<void**>&out.a.letter, &out.letter_capacity, spans, sizeof(uint8_t))):
+            return -1
+        out.a.features = out.a.spans = 0
+        out.a.feature_begin[0] = 0
+        memset(out.present, 0, self.count)
+        for span in range(first, last):
+            same = span > first and a.space[span] == a.space[span - 1]
+            self.take_span(a, span, same, out)
+        for i in range(self.count):
+            if self.columns[i].is_number:
+                self.locate(i, out)
+                if self.columns[i].curved:
+                    self.add_curve(i, out)
+        out.crossed = out.a.spans
+        for i in range(self.product_count):
+            self.add_product(&self.products[i], out)
+        out.span_begin[1] = <uint32_t>out.a.spans
+        return 0
+
+    cdef void take_span(self, const Arrays* a, size_t span, bint same, DerivedLine* out) noexcept nogil:
+        """Note what a namespace says of its columns, and copy the features that stay."""
+        cdef uint32_t space = a.space[span]
+        cdef size_t i, k, at = place_of(space, 64 - self.space_bits)
+        cdef size_t begin = a.feature_begin[span], end = a.feature_begin[span + 1]
+        cdef Column* c = NULL
+        while self.spaces[at] and self.space_of[at] != space:
+            at = (at + 1) & ((<size_t>1 << self.space_bits) - 1)
+        if self.spaces[at]:
+            i = self.spaces[at] - 1
+            c = &self.columns[i]
+            if c.is_number:
+                if end == begin + 1 and a.hash[begin] == c.hash:
+                    out.number[i], out.present[i] = a.value[begin], True
+                    if c.curved:
+                        return
+            else:
+                for k in range(begin, end):
+                    self.note_word(i, a.hash[k], out)
+        elif same:
+            for i in range(self.extra_count):
+                if self.extras[i] == space:
+                    return
+        for k in range(begin, end):
+            out.a.hash[out.a.features], out.a.value[out.a.features] = a.hash[k], a.value[k]
+            out.a.features += a.value[k] != 0
+        end_span(out, a.letter[span], space)
+
+    cdef void note_word(self, size_t i, uint32_t hash, DerivedLine* out) noexcept nogil:
+        """Note the level of a word for the columns of its namespace, of which i is the first. Of several words the first
+        counts."""
+        cdef size_t k
+        cdef uint32_t space = self.columns[i].space
+        cdef Column* c
+        while i < self.count and self.columns[i].space == space:
+            c = &self.columns[i]
+            if not out.present[i]:
+                for k in range(c.levels):
+                    if self.level_hash[c.first_level + k] == hash:
+                        break
+                else:
+                    k = c.levels
+                if k < c.levels or not c.closed:
+                    out.code[i], out.present[i] = <uint16_t>k, True
+            i += 1
+
+    cdef void locate(self, size_t i, DerivedLine* out) noexcept nogil:
+        """The hats of a number at all resolutions."""
+        cdef Column* c = &self.columns[i]
+        cdef Knots* knots
+        cdef Place* place
+        cdef size_t k, low, half, left
+        cdef float x = out.number[i], w
+        for k in range(c.first_knots, c.first_knots + c.resolutions):
+            knots, place = &self.knots[k], &out.places[k]
+            if not out.present[i]:
+                place.code, place.weight = knots.count, 0
+                continue
+            # The last knot that is not above x, without branches.
+            low, left = 0, knots.count
+            while left > 1:
+                half = left >> 1
+                low += half * (knots.at[low + half] <= x)
+                left -= half
+            place.code = <uint32_t>low
+            if low + 1 == knots.count or x < knots.at[0]:
+                place.weight = 0
+            else:
+                w = <float>((<double>x - knots.at[low]) / (<double>knots.at[low + 1] - knots.at[low]))
+                place.weight = w
+                if w >= 1:          # rounded
+                    place.code, place.weight = <uint32_t>low + 1, 0
+
+    cdef void add_curve(self, size_t i, DerivedLine* out) noexcept nogil:
+        """The features of a curved number: z and hats, or that it is missing."""
+        cdef Column* c = &self.columns[i]
+        cdef Knots* knots
+        cdef Place* place
+        cdef float z
+        if not out.present[i]:
+            if c.missing:
+                add(out, c.missing, 1)
+                end_span(out, c.letter, c.space)
+            return
+        if c.deviation > 0:
+            z = <float>((<double>out.number[i] - c.mean) / c.deviation)
+            add(out, c.hash, min(max(z, -MOST_Z), MOST_Z))
+            knots, place = &self.knots[c.first_knots], &out.places[c.first_knots]
+            if knots.hash != NULL:
+                add(out, knots.hash[place.code], 1 - place.weight)
+                if place.weight != 0:
+                    add(out, knots.hash[place.code + 1], place.weight)
+        end_span(out, c.letter, c.space)
+
+    cdef void add_product(self, const Product* p, DerivedLine* out) noexcept nogil:
+        cdef uint32_t[MOST_FACTORS] code
+        cdef float[MOST_FACTORS] weight
+        cdef size_t k, corner, corners = 1, cell
+        cdef float value
+        cdef bint some_number = False
+        cdef const Factor* f
+        for k in range(p.count):
+            f = &p.factors[k]
+            if self.columns[f.column].is_number:
+                code[k], weight[k] = out.places[f.knots].code, out.places[f.knots].weight
+                some_number |= out.present[f.column]
+            else:
+                code[k] = out.code[f.column] if out.present[f.column] else f.size - 1
+                weight[k] = 0
+            corners *= 2
+        if p.repeats and not some_number:
+            return          # without hats, all resolutions have the same feature
+        for corner in range(corners):
+            value, cell = 1, 0
+            for k in range(p.count):
+                if corner >> (p.count - 1 - k) & 1:
+                    value *= weight[k]
+                    cell = cell * p.factors[k].size + code[k] + 1
+                else:
+                    value *= 1 - weight[k]
+                    cell = cell * p.factors[k].size + code[k]
+            if value != 0:
+                add(out, self.hashes[p.first_hash + cell], value)
+        end_span(out, p.letter, p.space)
+
+    def derived(self, Batch batch not None):
+        """The derived features of each example of a batch, as lists of hashes and values."""
+        cdef DerivedLine out
+        cdef size_t line, i
+        found = []
+        if batch.decode() or batch.a.space == NULL:
+            raise ValueError("a batch without the hashes of namespaces")
+        prepare(&out, self)
+        try:
+            for line in range(batch.a.lines):
+                if batch.a.kind[line] != EXAMPLE:
+                    continue
+                if self.derive(&batch.a, line, &out):
+                    raise MemoryError("no memory for derived features")
+                found.append(([out.a.hash[i] for i in range(out.a.features)], [out.a.value[i] for i in range(out.a.features)]))
+        finally:
+            release(&out)
+        return found
+
+
+cdef inline void add(DerivedLine* out, uint32_t hash, float value) noexcept nogil:
+    out.a.hash[out.a.features], out.a.value[out.a.features] = hash, value
+    out.a.features += value != 0
+
+
+cdef inline void end_span(DerivedLine* out, uint8_t letter, uint32_t space) noexcept nogil:
+    """The features since the last namespace are one; without any, it is left out."""
+    if out.a.features == out.a.feature_begin[out.a.spans]:
+        return
+    out.a.letter[out.a.spans], out.a.space[out.a.spans] = letter, space
+    out.a.spans += 1
+    out.a.feature_begin[out.a.spans] = <uint32_t>out.a.features
+
+
+cdef int prepare(DerivedLine* line, Derivation derivation) except -1:
+    """Make a line for a derivation, which `release` frees."""
+    memset(line, 0, sizeof(DerivedLine))
+    line.number = <float*>allocated(derivation.count, sizeof(float))
+    line.code = <uint16_t*>allocated(derivation.count, sizeof(uint16_t))
+    line.present = <uint8_t*>allocated(derivation.count, sizeof(uint8_t))
+    line.places = <Place*>allocated(derivation.knot_count, sizeof(Place))
+    line.a.lines = 1
+    line.a.span_begin = line.span_begin
+    return 0
+
+
+cdef void release(DerivedLine* line) noexcept nogil:
+    free(line.a.hash)
+    free(line.a.value)
+    free(line.a.feature_begin)
+    free(line.a.space)
+    free(line.a.letter)
+    free(line.number)
+    free(line.code)
+    free(line.present)
+    free(line.places)
+    memset(line, 0, sizeof(DerivedLine))

@@ -1,0 +1,82 @@
+"""Derived features of lines, beside the reference implementation."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from derived_features import CURVE, Numbers, Product, Words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables import table
+
+from vwlite.algorithms.settings import Settings
+from vwlite.derived import WORDS, Derived, NumberColumn, WordColumn
+from vwlite.hashing import feature_hash
+
+
+def as_product(columns, places, resolution):
+    return tuple((i, resolution if isinstance(columns[i], Numbers) else WORDS) for i in places)
+
+
+def derived_of(columns, products) -> Derived:
+    """As a model has it, from columns and products of the reference."""
+    found = []
+    for c in columns:
+        if isinstance(c, Numbers):
+            at = {k: tuple(c.knots(k)) for k in {CURVE, *(k for p in products for k in p.knots_of(columns))}}
+            mean, deviation = c.scale
+            found.append(NumberColumn(c.name, mean, deviation, any(map(math.isnan, c.sample)), at))
+        else:
+            found.append(WordColumn(c.name, tuple(c.kept)))
+    return Derived(
+        tuple(found), tuple(as_product(columns, p.columns, k) for p in products for k in p.knots_of(columns))
+    )
+
+
+def hashed(features, column):
+    """Features of the reference in the namespace of a column, as hashes."""
+    return [(feature_hash(name.encode(), column.name.encode()), np.float32(x)) for name, x in features]
+
+
+cell = st.sampled_from(["", "0", "1", "-2.5", "3", "1e3", "0.125", "7"])
+word = st.sampled_from(["", "a", "b", "a^b", "*", "?", "%2A", "never"])
+lines = st.lists(st.tuples(cell, cell, word, word), min_size=1, max_size=40)
+
+
+@settings(deadline=None)
+@given(lines, lines, st.sampled_from([4, 8]))
+def test_features_of_lines(seen, rows, q):
+    """Curves and products of all pairs and triples of two numbers and two columns of words, on lines that were seen and
+    others."""
+    names = ["x", "y^", "job", "at"]
+    sample = [row for row in seen for _ in range(10)]  # so that words are levels
+    columns = [
+        *(Numbers(name, [float(row[i] or "nan") for row in sample]) for i, name in enumerate(names[:2])),
+        *(Words(name, [row[i + 2] for row in sample]) for i, name in enumerate(names[2:])),
+    ]
+    if not all(any(row[i] for row in seen) for i in (0, 1)):
+        return  # a column without a number is no column of numbers
+    sets = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 1, 2), (0, 2, 3)]
+    products = [Product(places, 9.0, q) for places in sets]
+    derived = derived_of(columns, products)
+    assert Derived.restored(json.loads(json.dumps(derived.stored()))) == derived
+    batch = table(names, ["numeric"] * 2 + ["categorical"] * 2, rows)
+    known = derived.named(False)
+    for row, found in zip(rows, derived.derivation(False).derived(batch), strict=True):
+        cells = [float(x or "nan") for x in row[:2]] + list(row[2:])
+        words = [x for i in (2, 3) for x in hashed(columns[i].curve(cells[i]), columns[i])]
+        expected = words + [x for i in (0, 1) for x in hashed(columns[i].curve(cells[i]), columns[i])]
+        for product in products:
+            expected += hashed(product.features(columns, cells), columns[product.columns[0]])
+        got = dict(zip(*found, strict=True))
+        assert len(got) == len(found[0])
+        assert got.keys() == {hash for hash, _ in expected}
+        for hash, x in expected:
+            assert got[hash] == pytest.approx(x, rel=1e-5, abs=1e-6)
+        assert got.keys() - {hash for hash, _ in words} <= known.keys()
+
+
+def test_settings_without_derived_features_are_stored_as_before():
+    assert "derived" not in Settings().stored()
+    assert Settings.restored(Settings(derived=Derived()).stored()) == Settings(derived=Derived())

@@ -1,0 +1,209 @@
+"""Features that `--algorithm auto` derives from the columns of tables: curves of numbers, and products of two or three
+columns. A model keeps what is here; `cython_ext/data/derivation.pyx` makes the features of it.
+
+Names are those of the namespace of a (first) column:
+
+    age                        the standardized value
+    age~64@38                  its hat at the knot 38, of at most 64
+    age?                       it is missing
+    age~5@38^job=clerk         a product; words are levels, `*` any other one, `?` none
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from vwlite.records import record
+
+if TYPE_CHECKING:
+    from vwlite.core.data.derivation import Derivation
+
+CURVE = 64  # knots of a curve
+MOST_LEVELS = 31  # of a column of words in products
+MOST_PRODUCTS = 60
+WORDS = 0  # the resolution of a column of words
+
+
+@record(frozen=True)
+class NumberColumn:
+    """A column of numbers. missing: whether some rows have none. knots: by resolution, which is how many there are at
+    most, or one more."""
+
+    name: str
+    mean: float
+    deviation: float
+    missing: bool
+    knots: Mapping[int, tuple[float, ...]]
+
+    def names(self, resolution: int) -> list[str]:
+        """Those of its codes: hats, and that it is missing."""
+        return [*(f"{self.name}~{resolution}@{x:.9g}" for x in self.knots[resolution]), f"{self.name}?"]
+
+    def factors(self, resolution: int) -> list[str]:
+        """The same as parts of a product's name."""
+        return replace(self, name=escaped(self.name, "^")).names(resolution)
+
+
+@record(frozen=True)
+class WordColumn:
+    """A column of words. levels: those that are not `other`. part: of a time."""
+
+    name: str
+    levels: tuple[str, ...]
+    part: str = ""
+
+    def factors(self, resolution: int = WORDS) -> list[str]:
+        """The names of its codes as parts of a product's name: levels, any other word, none."""
+        name = escaped(f"{self.name}~{self.part}" if self.part else self.name, "^")
+        return [*(f"{name}={escaped(level)}" for level in self.levels), f"{name}=*", f"{name}?"]
+
+    def hashes(self, hash_all: bool) -> list[int]:
+        """Those of the levels as features."""
+        from vwlite.hashing import name_hash, namespace_hash  # not at the top: few models have derived features
+
+        seed = namespace_hash(_bytes(self.name), hash_all)
+        return [name_hash(_bytes(f"{self.part or self.name}={level}"), seed, hash_all) for level in self.levels]
+
+
+Column = NumberColumn | WordColumn
+
+
+@record(frozen=True)
+class Derived:
+    """columns: with the names of their namespaces. products: of each its columns, as places among them, with their
+    resolutions."""
+
+    columns: tuple[Column, ...] = ()
+    products: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        columns = [
+            {"name": c.name, "mean": c.mean, "deviation": c.deviation, "missing": c.missing,
+             "knots": {str(k): list(knots) for k, knots in c.knots.items()}}
+            if isinstance(c, NumberColumn) else
+            {"name": c.name, "levels": list(c.levels)} | ({"part": c.part} if c.part else {})
+            for c in self.columns
+        ]
+        return {"columns": columns, "products": [[list(factor) for factor in product] for product in self.products]}
+
+    @staticmethod
+    def restored(stored: Any) -> "Derived":
+        """What `stored` gave. ValueError if it did not."""
+        try:
+            columns = tuple(map(_column_of, stored["columns"]))
+            products = tuple(tuple((int(c), int(k)) for c, k in product) for product in stored["products"])
+        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            raise ValueError("its derived features are invalid") from e
+        for product in products:
+            if not 2 <= len(product) <= 3 or not all(_has(columns, *factor) for factor in product):
+                raise ValueError("its products of columns are invalid")
+        if len(products) > 2 * MOST_PRODUCTS:
+            raise ValueError("it has more products than there can be")
+        return Derived(columns, products)
+
+    def summary(self) -> str:
+        """How many features there are of what, as part of a sentence."""
+        numbers = sum(isinstance(c, NumberColumn) for c in self.columns)
+        sets: dict[int, set[tuple[int, ...]]] = {2: set(), 3: set()}
+        for product in self.products:
+            sets[len(product)].add(tuple(c for c, _ in product))
+        counts = [
+            (numbers, "curves of 1 number", f"curves of {numbers} numbers"),
+            (len(sets[2]), "1 pair", f"{len(sets[2])} pairs"),
+            (len(sets[3]), "1 triple", f"{len(sets[3])} triples"),
+        ]
+        return ", ".join(one if n == 1 else many for n, one, many in counts if n)
+
+    def derivation(self, hash_all: bool) -> "Derivation":
+        """What derives the features of lines."""
+        from vwlite.core.data.derivation import Derivation
+
+        columns = [_as_core_has_it(c, hash_all) for c in self.columns]
+        products = [
+            (list(product), [[_bytes(name) for name in self.columns[c].factors(k)] for c, k in product])
+            for product in self.products
+        ]
+        return Derivation(columns, products)
+
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """The namespace and the name of each feature that may be derived from numbers and products; and what it is of,
+        a column, or several with `*` between them."""
+        for c in self.columns:
+            if isinstance(c, NumberColumn):
+                yield from ((c.name, name, c.name) for name in [c.name, *c.names(CURVE)])
+        for product in self.products:
+            joined, first = [""], self.columns[product[0][0]].name
+            for i, (at, k) in enumerate(product):
+                joined = [before + "^" * (i > 0) + name for before in joined for name in self.columns[at].factors(k)]
+            of = "*".join(self.columns[at].name for at, _ in product)
+            yield from ((first, name, of) for name in joined)
+
+    def named(self, hash_all: bool) -> dict[int, tuple[bytes, str]]:
+        """By the hash of each of these features its name behind that of its namespace, and what it is of."""
+        from vwlite.hashing import name_hash, namespace_hash
+
+        seeds = {c.name: namespace_hash(_bytes(c.name), hash_all) for c in self.columns}
+        return {
+            name_hash(_bytes(name), seeds[space], hash_all): (_bytes(f"{space}^{name}"), of)
+            for space, name, of in self.names()
+        }
+
+
+def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
+    from vwlite.hashing import name_hash, namespace_hash
+
+    space = namespace_hash(_bytes(c.name), hash_all)
+    if isinstance(c, WordColumn):
+        return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part)
+    knots = {
+        k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE else [])
+        for k, at in sorted(c.knots.items(), key=lambda item: item[0] != CURVE)  # that of the curve is the first
+    }
+    missing = name_hash(_bytes(f"{c.name}?"), space, hash_all) if c.missing else 0
+    number = name_hash(_bytes(c.name), space, hash_all)
+    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, CURVE in c.knots, knots
+
+
+def _column_of(stored: dict[str, Any]) -> Column:
+    name = stored["name"]
+    if type(name) is not str:
+        raise ValueError("a column without a name")
+    if "levels" in stored:
+        levels, part = tuple(stored["levels"]), stored.get("part", "")
+        words = all(type(x) is str for x in (*levels, part))
+        if len(levels) > MOST_LEVELS or not words or len({*levels}) < len(levels):
+            raise ValueError("levels")
+        return WordColumn(name, levels, part)
+    knots = {int(k): tuple(map(float, at)) for k, at in stored["knots"].items()}
+    mean, deviation = float(stored["mean"]), float(stored["deviation"])
+    for k, at in knots.items():
+        rises = all(map(isfinite, at)) and all(a < b for a, b in pairwise(at))
+        if not 1 <= len(at) <= k + 1 <= CURVE + 1 or not rises:
+            raise ValueError("knots")
+    if not (isfinite(mean) and isfinite(deviation) and deviation >= 0 and type(stored["missing"]) is bool):
+        raise ValueError("moments")
+    return NumberColumn(name, mean, deviation, stored["missing"], knots)
+
+
+def _has(columns: Sequence[Column], c: int, resolution: int) -> bool:
+    """Whether there is a column with this resolution."""
+    if not 0 <= c < len(columns):
+        return False
+    column = columns[c]
+    return resolution in column.knots if isinstance(column, NumberColumn) else resolution == WORDS
+
+
+def escaped(text: str, signs: str = "*?^") -> str:
+    """A part of a product's name, in which these signs have a meaning, without them: %2A for *."""
+    if not any(sign in text for sign in f"%{signs}"):
+        return text
+    text = re.sub("%(?=2A|3F|5E|25)", "%25", text)
+    return "".join(f"%{ord(c):02X}" if c in signs else c for c in text)
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
