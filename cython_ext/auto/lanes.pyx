@@ -245,6 +245,8 @@ cdef class Lanes:
         while self.part_bits > LEAST_PART_BITS and classes >> (PART_BITS - self.part_bits) > 1:
             self.part_bits -= 1
         self.places = Table(sizeof(Slot))
+        if expander.derivation is not None:
+            expander.derivation.find_units(expander.mask)
         self.S = <double*>calloc(classes * self.lanes, sizeof(double))
         self.T = <double*>calloc(classes * self.lanes, sizeof(double))
         if self.S == NULL or self.T == NULL or self.add_part():
@@ -354,11 +356,15 @@ cdef class Lanes:
     cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil:
         """A record of zeros for a slot that has none; -1: no memory. Number 0 stays empty: that of unknown features."""
         cdef char* part
-        cdef size_t at = self.count + 1
+        cdef size_t k, at = self.count + 1
         if at >> self.part_bits >= self.part_count and self.add_part():
             return -1
         self.count, slot.record = at, <uint32_t>at
         (<Record*>record_at(self, at)).key = key
+        if self.expander.derivation is not None and self.expander.derivation.is_unit(key):
+            # What is from 0 to 1 begins with that scale: else a cell that had small values only would have large weights.
+            for k in range(self.classes):
+                (<Record*>(record_at(self, at) + k * self.record)).N = 1
         return 0
 
     cdef int add_part(self) noexcept nogil:

@@ -122,7 +122,7 @@ cdef class DataSummary:
             column.sum += values[i]
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
-            self.feature_count[n] = <uint32_t>features_of(a, line)
+            self.feature_count[n] = <uint32_t>nonzeros_of(a, line)
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
         return 0
@@ -286,5 +286,12 @@ cdef inline size_t features_of(const Arrays* a, size_t line) noexcept nogil:
     return a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
 
 
+cdef inline size_t nonzeros_of(const Arrays* a, size_t line) noexcept nogil:
+    cdef size_t i, found = 0
+    for i in range(a.feature_begin[a.span_begin[line]], a.feature_begin[a.span_begin[line + 1]]):
+        found += a.value[i] != 0
+    return found
+
+
 cdef inline size_t bytes_of(const Arrays* a, size_t line) noexcept nogil:
-    return PER_EXAMPLE + PER_FEATURE * features_of(a, line)
+    return PER_EXAMPLE + PER_FEATURE * nonzeros_of(a, line)

@@ -275,6 +275,9 @@ def _check_counted(o: "TrainOptions") -> None:
                          "--class-weight=-1:1,1:10")
 
 
+DERIVED = ("none", "curves", "pairs", "auto")  # what --derive takes
+
+
 @record(frozen=True, eq=False)
 class TrainOptions(CacheOptions):
     """The options of `vwlite train`, as typed."""
@@ -313,6 +316,15 @@ class TrainOptions(CacheOptions):
         excludes={"--predictions": "nothing is out of fold"},
         help="Choose the model by the loss on this file. Of --algorithm auto, in place of folds: for data in the order "
              "of time.",
+    )
+    derive: str = option(
+        "none", "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",
+        help="Derive features from the columns of tables. With --algorithm auto, where the loss on rows not learned is "
+             "less with them. curves: of numbers; pairs: also products of two columns; auto: also of three.",
+    )
+    pairs: int | None = option(
+        None, "--pairs", group=LEARN, reported=True, type=Whole(0, 1000), metavar="N", shown="40",
+        help="Limit the pairs of --derive to N. 0: no pairs, and no triples.",
     )
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, reported=True, vw=("--final_regressor",), type=PATH, metavar="FILE",

@@ -73,6 +73,10 @@ def _checked(o: TrainOptions, job: Job) -> Job:
         return with_label_words(job, o)
     if o.sparse is not None:
         raise UsageError(_not_sparse(o, job))
+    for name in ("derive", "pairs"):
+        if name in o.given:
+            raise UsageError(f"--{name} needs --algorithm auto, the default" + (f", and not {settings.algorithm}"
+                             if not o.initial else ": a model that is continued keeps what it derives"))
     if o.validate is not None:
         raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
     if settings.normalize == "center":

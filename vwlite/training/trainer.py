@@ -70,6 +70,8 @@ class Examples(Protocol):
 
     keeps_batches: bool  # after the first pass
     keeps_text: bool  # of lines
+    derives: bool  # batches are as derived features need them: with the hashes of namespaces, and zeros
+    logs: bool  # names of columns and words come with the batches
 
     @property
     def can_be_read_again(self) -> bool: ...

@@ -26,5 +26,9 @@ def _words(o: TrainOptions, needs_passes: bool) -> Iterator[str]:
         weights = o.class_weight
         shown = weights if isinstance(weights, str) else ",".join(f"{label}:{weight!r}" for label, weight in weights)
         yield f"--class-weight={shown}"
+    if o.derive != "none":
+        yield from ("--derive", o.derive)
+    if o.pairs is not None:
+        yield from ("--pairs", str(o.pairs))
     if o.names is not None and o.names != MOST_NAMES:
         yield f"--names={o.names}"

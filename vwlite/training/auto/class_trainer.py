@@ -10,7 +10,6 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.given import GivenPredictions, scattered
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.summary import DataSummary
-from vwlite.core.data.normalize import Normalizer
 from vwlite.errors import UsageError
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.runs.baseline import LARGEST_SCORE
@@ -62,8 +61,10 @@ class ClassTrainer(AutoTrainer):
 
     def lanes(self, name: str, folds: int) -> Lanes:
         settings = self.data.settings
-        expander = make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
-        return Lanes(make_loss(settings), expander, RATES, folds, self._lane_classes)
+        return Lanes(make_loss(settings), self._expander(name), RATES, folds, self._lane_classes)
+
+    def constant_scores(self) -> Any:
+        return self.data.constants * self.data.summary.examples
 
     def _file_order(self, summary: DataSummary) -> Any:
         if self.best is None or self.selection is None:

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vwlite.algorithms.checks import check_link, usual_link
 from vwlite.algorithms.labels import MOST, WORDS, choose, maps_labels
@@ -21,7 +21,7 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn.labels import best_constant
 from vwlite.core.learn.losses import Loss, Quantile
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import EXAMPLE, Parsed, SourceText
 from vwlite.model.learners import make_expander, make_loss
@@ -33,6 +33,9 @@ from vwlite.training.auto.model import WeightScale
 from vwlite.training.auto.selection import Drawn, LabelScale
 from vwlite.training.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.training.trainer import Examples, Job, Listener
+
+if TYPE_CHECKING:
+    from vwlite.training.auto.derive import ColumnNames
 
 FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
@@ -123,10 +126,11 @@ class AutoData:
     labels_as = LabelScale()
     weights_as = WeightScale()
     width = 1  # scores of an example
+    in_passes = False  # standard input, too
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         self.options, self.source, self.listener = o, source, listener
-        self.once = reads_once(o, source)
+        self.once = reads_once(o, source) and not self.in_passes
         self.settings, self.names = job.resolved.settings, job.known.features
         self.label_words = job.known.classes  # if labels are mapped
         self.maps_labels = job.known.or_numbers
@@ -134,12 +138,31 @@ class AutoData:
         self._in_batches: tuple[float, float] | None = None  # labels of batches that become -1 and 1
         self._label_places: dict[float, str] = {}  # where the first different ones are, as ends of words
         self._best_constant: tuple[DataSummary, float] | None = None  # of the labels of a summary: it takes time
-        self.summary = self._new_summary()
+        self.summary = self.new_summary()
         self.first_batches: list[Batch] = []  # of a stream, before it is learned
         self._counts: list[int] = []  # examples that can be learned in each of them
         self.hints: list[str] = []  # notes
+        self.column_names: ColumnNames | None = None  # if features are derived from columns
+        if o.derive != "none" and not source.may_be_table:
+            raise UsageError("--derive is for columns of tables: name the one of the labels with --label")
+        if o.derive != "none" and self.once:
+            raise UsageError("--derive reads the data several times: name files, and leave --passes 1 out")
+        if self.derives:
+            from vwlite.derived import Derived
+            from vwlite.training.auto import derive
 
-    def _new_summary(self) -> DataSummary:
+            self.column_names = derive.ColumnNames()
+            self.settings = replace(self.settings, derived=Derived())  # none so far; batches have zeros
+            source.derives = source.logs = True
+            self.summary = self.new_summary()
+
+    @property
+    def derives(self) -> bool:
+        """Whether features are derived from the columns of tables."""
+        o = self.options
+        return o.derive != "none" and o.validate is None and not self.once and self.source.may_be_table
+
+    def new_summary(self) -> DataSummary:
         return DataSummary(make_expander(self.settings, Normalizer()))
 
     # --- reading -----------------------------------------------------------------------------
@@ -193,7 +216,7 @@ class AutoData:
     def _read_validation(self, learning: LearningInPasses, path: str) -> None:
         """Read the examples that the model is chosen by."""
         batches, counts = [], []
-        summary = self._new_summary()
+        summary = self.new_summary()
         with self.source.batches_of((path,), lambda: learning.stopped) as found:
             for parsed in found:
                 self.listener.on_bad(parsed.bad)
@@ -210,6 +233,8 @@ class AutoData:
         for parsed in batches:
             if self.names is not None:
                 self.names.take(parsed.names)
+            if self.column_names is not None:
+                self.column_names.take(parsed.log, self.settings.hash == "all")
             examples += len(parsed.batch)
             yield parsed
             self.listener.on_read(parsed, examples)
@@ -251,7 +276,7 @@ class AutoData:
         """Have the first examples learned by a copy, whose labels may be mapped while these are not."""
         found = self.first_batches
         if self.maps_labels:
-            self.summary = self._new_summary()
+            self.summary = self.new_summary()
             found = [batch.part(0, len(batch)) for batch in found]
             for batch in found:
                 self.summary.take(batch)
@@ -374,14 +399,14 @@ class AutoData:
             summary = self.validation.summary
         if stream is None or summary.has_initial:
             return self.constant_loss_of(summary)
-        return stream.constant_loss(self._as_learned(self.constant()))
+        return stream.constant_loss(self.as_learned(self.constant()))
 
     def constant_loss_of(self, summary: DataSummary) -> float:
         loss, labels = self.learned_loss(), self.labels_as
-        constant = self._as_learned(self.constant())
+        constant = self.as_learned(self.constant())
         return float(summary.constant_loss(loss, constant, labels.mean, labels.scale, labels.initial_scale)[0])
 
-    def _as_learned(self, score: float) -> float:
+    def as_learned(self, score: float) -> float:
         return (score - self.weights_as.shift) / self.weights_as.scale
 
     def constant(self) -> float:
@@ -428,10 +453,10 @@ class ClassData(AutoData):
 
     constants: Any = ()  # the best constant scores of the classes with a name
     is_scarce = False  # folds are good for them, however few there are
+    in_passes = True
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         super().__init__(o, job, source, listener)
-        self.once = False
         self._class_names: ClassNames = job.learner.class_names
 
     def scale_labels(self) -> None:

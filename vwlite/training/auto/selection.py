@@ -186,15 +186,16 @@ class Selection:
 
     def run(
         self, candidates: Sequence[GridCandidate], passes: int, threads: int,
-        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
+        after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None, first: int = 1,
     ) -> GridCandidate | None:
-        """The best candidate, all of them side by side. after: called after each pass."""
+        """The best candidate, all of them side by side. after: called after each pass. first: the number of the first
+        pass; the candidates have run those before."""
         from concurrent.futures import ThreadPoolExecutor  # not at the top: few examples need no race
 
-        for c in candidates:
+        for c in candidates if first == 1 else ():
             c.restart()
         with ThreadPoolExecutor(threads) as pool:
-            for number in range(1, passes + 1):
+            for number in range(first, passes + 1):
                 racing = [c for c in candidates if not c.ended]
                 if not racing:
                     break

@@ -52,6 +52,7 @@ _DRAWN = "its examples are learned in drawn order: use vwlite predict"
 REFUSED = {
     **dict.fromkeys(NOT_AUTO, _JUDGED),
     "checkpoint_every": "its model is chosen at the end",
+    **dict.fromkeys(("derive", "pairs"), "it learns the columns as they are"),
     "validate": _JUDGED,
     "predictions": _DRAWN,
     "raw_predictions": _DRAWN,

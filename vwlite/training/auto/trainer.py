@@ -18,14 +18,17 @@ from vwlite.core.auto.given import GivenPredictions, by_line
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.expand import Expander
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.core.learn.tally import Tally
+from vwlite.derived import Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_loss, make_rule
+from vwlite.names import namespace_of
 from vwlite.options.spec import option_name
 from vwlite.output.progress import pass_text
 from vwlite.runs.means import NOT_DENSE
@@ -77,6 +80,10 @@ def check_options(o: TrainOptions) -> None:
     for name, why in NOT_AUTO.items():
         if name in o.given:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
+    if o.derive == "none" and o.pairs is not None:
+        raise UsageError("--pairs needs --derive: without it nothing is derived from columns")
+    if o.derive != "none" and o.validate is not None:
+        raise UsageError("--derive judges features by folds: leave --validate out")
     if o.validate is not None and "passes" in o.given and o.passes == 1:
         raise UsageError("--validate chooses among passes: leave --passes 1 out")
 
@@ -100,7 +107,7 @@ class DataTrainer(Trainer, Learning):
     def run(self) -> None:
         self.data.read(self)
         if self.learner is self.job.learner:  # nothing was learned
-            self.settings = self.data.settings
+            self.settings = without_empty(self.data.settings)
 
     @abstractmethod
     def chosen(self) -> dict[str, Any]:
@@ -178,11 +185,16 @@ class AutoTrainer(DataTrainer):
         self._since_checkpoint = 0  # examples of passes over files
         self._pass_begun = (0, 0.0)  # for the live line: a pass, and when it began
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
+        self.stages: list[AutoTrainer] = []  # with derived features
+        self.normalizations: Sequence[str] = NORMALIZATIONS
+        self.without: float | None = None  # the loss without derived features, if there are some
 
     def stop(self) -> None:
         super().stop()
         if self.selection is not None:
             self.selection.stopped = True
+        for stage in self.stages:
+            stage.stop()
 
     # --- files -------------------------------------------------------------------------------
 
@@ -198,6 +210,8 @@ class AutoTrainer(DataTrainer):
             self.learn_drawn(DrawnExamples.of(data.summary, counts, load_batch))
             if not self.passes_used:
                 return  # a signal came within the first pass
+            if data.derives and not self.stopped:
+                self._derive(counts)
         learner = self._load_model()
         batches = map(load_batch, range(len(counts)))
         if data.validation is None:
@@ -209,13 +223,57 @@ class AutoTrainer(DataTrainer):
         self.held = judge.progressive
         self._feed_given(learner, batches, array("d", []))  # counts them
 
-    def learn_drawn(self, examples: DrawnExamples) -> None:
-        """Find the best candidate, in passes over the examples; without any if a signal comes within the first one."""
+    def _derive(self, counts: list[int]) -> None:
+        """Learn with features that are derived from columns, and take over what is better."""
+        from vwlite.training.auto.derive import PAIRS, Stages
+
+        data, o = self.data, self.options
+        assert data.column_names is not None
+        order = [namespace_of(name) for name, _ in self.source.columns.get("roles", [])]
+        stages = Stages(self, data.column_names, order, counts, self._load_batch)
+        best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
+        if best is not self:
+            self.without = self._shown_loss()
+            self.best, self.selection, self.candidates = best.best, best.selection, best.candidates
+            self.passes_used, self.dense = best.passes_used, best.dense
+            data.settings, data.summary = best.data.settings, best.data.summary
+
+    def with_derived(self, derived: Derived) -> "AutoTrainer":
+        """A trainer of the same data with these features, which has learned nothing and counted no example."""
+        found = copy(self)
+        found.data = copy(self.data)
+        found.data.hints = []
+        found.data.settings = replace(self.data.settings, derived=derived)
+        found.data.summary = found.data.new_summary()
+        found.best = found.selection = None
+        found.candidates, found.stages, found.passes_used = [], [], 0
+        found.normalizations = ("none",)
+        return found
+
+    def _shown_loss(self) -> float:
+        best = self.best.best if self.best is not None else None
+        return (best.loss if best is not None else self.data.baseline) * self.data.labels_as.loss_scale
+
+    def constant_scores(self) -> Any:
+        """The score of the best constant for each example, as labels are learned."""
+        data = self.data
+        constant = data.as_learned(data.constant())
+        return array("d", (constant + initial / data.labels_as.initial_scale for initial in data.summary.initials))
+
+    def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None:
+        """Find the best candidate, in passes over the examples, at most `most`; without any if a signal comes within
+        the first one."""
         self.selection = self._selection(Drawn(self.data.summary, examples))
         self.selection.stopped = self.stopped
         self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self.folds)]
-        self.best = self._race(self._most_passes())
+        self.best = self._race(min(self._most_passes(), most or self._most_passes()))
         if self.best is not None:
+            self._settle()
+
+    def learn_more(self) -> None:
+        """Go on with the passes that `learn_drawn` has left out."""
+        if not self.stopped and (best := self._race(self._most_passes(), first=self.passes_used + 1)) is not None:
+            self.best = best
             self._settle()
 
     def _selection(self, drawn: Drawn) -> Selection:
@@ -271,8 +329,9 @@ class AutoTrainer(DataTrainer):
         """By the lanes of a candidate."""
         return lanes_need(self.data.summary.features, self.folds)
 
-    def _race(self, passes: int) -> GridCandidate | None:
-        """The best candidate: of all side by side, or of one after the other where memory does not hold all of them."""
+    def _race(self, passes: int, first: int = 1) -> GridCandidate | None:
+        """The best candidate: of all side by side, or of one after the other where memory does not hold all of them.
+        first: the pass to go on with, of candidates that have learned those before."""
         assert self.selection is not None
         one, room = self._bytes_needed, available_memory()
         if room is not None and one > room:
@@ -282,7 +341,7 @@ class AutoTrainer(DataTrainer):
             )
         with self.listener.ticking(self._live_text):
             if room is None or one * len(self.candidates) <= room:
-                return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass)
+                return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass, first)
             return self.selection.run_in_turn(self.candidates, passes, self._after_pass)
 
     def _live_text(self, seconds: float) -> str:
@@ -436,7 +495,7 @@ class AutoTrainer(DataTrainer):
         self.dense = summary.dense(make_expander(settings).constant_key)
         if len(self.dense) > MOST_CENTERED or not settings.constant:
             self.dense = []
-        names = [settings.normalize] if "normalize" in self.options.typed else list(NORMALIZATIONS)
+        names = [settings.normalize] if "normalize" in self.options.typed else list(self.normalizations)
         if names == ["center"] and not self.dense:
             if summary.examples:
                 raise DataError(NOT_DENSE)
@@ -444,16 +503,22 @@ class AutoTrainer(DataTrainer):
         names = [name for name in names if name != "center" or self.dense]
         return [(name, partial(self.lanes, name, folds)) for name in names]
 
+    def _expander(self, name: str) -> Expander:
+        settings = self.data.settings
+        if name == "none" and settings.derived and settings.derived.columns:
+            return make_expander(settings)  # derived features are different ones, and none has the value 0
+        return make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
+
     def lanes(self, name: str, folds: int) -> Lanes:
         """Those of a normalization."""
-        expander = make_expander(self.data.settings, Normalizer(name, self.dense if name == "center" else ()))
+        expander = self._expander(name)
         return Lanes(self.data.learned_loss(), expander, RATES, folds)
 
     def _model_settings(self) -> Settings:
         """Those of the model: of `gd`."""
         best, settings = self.best, self.data.settings
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
-        return gd_settings(settings, rate, best.name if best is not None else "none")
+        return gd_settings(without_empty(settings), rate, best.name if best is not None else "none")
 
     def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
         """Put the weights of the model into a learner, or into a new one; it becomes that of the run."""
@@ -527,6 +592,8 @@ class AutoTrainer(DataTrainer):
         found = super().results()
         lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
         lines["passes used"] = self.passes_used
+        if self.without is not None and self.data.settings.derived:
+            lines["derived"] = f"{self.data.settings.derived.summary()}; without them: {self.without:.4f}"
         if self.best is not None:
             lines["chosen"] = described(self.best, self.chosen())
         elif self.data.summary.examples:
@@ -560,6 +627,11 @@ class AutoTrainer(DataTrainer):
 
 
 AnyAuto = TypeVar("AnyAuto", bound=AutoTrainer)
+
+
+def without_empty(settings: Settings) -> Settings:
+    """The settings of a model, of which nothing is derived if nothing was taken."""
+    return replace(settings, derived=None) if settings.derived == Derived() else settings
 
 
 def loss_of(tally: Tally) -> float:

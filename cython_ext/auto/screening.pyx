@@ -1,0 +1,514 @@
+"""The columns of a table as features are derived from them: their values and words in a sample of rows, knots, and the
+screening of pairs and triples.
+
+A row is an example that can be learned; rows are counted from 0 in the order of the data. The sample is of the rows with the
+least hashes of their numbers, so that it does not depend on how the data are read.
+"""
+
+from array import array
+
+from libc.math cimport NAN, fabs, isnan, sqrt
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, qsort
+from libc.string cimport memset
+
+from vwlite.core.auto.order cimport is_used
+from vwlite.core.base.buffers cimport reserve, resize
+from vwlite.core.base.elementary cimport exp, log
+from vwlite.core.base.fibonacci cimport place_of
+from vwlite.core.base.random cimport mixed
+from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.learn.losses cimport Loss
+
+cdef enum:
+    FOLDS = 4               # of the screening; they are not those of the lanes
+    MOST_WORDS = 1 << 16    # different words of a column; one with more has numbers for names, and is not crossed
+    FIRST_PLACES = 256
+
+cdef double LARGEST_SCORE = 500
+cdef double SHRINKAGE = 4   # added to the sum of second derivatives of a cell
+cdef uint64_t GOLDEN = <uint64_t>0x9E3779B97F4A7C15
+
+
+cdef inline uint64_t hash_of_row(uint64_t row) noexcept nogil:
+    """SplitMix64 of the row's number."""
+    return mixed(row + GOLDEN)
+
+
+cdef int by_size(const void* a, const void* b) noexcept nogil:
+    cdef uint64_t x = (<const uint64_t*>a)[0], y = (<const uint64_t*>b)[0]
+    return (x > y) - (x < y)
+
+
+cdef int by_value(const void* a, const void* b) noexcept nogil:
+    cdef float x = (<const float*>a)[0], y = (<const float*>b)[0]
+    return (x > y) - (x < y)
+
+
+def sampled_rows(uint64_t rows, size_t most):
+    """Which rows are the sample, as a byte for each; all, if they are at most `most`."""
+    cdef uint64_t i, limit
+    found = bytearray(b"\x01") * rows
+    cdef unsigned char[::1] out = found
+    cdef uint64_t* hashes
+    if rows <= most:
+        return found
+    hashes = <uint64_t*>calloc(rows, sizeof(uint64_t))
+    if hashes == NULL:
+        raise MemoryError("no memory for a sample of rows")
+    for i in range(rows):
+        hashes[i] = hash_of_row(i)
+    qsort(hashes, rows, sizeof(uint64_t), by_size)
+    limit = hashes[most - 1]
+    free(hashes)
+    for i in range(rows):
+        out[i] = hash_of_row(i) <= limit    # hashes of different numbers differ
+    return found
+
+
+def folds_of_rows(const unsigned char[::1] sampled):
+    """The fold of each row of the sample, for the screening."""
+    cdef size_t i
+    return bytes([hash_of_row(i) & (FOLDS - 1) for i in range(<size_t>sampled.shape[0]) if sampled[i]])
+
+
+def knots(const float[::1] values not None, size_t most):
+    """At most `most` knots of the values that are not NaN: all different ones if they are not more; else those that more
+    than 1 / most of the values are, and quantiles of the others."""
+    cdef size_t n = 0, i, begin, m, rest = 0
+    cdef float* x = <float*>calloc(values.shape[0] + 1, sizeof(float))
+    if x == NULL:
+        raise MemoryError("no memory for knots")
+    try:
+        for i in range(<size_t>values.shape[0]):
+            if not isnan(values[i]):
+                x[n] = values[i] + <float>0.0      # -0 is 0
+                n += 1
+        qsort(x, n, sizeof(float), by_value)
+        distinct, frequent = [], []
+        begin = 0
+        for i in range(1, n + 1):
+            if i < n and x[i] == x[begin]:
+                continue
+            if <size_t>len(distinct) <= most:
+                distinct.append(x[begin])
+            if (i - begin) * most > n:
+                frequent.append(x[begin])
+            else:               # the others move to the front, in order
+                while begin < i:
+                    x[rest] = x[begin]
+                    rest += 1
+                    begin += 1
+            begin = i
+        if <size_t>len(distinct) <= most:
+            return distinct
+        m = max(2, most - len(frequent))
+        return sorted({*frequent, *(x[i * (rest - 1) // (m - 1)] for i in range(m) if rest)})
+    finally:
+        free(x)
+
+
+def moments(const float[::1] values not None):
+    """Mean and standard deviation of the values that are not NaN; 0, 0 without any."""
+    cdef size_t i, n = 0
+    cdef double sum = 0, squares = 0, mean
+    for i in range(<size_t>values.shape[0]):
+        if not isnan(values[i]):
+            n += 1
+            sum += values[i]
+    if n == 0:
+        return 0.0, 0.0
+    mean = sum / n
+    for i in range(<size_t>values.shape[0]):
+        if not isnan(values[i]):
+            squares += (values[i] - mean) * (values[i] - mean)
+    return mean, (squares / n) ** 0.5
+
+
+def codes_of_numbers(const float[::1] values not None, at):
+    """Codes of the values by the edges half way between knots: how many edges are below. NaN has the code behind them."""
+    cdef size_t i, k, n = values.shape[0]
+    cdef size_t count = max(len(at) - 1, 0)
+    cdef double[64] edges
+    found = bytearray(n)
+    cdef unsigned char[::1] out = found
+    if count > 64:
+        raise ValueError("at most 65 knots")
+    for k in range(count):
+        edges[k] = (<double>at[k] + <double>at[k + 1]) / 2
+    for i in range(n):
+        if isnan(values[i]):
+            out[i] = <uint8_t>(count + 1)
+            continue
+        for k in range(count):
+            out[i] += values[i] > edges[k]
+    return found
+
+
+# A word of a column.
+cdef struct WordCount:
+    uint32_t hash
+    uint32_t count          # 0: the place is free
+
+
+cdef struct ScannedColumn:
+    uint32_t space          # the hash of its namespace
+    uint32_t number         # the hash of its number as a feature
+    size_t numbers, words   # rows that have one
+    bint several            # a row has more than one feature
+    float* value            # owned; [rows of the sample] NaN: none. NULL: no number so far
+    uint32_t* word          # owned; [rows of the sample] 1 + the place of its hash in `hashes`; 0: none. NULL: no word so far
+    WordCount* counts       # owned; [places]
+    size_t places, distinct
+
+
+cdef class ColumnScan:
+    """What columns have in all rows, and which values in those of the sample.
+
+    columns: of each the hash of its namespace and of its number. sampled: a byte for each row. words, on the other hand, are
+    counted in all rows.
+    """
+
+    cdef ScannedColumn* columns   # owned
+    cdef size_t count, row, at, size
+    cdef uint32_t* places         # owned; [1 << bits] 1 + a column
+    cdef int bits
+    cdef const unsigned char[::1] sampled
+
+    def __cinit__(self, columns, const unsigned char[::1] sampled not None):
+        cdef size_t i, at
+        self.count, self.sampled = len(columns), sampled
+        for i in range(<size_t>sampled.shape[0]):
+            self.size += sampled[i]
+        self.bits = 1
+        while <size_t>1 << self.bits < 2 * self.count + 2:
+            self.bits += 1
+        self.columns = <ScannedColumn*>calloc(self.count + 1, sizeof(ScannedColumn))
+        self.places = <uint32_t*>calloc(<size_t>1 << self.bits, sizeof(uint32_t))
+        if self.columns == NULL or self.places == NULL:
+            raise MemoryError("no memory for columns")
+        for i, (space, number) in enumerate(columns):
+            self.columns[i].space, self.columns[i].number = space, number
+            at = place_of(space, 64 - self.bits)
+            while self.places[at]:
+                at = (at + 1) & ((<size_t>1 << self.bits) - 1)
+            self.places[at] = <uint32_t>i + 1
+
+    def __dealloc__(self):
+        cdef size_t i
+        if self.columns != NULL:
+            for i in range(self.count):
+                free(self.columns[i].value)
+                free(self.columns[i].word)
+                free(self.columns[i].counts)
+        free(self.columns)
+        free(self.places)
+
+    def take(self, Batch batch not None):
+        """Look at the next rows."""
+        cdef size_t line
+        cdef int failed = 0
+        if batch.decode() or (batch.a.spans and batch.a.space == NULL):
+            raise ValueError("a batch without the hashes of namespaces")
+        with nogil:
+            for line in range(batch.a.lines):
+                if is_used(&batch.a, line) and not failed:
+                    if self.row == <size_t>self.sampled.shape[0]:
+                        failed = -2
+                        break
+                    failed = self.take_row(&batch.a, line)
+                    self.at += self.sampled[self.row]
+                    self.row += 1
+        if failed == -2:
+            raise IndexError("more rows than the sample is of")
+        if failed:
+            raise MemoryError("no memory for the values of columns")
+
+    cdef int take_row(self, const Arrays* a, size_t line) noexcept nogil:
+        cdef size_t span, at, begin, last_column = <size_t>-1
+        cdef ScannedColumn* c
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            at = place_of(a.space[span], 64 - self.bits)
+            while self.places[at] and self.columns[self.places[at] - 1].space != a.space[span]:
+                at = (at + 1) & ((<size_t>1 << self.bits) - 1)
+            if self.places[at] == 0:
+                continue
+            c, begin = &self.columns[self.places[at] - 1], a.feature_begin[span]
+            c.several |= a.feature_begin[span + 1] > begin + 1 or self.places[at] == last_column
+            last_column = self.places[at]
+            if a.hash[begin] == c.number:
+                c.numbers += 1
+                if self.sampled[self.row] and self.keep_number(c, a.value[begin]):
+                    return -1
+            else:
+                c.words += 1
+                if self.keep_word(c, a.hash[begin]):
+                    return -1
+        return 0
+
+    cdef int keep_number(self, ScannedColumn* c, float value) noexcept nogil:
+        cdef size_t i
+        if c.value == NULL:
+            c.value = <float*>calloc(self.size + 1, sizeof(float))
+            if c.value == NULL:
+                return -1
+            for i in range(self.size):
+                c.value[i] = NAN
+        c.value[self.at] = value
+        return 0
+
+    cdef int keep_word(self, ScannedColumn* c, uint32_t hash) noexcept nogil:
+        """Count a word, and note it for a row of the sample; -1: no memory."""
+        cdef size_t at
+        if c.distinct > MOST_WORDS:
+            return 0
+        if 2 * c.distinct >= c.places and self.grow(c):
+            return -1
+        at = place_in(c, hash)
+        c.distinct += c.counts[at].count == 0
+        c.counts[at].hash = hash
+        c.counts[at].count += 1
+        if self.sampled[self.row]:
+            if c.word == NULL:
+                c.word = <uint32_t*>calloc(2 * self.size + 1, sizeof(uint32_t))
+                if c.word == NULL:
+                    return -1
+            c.word[self.at], c.word[self.size + self.at] = hash, True
+        return 0
+
+    cdef int grow(self, ScannedColumn* c) noexcept nogil:
+        cdef WordCount* before = c.counts
+        cdef size_t i, places = c.places
+        cdef WordCount* grown = <WordCount*>calloc(max(2 * places, FIRST_PLACES), sizeof(WordCount))
+        if grown == NULL:
+            return -1
+        c.counts, c.places = grown, max(2 * places, FIRST_PLACES)
+        for i in range(places):
+            if before[i].count:
+                grown[place_in(c, before[i].hash)] = before[i]
+        free(before)
+        return 0
+
+    def __len__(self):
+        return self.count
+
+    def facts(self, size_t i):
+        """Of a column: the rows with numbers, with words, whether a row has several features, and the different words;
+        those are None if there are too many."""
+        cdef ScannedColumn* c = &self.columns[i]
+        return c.numbers, c.words, c.several, c.distinct if c.distinct <= MOST_WORDS else None
+
+    def words(self, size_t i, size_t least):
+        """The hashes of words that at least so many rows have, and how many: as pairs."""
+        cdef ScannedColumn* c = &self.columns[i]
+        cdef size_t k
+        return [(c.counts[k].hash, c.counts[k].count) for k in range(c.places) if c.counts[k].count >= least]
+
+    def values(self, size_t i):
+        """The numbers of a column in the rows of the sample, NaN where there is none or it is not finite."""
+        cdef ScannedColumn* c = &self.columns[i]
+        cdef size_t k
+        found = array("f", bytes(4 * self.size))
+        cdef float[::1] out = found
+        for k in range(self.size):
+            out[k] = c.value[k] if c.value != NULL else NAN
+        return found
+
+    def codes(self, size_t i, levels):
+        """The codes of a column of words in the rows of the sample: the place of its hash among the levels; behind them any
+        other word, then none."""
+        cdef ScannedColumn* c = &self.columns[i]
+        cdef size_t k, j, count = len(levels)
+        cdef uint32_t[64] hashes
+        found = bytearray(self.size)
+        cdef unsigned char[::1] out = found
+        if count > 64:
+            raise ValueError("at most 64 levels")
+        for j in range(count):
+            hashes[j] = levels[j]
+        for k in range(self.size):
+            out[k] = <uint8_t>(count + 1)
+            if c.word != NULL and c.word[self.size + k]:
+                for j in range(count):
+                    if hashes[j] == c.word[k]:
+                        break
+                else:
+                    j = count
+                out[k] = <uint8_t>j
+        return found
+
+
+cdef inline size_t place_in(const ScannedColumn* c, uint32_t hash) noexcept nogil:
+    """Where a word is counted, or may be."""
+    cdef size_t at = mixed(hash) & (c.places - 1)
+    while c.counts[at].count and c.counts[at].hash != hash:
+        at = (at + 1) & (c.places - 1)
+    return at
+
+
+# --- screening ---------------------------------------------------------------------------------------
+
+def row_losses(Loss loss not None, const double[::1] scores not None, const double[::1] labels not None):
+    """The loss of each row by its score."""
+    cdef size_t i
+    cdef double slope
+    found = array("d", bytes(8 * scores.shape[0]))
+    cdef double[::1] out = found
+    for i in range(<size_t>scores.shape[0]):
+        out[i] = loss.evaluate(min(scores[i], loss.largest_p), labels[i], &slope)
+    return found
+
+
+def row_log_losses(const double[::1] scores not None, const double[::1] labels not None):
+    """The log loss of each row by the softmax of its scores; labels are classes, from 1."""
+    cdef size_t i, k, width = scores.shape[0] // max(labels.shape[0], 1)
+    cdef double most, sum
+    found = array("d", bytes(8 * labels.shape[0]))
+    cdef double[::1] out = found
+    for i in range(<size_t>labels.shape[0]):
+        most = scores[i * width]
+        for k in range(1, width):
+            most = max(most, scores[i * width + k])
+        sum = 0
+        for k in range(width):
+            sum += exp(max(scores[i * width + k] - most, -LARGEST_SCORE))
+        out[i] = log(sum) + most - scores[i * width + <size_t>labels[i] - 1]
+    return found
+
+
+def difference_of(const double[::1] losses not None, const double[::1] others not None, const double[::1] weights not None):
+    """The mean difference of two losses of rows, weighted, and its standard error."""
+    cdef size_t i, n = losses.shape[0]
+    cdef double total = 0, sum = 0, squares = 0, mean
+    for i in range(n):
+        total += weights[i]
+        sum += weights[i] * (losses[i] - others[i])
+    if total == 0:
+        return 0.0, 0.0
+    mean = sum / total
+    for i in range(n):
+        squares += weights[i] ** 2 * (losses[i] - others[i] - mean) ** 2
+    return mean, sqrt(squares) / total
+
+
+def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,
+              const double[::1] weights not None):
+    """Minus the first derivatives of the loss at the scores, and the second ones, times weights. Of losses other than the
+    logistic and the Poisson one the residuals have a standard deviation of 1, and second derivatives are 1."""
+    cdef size_t i, n = scores.shape[0]
+    cdef double p, slope, sum = 0, squares = 0, total = 0
+    cdef bint logistic = name == "logistic", poisson = name == "poisson"
+    first, second = array("d", bytes(8 * n)), array("d", bytes(8 * n))
+    cdef double[::1] r = first
+    cdef double[::1] h = second
+    for i in range(n):
+        p = min(scores[i], loss.largest_p)
+        loss.evaluate(p, labels[i], &slope)
+        r[i] = -slope
+        h[i] = 1
+        if logistic:
+            p = min(fabs(p), LARGEST_SCORE)
+            h[i] = 1 / ((1 + exp(-p)) * (1 + exp(p)))
+        elif poisson:
+            h[i] = exp(max(p, -LARGEST_SCORE))
+        total += weights[i]
+        sum += weights[i] * r[i]
+        squares += weights[i] * r[i] * r[i]
+    p = sqrt(max(squares / total - (sum / total) ** 2, 0)) if total > 0 and not (logistic or poisson) else 1
+    for i in range(n):
+        r[i] *= weights[i] / (p if p > 0 else 1)
+        h[i] *= weights[i]
+    return first, second
+
+
+def class_residuals(const double[::1] scores not None, const double[::1] labels not None, const double[::1] weights not None):
+    """The same for each class, by the softmax of the scores: 1 - p or -p, and p (1 - p)."""
+    cdef size_t i, k, n = labels.shape[0], width = scores.shape[0] // max(n, 1)
+    cdef double most, sum, p
+    first, second = array("d", bytes(8 * n * width)), array("d", bytes(8 * n * width))
+    cdef double[::1] r = first
+    cdef double[::1] h = second
+    for i in range(n):
+        most, sum = scores[i * width], 0
+        for k in range(1, width):
+            most = max(most, scores[i * width + k])
+        for k in range(width):
+            sum += exp(max(scores[i * width + k] - most, -LARGEST_SCORE))
+        for k in range(width):
+            p = exp(max(scores[i * width + k] - most, -LARGEST_SCORE)) / sum
+            r[i * width + k] = weights[i] * ((k + 1 == <size_t>labels[i]) - p)
+            h[i * width + k] = weights[i] * p * (1 - p)
+    return first, second
+
+
+def rows_of_sample(const double[::1] values not None, const unsigned char[::1] sampled not None, size_t width=1):
+    """Of `width` values of each row those of the sample."""
+    cdef size_t i, k
+    found = array("d")
+    for i in range(<size_t>sampled.shape[0]):
+        if sampled[i]:
+            for k in range(width):
+                found.append(values[i * width + k])
+    return found
+
+
+cdef class Residuals:
+    """Of each row of the sample and each class: minus the first derivative of the loss at its out-of-fold score, and the
+    second one, times the importance; and the fold of each row."""
+
+    cdef const double[::1] first, second
+    cdef const unsigned char[::1] folds
+    cdef size_t rows, classes
+    cdef double scale
+
+    def __init__(self, const double[::1] first not None, const double[::1] second not None,
+                 const unsigned char[::1] folds not None, double scale=1):
+        """scale: of all rows over those of the sample."""
+        self.first, self.second, self.folds, self.rows, self.scale = first, second, folds, folds.shape[0], scale
+        self.classes = first.shape[0] // max(self.rows, 1)
+        if first.shape[0] != second.shape[0] or self.classes * self.rows != <size_t>first.shape[0]:
+            raise ValueError("arrays of different lengths")
+
+    def gain(self, codes):
+        """What the mean residual of each cell, shrunk, gains on the rows of the other folds, in nats; a cell is where columns
+        have the codes that the row has. codes: of each of one to three columns, one for each row, and how many there are."""
+        cdef const unsigned char[::1] a = codes[0][0]
+        cdef const unsigned char[::1] b = codes[1][0] if len(codes) > 1 else bytes(self.rows)
+        cdef const unsigned char[::1] c = codes[2][0] if len(codes) > 2 else None
+        cdef size_t k, width_b = codes[1][1] if len(codes) > 1 else 1, width_c = codes[2][1] if len(codes) > 2 else 1
+        cdef size_t cells = codes[0][1] * width_b * width_c
+        cdef double found = 0
+        cdef double* sums = <double*>calloc(cells * FOLDS * 2, sizeof(double))
+        if sums == NULL:
+            raise MemoryError("no memory to screen pairs")
+        if not <size_t>a.shape[0] == <size_t>b.shape[0] == self.rows or (c is not None and <size_t>c.shape[0] != self.rows):
+            raise ValueError("a code for each row")
+        with nogil:
+            for k in range(self.classes):
+                memset(sums, 0, cells * FOLDS * 2 * sizeof(double))
+                found += self.gain_of_class(k, &a[0], &b[0], &c[0] if c is not None else NULL, width_b, width_c, cells, sums)
+        free(sums)
+        return found * self.scale
+
+    cdef double gain_of_class(self, size_t k, const uint8_t* a, const uint8_t* b, const uint8_t* c, size_t width_b,
+                              size_t width_c, size_t cells, double* sums) noexcept nogil:
+        cdef size_t i, f, cell
+        cdef double* at
+        cdef double first, second, step, found = 0
+        for i in range(self.rows):
+            cell = a[i] * width_b + b[i]
+            if c != NULL:
+                cell = cell * width_c + c[i]
+            at = sums + 2 * (cell * FOLDS + self.folds[i])
+            at[0] += self.first[i * self.classes + k]
+            at[1] += self.second[i * self.classes + k]
+        for cell in range(cells):
+            at = sums + 2 * cell * FOLDS
+            first = at[0] + at[2] + at[4] + at[6]
+            second = at[1] + at[3] + at[5] + at[7]
+            if second == 0:
+                continue
+            for f in range(FOLDS):
+                step = (first - at[2 * f]) / (second - at[2 * f + 1] + SHRINKAGE)
+                found += step * at[2 * f] - step * step * at[2 * f + 1] / 2
+        return found

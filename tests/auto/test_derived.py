@@ -1,0 +1,263 @@
+"""Derived features: the compiled code beside the reference implementation, and through the commands."""
+
+import csv
+import json
+import math
+from array import array
+from pathlib import Path
+
+import numpy as np
+import pytest
+from derived_features import (
+    RESOLUTIONS,
+    Numbers,
+    Screening,
+    Words,
+    code_of_number,
+    derivatives,
+    derivatives_of_classes,
+    fold_of,
+    is_taken,
+    knots,
+    levels,
+    mean_and_deviation,
+    sample_of,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from tables import table
+
+from vwlite.core.auto.screening import (
+    ColumnScan,
+    Residuals,
+    class_residuals,
+    codes_of_numbers,
+    difference_of,
+    folds_of_rows,
+    moments,
+    residuals,
+    row_log_losses,
+    sampled_rows,
+)
+from vwlite.core.auto.screening import knots as compiled_knots
+from vwlite.core.learn.losses import Logistic
+from vwlite.hashing import feature_hash, namespace_hash
+
+NAN = math.nan
+FEW = st.sampled_from([0.0, 1.0, 2.0, -3.5, 7.25, NAN])
+values = st.lists(st.one_of(FEW, st.floats(width=32, allow_infinity=False)), max_size=300)
+BITS = (1 << 32) - 1
+
+
+def floats(x) -> array:
+    return array("f", x)
+
+
+@given(values, st.sampled_from([4, 5, 8, 9, 64]))
+def test_knots(x, k):
+    assert compiled_knots(floats(x), k) == knots(x, k)
+
+
+@given(values, st.sampled_from([4, 8, 32]))
+def test_codes_of_numbers(x, k):
+    at = knots(x, k)
+    assert [*codes_of_numbers(floats(x), at)] == [code_of_number(y, at) if at else 1 for y in x]
+
+
+@given(st.lists(st.one_of(FEW, st.floats(-1e6, 1e6, width=32))))
+def test_moments(x):
+    if all(map(math.isnan, x)):
+        assert moments(floats(x)) == (0, 0)
+        return
+    assert moments(floats(x)) == pytest.approx(mean_and_deviation(x), rel=1e-9, abs=1e-9)
+
+
+@given(st.integers(0, 300), st.integers(1, 100))
+def test_sample_and_folds(n, most):
+    found = sampled_rows(n, most)
+    rows = [i for i in range(n) if found[i]]
+    assert rows == sample_of(n, most)
+    assert [*folds_of_rows(found)] == [fold_of(i) for i in rows]
+
+
+def test_a_scan_finds_what_columns_have():
+    rows = [("0", "a"), ("", "b"), ("2", "a"), ("2", ""), ("1", "c")] * 30
+    batch = table(["x", "w", "y"], ["numeric", "categorical", "label"], [(*row, "1") for row in rows])
+    spaces = [namespace_hash(b"x"), namespace_hash(b"w"), namespace_hash(b"none")]
+    scan = ColumnScan([(s, feature_hash(n, n)) for s, n in zip(spaces, (b"x", b"w", b"none"), strict=True)],
+                      sampled_rows(len(rows), 50))
+    scan.take(batch)
+    kept = sample_of(len(rows), 50)
+    assert [scan.facts(i) for i in range(3)] == [(120, 0, False, 0), (0, 120, False, 3), (0, 0, False, 0)]
+    expected = [float(rows[i][0] or "nan") for i in kept]
+    assert np.array_equal(scan.values(0), np.array(expected, "f"), equal_nan=True)
+    counts = {feature_hash(b"w=" + w.encode(), b"w"): n for w, n in (("a", 60), ("b", 30), ("c", 30))}
+    assert dict(scan.words(1, 10)) == counts and dict(scan.words(1, 31)) == {k: n for k, n in counts.items() if n > 30}
+    order = levels([w for _, w in rows])
+    codes = scan.codes(1, [feature_hash(b"w=" + w.encode(), b"w") for w in order[:2]])
+    assert [*codes] == [{"a": 0, "b": 1, "c": 2, "": 3}[rows[i][1]] for i in kept]
+
+
+# --- screening ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gains(seed):
+    """Of pairs and triples, beside the reference, with importances."""
+    rng = np.random.default_rng(seed)
+    n = 400
+    columns = [Numbers(f"n{i}", rng.normal(size=n).round(2).tolist()) for i in range(3)]
+    columns.append(Words("w", rng.choice(["a", "b", "c", ""], n).tolist()))
+    rows = [[*(c.sample[i] for c in columns[:3]), columns[3].given[i]] for i in range(n)]
+    y, p, h = rng.choice([-1.0, 1.0], n), rng.normal(size=n), rng.integers(0, 3, n).astype(float)
+    R, H = derivatives("logistic", p, y, h)
+    reference = Screening(columns, rows, R, H)
+    first, second = residuals(Logistic(), "logistic", p, y, h)
+    assert np.allclose(first, R[:, 0]) and np.allclose(second, H[:, 0])
+    found = Residuals(first, second, folds_of_rows(sampled_rows(n, n)))
+    for q in RESOLUTIONS:
+        codes = [
+            (codes_of_numbers(floats(c.sample), c.knots(q)), len(c.knots(q)) + 1) if isinstance(c, Numbers)
+            else (bytes(c.code(word, q) for word in c.given), len(c.kept) + 2) for c in columns
+        ]
+        for places in [(0, 1), (1, 3), (0, 1, 2), (0, 2, 3)]:
+            got = found.gain([codes[i] for i in places])
+            assert got == pytest.approx(reference.gain(places, q), rel=1e-9)
+
+
+def test_residuals_of_classes_and_their_losses():
+    rng = np.random.default_rng(1)
+    scores, y, h = rng.normal(size=(50, 3)), rng.integers(0, 3, 50), rng.integers(0, 3, 50).astype(float)
+    R, H = derivatives_of_classes(scores, y, h)
+    first, second = class_residuals(scores.ravel(), y + 1.0, h)
+    assert np.allclose(first, R.ravel()) and np.allclose(second, H.ravel())
+    log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    assert np.allclose(row_log_losses(scores.ravel(), y + 1.0), -log_p[np.arange(50), y])
+
+
+@pytest.mark.parametrize("shift", [0.0, -0.01, -0.1])
+def test_when_a_stage_is_taken(shift):
+    rng = np.random.default_rng(2)
+    losses, h = rng.random(100), rng.integers(1, 3, 100).astype(float)
+    others = losses + rng.normal(0, 0.1, 100)
+    mean, error = difference_of(losses + shift, others, h)
+    before = np.average(others, weights=h)
+    assert (mean + before < 0.999 * before and mean < -2 * error) == is_taken(losses + shift, others, h)
+
+
+# --- the commands -------------------------------------------------------------------------------
+
+
+def write(path: Path, names, rows) -> Path:
+    with path.open("w", newline="") as f:
+        csv.writer(f, lineterminator="\n").writerows([names, *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def bent(tmp_path_factory) -> Path:
+    """A label that needs a curve of x, and the pair of x and w."""
+    rng = np.random.default_rng(3)
+    n = 1500
+    x, z = rng.integers(-40, 41, n) / 4, rng.normal(size=n).round(3)
+    w = rng.choice(["a", "b c", "d^"], n)
+    score = 3 * np.cos(x / 2) * np.where(w == "a", 1, -1) + 3 * (np.abs(z) > 1) - 1
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), "yes", "no")
+    rows = [["" if i % 50 == 7 else f"{a:g}", f"{b:g}", c, label] for i, (a, b, c, label) in
+            enumerate(zip(x, z, w, y, strict=True))]
+    return write(tmp_path_factory.mktemp("bent") / "bent.csv", ["x", "z", "w", "y"], rows)
+
+
+def loss(result) -> float:
+    return float(next(line for line in result.err.splitlines() if line.startswith("log loss")).split()[2])
+
+
+def test_curves_and_pairs_are_found_where_they_are(vwlite, bent, tmp_path):
+    plain, curves, pairs = (
+        vwlite("train", bent, "--label", "y", "--derive", kind, "-m", tmp_path / kind)
+        for kind in ("none", "curves", "auto")
+    )
+    assert loss(pairs) < 0.8 * loss(curves) < 0.8 * 0.95 * loss(plain)
+    assert "derived = curves of 2 numbers; without" in curves.err
+    assert "derived = curves of 2 numbers, " in pairs.err
+    for kind, result in (("curves", curves), ("auto", pairs)):
+        found = vwlite("evaluate", "-m", tmp_path / kind, bent, "--json")
+        assert json.loads(found.out)["measures"]["log_loss"]["value"] < loss(result) + 0.05
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_every_format_gives_the_same_model_and_predictions(vwlite, bent, tmp_path, kind):
+    with bent.open(newline="") as f:
+        rows = list(csv.DictReader(f))
+    numbers = ("x", "z")
+    other = tmp_path / f"data.{kind}"
+    if kind == "jsonl":
+        found = [{k: float(v) if k in numbers else v for k, v in row.items() if v} for row in rows]
+        other.write_text("".join(json.dumps(row) + "\n" for row in found))
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        pa = pytest.importorskip("pyarrow")
+        columns = {k: [r[k] or None for r in rows] for k in rows[0]}
+        columns |= {k: [None if x is None else float(x) for x in columns[k]] for k in numbers}
+        parquet.write_table(pa.table(columns), other)
+    for path, model in ((bent, "csv.m"), (other, "other.m")):
+        vwlite("train", path, "--label", "y", "--derive", "auto", "-m", tmp_path / model)
+    exported = (vwlite("export", tmp_path / m, "--to", "tsv", "-o", "-").out for m in ("csv.m", "other.m"))
+    weights = [text.splitlines()[2:] for text in exported]
+    assert weights[0] == weights[1] and len(weights[0]) > 100
+    predicted = {vwlite("predict", "-m", tmp_path / "csv.m", path).out for path in (bent, other)}
+    assert len(predicted) == 1
+    text = tmp_path / "text.vw"
+    text.write_text(vwlite("convert", bent, "--label", "y").out)
+    assert vwlite("predict", "-m", tmp_path / "csv.m", text).out in predicted
+
+
+def test_threads_and_caches_change_nothing(vwlite, bent, tmp_path):
+    for name, options in ("a", ["--threads", 1]), ("b", ["--threads", 3]), ("c", ["--cache-file", tmp_path / "cache"]):
+        vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / name, *options)
+    assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
+
+
+def test_names_of_derived_features_are_shown_without_names(vwlite, bent, tmp_path):
+    vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / "m")
+    rows = [line.split("\t") for line in vwlite("weights", tmp_path / "m").out.splitlines()]
+    assert all(len(row) == 3 for row in rows if float(row[1]) and "w=" not in row[-1])
+    assert any("^w=d%5E" in row[-1] for row in rows)
+    explained = vwlite("explain", "-m", tmp_path / "m", bent).out
+    assert "x^x~" in explained and "#" not in explained
+
+
+def test_a_model_goes_on_and_merges_only_with_its_own_kind(vwlite, bent, tmp_path):
+    vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / "m")
+    vwlite("train", bent, "--label", "y", "-m", tmp_path / "plain")
+    vwlite("train", bent, "--label", "y", "-i", tmp_path / "m", "-m", tmp_path / "more")
+    assert vwlite("info", tmp_path / "more").out.count("derived") == 1
+    vwlite("merge", tmp_path / "m", tmp_path / "more", "-o", tmp_path / "both", code=None)
+    assert vwlite("merge", tmp_path / "m", tmp_path / "plain", "-o", tmp_path / "x", code=None).code in (2, 65)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--algorithm", "gd", "--derive", "auto"], "--derive needs --algorithm auto"),
+        (["--pairs", "3"], "--pairs needs --derive"),
+        (["--derive", "auto", "--passes", "1"], "reads the data several times"),
+        (["--derive", "auto", "--sparse"], "--derive has no effect with --sparse"),
+        (["--derive", "auto", "--validate", "DATA"], "leave --validate out"),
+    ],
+)
+def test_what_is_refused(vwlite, bent, options, why):
+    options = [str(bent) if x == "DATA" else x for x in options]
+    found = vwlite("train", bent, "--label", "y", *options, code=2)
+    assert why in found.err
+
+
+def test_text_without_columns_is_refused(vwlite, tmp_path):
+    (tmp_path / "d.vw").write_text("1 |a x\n")
+    assert "for columns of tables" in vwlite("train", tmp_path / "d.vw", "--derive", "auto", code=2).err
+
+
+@pytest.mark.parametrize("kind", ["c", "python", "sql", "vw"])
+def test_exports_that_cannot_derive_refuse(vwlite, bent, tmp_path, kind):
+    vwlite("train", bent, "--label", "y", "--derive", "curves", "-m", tmp_path / "m")
+    assert "derived from its columns" in vwlite("export", tmp_path / "m", "--to", kind, "-o", "-", code=65).err

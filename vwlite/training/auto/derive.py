@@ -1,0 +1,325 @@
+"""Features that `--algorithm auto` derives from the columns of a table, in stages: curves of numbers; then products of
+pairs of columns that the residuals ask for; then of triples. Each stage is learned with the folds and the order of the
+one without, and taken if its out-of-fold loss is surely less.
+
+Screening, by the residuals r and the second derivatives h of rows out of fold: of each pair, the cells of the codes of
+both columns; d = sum r / (sum h + 4) of the rows of other folds, and its gain sum d r - d^2 h / 2. (Two terms of the
+loss, as in boosting: Friedman. Greedy Function Approximation. Annals of Statistics 2001; pairs by screening: Lou,
+Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise Interactions. KDD 2013.)
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field, replace
+from itertools import combinations
+from math import log
+from typing import Any, Protocol
+
+from vwlite.core.auto.given import scattered
+from vwlite.core.auto.screening import (
+    ColumnScan,
+    Residuals,
+    class_residuals,
+    codes_of_numbers,
+    difference_of,
+    folds_of_rows,
+    knots,
+    moments,
+    residuals,
+    row_log_losses,
+    row_losses,
+    rows_of_sample,
+    sampled_rows,
+)
+from vwlite.core.data.batch import Batch
+from vwlite.derived import CURVE, MOST_LEVELS, WORDS, Column, Derived, NumberColumn, WordColumn
+from vwlite.hashing import namespace_hash
+from vwlite.records import record
+from vwlite.training.auto.data import DrawnExamples
+
+SAMPLE = 50_000  # rows from which knots come, and by which columns are screened
+MOST_COLUMNS = 1000  # that have curves
+LEAST_ROWS = 10  # of a level of its own
+RESOLUTIONS = (4, 8, 16, 32)  # of numbers in pairs
+OF_TRIPLES = (4, 8)
+COARSE = 5  # knots of each product
+LEAST_GAIN = 5.0  # nats
+PAIRS, TRIPLES = 40, 20
+MOST_SCREENED = 400  # columns; of more, only the FEWER_SCREENED with the largest gain of their own are
+FEWER_SCREENED = 100
+LEAST_BETTER = 0.999  # of the loss of the stage before
+FEW_PASSES = 3  # of a stage before it is chosen
+ERRORS = 2.0  # standard errors of the difference
+
+
+class Stage(Protocol):
+    """A trainer of `--algorithm auto`, as far as it is used here."""
+
+    data: Any
+    options: Any
+    best: Any
+    selection: Any
+    candidates: Any
+    passes_used: int
+    dense: Any
+    stopped: bool
+    stages: list[Any]
+
+    def with_derived(self, derived: Derived) -> Any: ...
+
+    def constant_scores(self) -> Any: ...
+
+    def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None: ...
+
+    def learn_more(self) -> None: ...
+
+
+class ColumnNames:
+    """The names of columns and words, as parsing logs them."""
+
+    def __init__(self) -> None:
+        # By the hash of a namespace its name, and the hash of its number as a feature
+        self.columns: dict[int, tuple[str, int]] = {}
+        self.words: dict[tuple[int, int], str] = {}
+
+    def take(self, log: Iterable[tuple[int, int, int, bytes]], hash_all: bool) -> None:
+        from vwlite.hashing import name_hash
+
+        for space, hash, size, name in log:
+            column = name[:size]
+            if space not in self.columns:
+                if namespace_hash(column, hash_all) != space:
+                    continue  # a key of an object in a JSON line
+                number = name_hash(column, space, hash_all)
+                self.columns[space] = column.decode("utf-8", "surrogateescape"), number
+            if len(name) > size:
+                self.words[space, hash] = name[size + 1 :].decode("utf-8", "surrogateescape")
+
+
+@record
+class Screened:
+    """A column in the rows of the sample, and its codes by resolution, each with how many there are."""
+
+    column: Column
+    codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
+
+    def at(self, resolution: int) -> tuple[Any, int]:
+        return self.codes[resolution if isinstance(self.column, NumberColumn) else WORDS]
+
+
+class Stages:
+    """The stages of a trainer that has learned without derived features."""
+
+    def __init__(
+        self, trainer: "Stage", names: ColumnNames, order: Sequence[str], counts: list[int],
+        load_batch: Callable[[int], Batch],
+    ) -> None:
+        """order: of columns, by name; others come behind, in that of the data."""
+        self._trainer, self._counts, self._load = trainer, counts, load_batch
+        self._names, self._hash_all = names, trainer.data.settings.hash == "all"
+        self._order = order
+        self._best = trainer
+
+    def run(self, kinds: str, most_pairs: int) -> "Stage":
+        """The trainer of the best stage. kinds: of --derive."""
+        self._try(kinds, most_pairs)
+        if self._best is not self._trainer:
+            self._best.learn_more()
+        return self._best
+
+    def _try(self, kinds: str, most_pairs: int) -> None:
+        columns = self._columns()
+        numbers = [c.column for c in columns if isinstance(c.column, NumberColumn)]
+        if not numbers and len(columns) < 2:
+            return
+        derived = Derived(tuple(_with(c.column, (CURVE,)) for c in columns if isinstance(c.column, NumberColumn)))
+        curves = self._stage(derived) if numbers else self._trainer
+        self._judge(curves)
+        if kinds == "curves" or not most_pairs:
+            return
+        screened: Sequence[int] = range(len(columns))
+        if len(columns) > MOST_SCREENED:
+            alone = self._gains(curves, columns, [(i,) for i in screened], RESOLUTIONS)
+            screened = sorted(which[0] for _, which, _ in alone[:FEWER_SCREENED])
+        pairs = self._screened(curves, columns, list(combinations(screened, 2)), RESOLUTIONS)[:most_pairs]
+        if pairs and not self._stopped:
+            products = self._products(columns, pairs, fine=True)
+            learned = self._stage(_derived_of(columns, products))
+            self._judge(learned)
+            of_pairs = [set(pair) for _, pair, _ in pairs]
+            sets = sorted({tuple(sorted({*pair, i})) for pair in of_pairs for i in screened if i not in pair})
+            triples = self._screened(learned, columns, sets, OF_TRIPLES)[:TRIPLES]
+            if triples and not self._stopped:
+                products += self._products(columns, triples, fine=False)
+                self._judge(self._stage(_derived_of(columns, products)))
+
+    @property
+    def _stopped(self) -> bool:
+        return self._trainer.stopped
+
+    # --- the columns ----------------------------------------------------------------------------
+
+    def _columns(self) -> list[Screened]:
+        """Those that numbers or words are all values of, in order."""
+        data, known = self._trainer.data, self._names.columns
+        spaces = {name: (space, number) for space, (name, number) in known.items()}
+        names = [name for name in self._order if name in spaces] + [name for name in spaces if name not in self._order]
+        self._sampled = sampled_rows(data.summary.examples, SAMPLE)
+        self._scale = data.summary.examples / max(sum(self._sampled), 1)
+        scan = ColumnScan([spaces[name] for name in names], self._sampled)
+        for number in range(len(self._counts)):
+            scan.take(self._load(number))
+        found = []
+        for i, name in enumerate(names):
+            column = self._column(scan, i, name)
+            if column is not None:
+                found.append(column)
+        return found[:MOST_COLUMNS]
+
+    def _column(self, scan: ColumnScan, i: int, name: str) -> Screened | None:
+        numbers, words, several, distinct = scan.facts(i)
+        if several or (numbers and words) or distinct is None:
+            return None
+        if words:
+            space = namespace_hash(name.encode("utf-8", "surrogateescape"), self._hash_all)
+            counted = [(-n, self._names.words[space, hash], hash) for hash, n in scan.words(i, LEAST_ROWS)
+                       if (space, hash) in self._names.words]
+            levels = sorted(counted)[:MOST_LEVELS]
+            codes = scan.codes(i, [hash for _, _, hash in levels])
+            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), {WORDS: (codes, len(levels) + 2)})
+        if not numbers:
+            return None
+        values = scan.values(i)
+        mean, deviation = moments(values)
+        at = {k: tuple(knots(values, k)) for k in sorted({CURVE, COARSE, *(q + 1 for q in RESOLUTIONS)})}
+        missing = any(x != x for x in values)
+        codes = {}
+        for q in RESOLUTIONS:
+            edges = knots(values, q)
+            codes[q] = codes_of_numbers(values, edges), len(edges) + 1
+        return Screened(NumberColumn(name, mean, deviation, missing, at), codes)
+
+    # --- screening ------------------------------------------------------------------------------
+
+    def _screened(
+        self, trainer: "Stage", columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
+        resolutions: Sequence[int],
+    ) -> list[tuple[float, tuple[int, ...], int]]:
+        """Those of `_gains` that are not by chance: of N gains of unrelated columns, about N e^-g are above g nats."""
+        least = max(LEAST_GAIN, log(max(len(sets) * len(resolutions), 1)))
+        return [x for x in self._gains(trainer, columns, sets, resolutions) if x[0] >= least]
+
+    def _gains(
+        self, trainer: "Stage", columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
+        resolutions: Sequence[int],
+    ) -> list[tuple[float, tuple[int, ...], int]]:
+        """Sets of columns, those with the largest gain first: gain, columns, and the resolution of it."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        data = trainer.data
+        scores, labels, weights = _file_order(trainer), _labels(trainer), data.summary.importances
+        if data.width > 1:
+            first, second = class_residuals(scores, labels, weights)
+        else:
+            first, second = residuals(data.learned_loss(), data.settings.loss, scores, labels, weights)
+        first, second = (rows_of_sample(x, self._sampled, data.width) for x in (first, second))
+        found = Residuals(first, second, folds_of_rows(self._sampled), self._scale)
+
+        def best(which: tuple[int, ...]) -> tuple[float, tuple[int, ...], int]:
+            some = [columns[i] for i in which]
+            tried = resolutions if any(isinstance(c.column, NumberColumn) for c in some) else resolutions[:1]
+            gain, resolution = max((found.gain([c.at(q) for c in some]), -q) for q in tried)
+            return gain, which, -resolution
+
+        with ThreadPoolExecutor(trainer.options.threads) as pool:
+            gains = list(pool.map(best, sets))
+        return sorted(gains, key=lambda x: (-x[0], x[1]))
+
+    def _products(
+        self, columns: Sequence[Screened], found: Sequence[tuple[float, tuple[int, ...], int]], *, fine: bool
+    ) -> list[tuple[tuple[int, int], ...]]:
+        """The products of screened sets: at COARSE knots, and at those of the resolution of the gain."""
+        products = []
+        for _, which, q in found:
+            of_numbers = any(isinstance(columns[i].column, NumberColumn) for i in which)
+            for k in sorted({COARSE, q + 1}) if fine and of_numbers else [COARSE]:
+                products.append(
+                    tuple((i, k if isinstance(columns[i].column, NumberColumn) else WORDS) for i in sorted(which))
+                )
+        return products
+
+    # --- learning and choice --------------------------------------------------------------------
+
+    def _stage(self, derived: Derived) -> "Stage":
+        """A trainer that has learned with these features."""
+        stage: Stage = self._trainer.with_derived(derived)
+        summary = stage.data.summary
+        for number in range(len(self._counts)):
+            if self._stopped:
+                return stage
+            summary.take(self._load(number))
+        drawn = self._trainer.selection
+        assert drawn is not None
+        self._trainer.stages.append(stage)
+        stage.learn_drawn(drawn.examples, FEW_PASSES)
+        return stage
+
+    def _judge(self, stage: "Stage") -> None:
+        """Take a stage that is surely better than the best one so far."""
+        if self._stopped or stage is self._best:
+            return
+        weights = stage.data.summary.importances
+        losses, others = _losses(stage), _losses(self._best)
+        difference, error = difference_of(losses, others, weights)
+        total = sum(weights)
+        before = sum(w * x for w, x in zip(weights, others, strict=True)) / total
+        if difference + before < LEAST_BETTER * before and difference < -ERRORS * error:
+            self._best = stage
+
+
+def _derived_of(columns: Sequence[Screened], products: Sequence[tuple[tuple[int, int], ...]]) -> Derived:
+    """Columns with the knots that are used; those of words that no product has are left out."""
+    used: dict[int, set[int]] = {}
+    for i, c in enumerate(columns):
+        if isinstance(c.column, NumberColumn):
+            used[i] = {CURVE}
+    for product in products:
+        for i, k in product:
+            used.setdefault(i, set()).add(k)
+    order = sorted(used)
+    place = {i: n for n, i in enumerate(order)}
+    return Derived(
+        tuple(_with(columns[i].column, used[i]) for i in order),
+        tuple(tuple((place[i], k) for i, k in product) for product in products),
+    )
+
+
+def _with(column: Column, resolutions: Iterable[int]) -> Column:
+    """A column with these knots only."""
+    if isinstance(column, WordColumn):
+        return column
+    return replace(column, knots={k: column.knots[k] for k in sorted(resolutions)})
+
+
+def _file_order(trainer: "Stage") -> Any:
+    """The out-of-fold scores that a trainer was judged by, as they are learned, in the order of the data."""
+    data = trainer.data
+    n, width = int(data.summary.examples), data.width
+    if trainer.best is None or trainer.selection is None:
+        return trainer.constant_scores()
+    found = array("d", bytes(8 * n * width))
+    scattered(trainer.best.predictions, trainer.selection.order, found, width)
+    return found
+
+
+def _labels(trainer: "Stage") -> Any:
+    labels, scale = trainer.data.summary.labels, trainer.data.labels_as
+    return array("d", ((y - scale.mean) / scale.scale for y in labels))
+
+
+def _losses(trainer: "Stage") -> Any:
+    """Of each row out of fold."""
+    scores, labels = _file_order(trainer), _labels(trainer)
+    if trainer.data.width > 1:
+        return row_log_losses(scores, labels)
+    return row_losses(trainer.data.learned_loss(), scores, labels)
