@@ -98,6 +98,8 @@ class Explainer:
         self._unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
         self._of_base = np.broadcast_to(np.asarray(model.rule.get("contraction", 1.0), float), (model.records,))
         self._mask = np.uint32((1 << self._settings.bits) - 1)
+        derived = self._settings.derived
+        self._derived = derived.named(self._settings.hash == "all") if derived is not None else {}
         self._make_expanders()
         uncrossed = replace(self._settings, interactions=(), crosses=())
         self.finder: Any = partial(BlockNames, uncrossed)
@@ -186,7 +188,8 @@ class Explainer:
         if self._settings.interactions or self._settings.crosses:
             finder = NameFinder(store, self._whole, hash_all=self._settings.hash == "all", wanted=hashes.tolist())
             store.take(finder.find_crosses(parsed.batch))
-        return FeatureNames.kept(store, hashes, np.ones(len(hashes)), 32).by_key  # type: ignore[arg-type]
+        found = FeatureNames.kept(store, hashes, np.ones(len(hashes)), 32).by_key  # type: ignore[arg-type]
+        return found | {hash: [self._derived[hash][0]] for hash in hashes.tolist() if hash in self._derived}
 
     def _named(self, e: Explanation, hashes: Numbers, names: dict[int, list[bytes]]) -> Explanation:
         """hashes: those of the listed features of the line."""

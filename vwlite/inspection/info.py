@@ -39,6 +39,8 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     counted = (weights != 0) & (keys != intercept_key(settings))
     norm = total(np.abs(weights[counted]).astype(np.float64))
     header = model.header()
+    if (derived := model.settings.derived) is not None:
+        header["options"] = header["options"] | {"derived": derived.summary()}
     if model.calibration:
         shown = {name: model.calibration[name] for name in ("method", "slope")}  # there may be many points
         header["calibration"] = shown | {"points": len(model.calibration["scores"])}

@@ -61,7 +61,7 @@ class WeightsOfData:
     effects: np.ndarray[Any, Any]
 
     def __init__(self, opened: Opened) -> None:
-        model, settings, known = opened.model, opened.settings, opened.model.names
+        model, settings, known = opened.model, opened.settings, opened.model.shown_names
         self.model, self.examples = model, 0
         self._spread = Spread(make_expander(settings), np.array(model.keys, np.uint32))
         self._names = NameStore(max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
@@ -107,6 +107,8 @@ class WeightsOfData:
             key = model.keys[at]
             if key != intercept:
                 name = _namespace_of(settings, key, names[key][0]) if key in names else "(no name)"
+                if key in model.derived_names:
+                    name = model.derived_names[key][1]
                 sums.setdefault(name, []).append(float(each[at]))
         total = sum(map(sum, sums.values()))
         found = [Group(name, sum(of), sum(of) / total if total else 0.0, len(of)) for name, of in sums.items()]

@@ -30,6 +30,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from dataclasses import field
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms.settings import Settings
@@ -114,6 +115,24 @@ class Model:
     def settings(self) -> Settings:
         """What it was trained with."""
         return Settings.restored(self.options)
+
+    @cached_property
+    def derived_names(self) -> dict[int, tuple[bytes, str]]:
+        """By index, the name of each derived feature, and of which column or columns it is."""
+        settings = self.settings
+        if settings.derived is None:
+            return {}
+        mask = (1 << settings.bits) - 1
+        return {hash & mask: found for hash, found in settings.derived.named(settings.hash == "all").items()}
+
+    @cached_property
+    def shown_names(self) -> FeatureNames:
+        """The names that are known, with those of derived features, which no text has."""
+        derived = self.derived_names
+        if not derived:
+            return self.names
+        pairs = ((key, derived[key][0]) for key in self.keys if key in derived)
+        return FeatureNames.of([*self.names, *pairs])
 
     @property
     def records(self) -> int:

@@ -40,7 +40,7 @@ def look_up(model: "Model", name: str) -> list[tuple[int, list[float], bool]]:
     key = name_bytes(name)
     found = []
     k = model.records
-    for index in model.names.keys_of(key) or indices_of(model.settings, key):
+    for index in model.shown_names.keys_of(key) or indices_of(model.settings, key):
         at = bisect_left(model.keys, index)
         if at < len(model.keys) and model.keys[at] == index:
             found.append((index, [float(w) for w in model.weights[at * k : (at + 1) * k]], True))
@@ -63,7 +63,7 @@ def largest(
     by = np.abs(weights if sizes is None else sizes)
     if contains is not None:
         text = name_bytes(contains)
-        chosen = [key for key, name in model.names if text in name]
+        chosen = [key for key, name in model.shown_names if text in name]
         shown &= np.repeat(np.isin(keys, chosen), k)
     if not by_class:
         yield from _rows(keys, weights, k, np.flatnonzero(shown), by, top, names)
@@ -91,9 +91,9 @@ def names_by_index(model: "Model") -> dict[int, list[str]]:
     """The names of each index; of the constant too, if others are known."""
     from vwlite.model.feature_names import CONSTANT
 
-    if not len(model.names):
+    if not len(model.shown_names):
         return {}
-    found = {key: [_text(name) for name in names] for key, names in model.names.by_key.items()}
+    found = {key: [_text(name) for name in names] for key, names in model.shown_names.by_key.items()}
     if (key := intercept_key(model.settings)) is not None:
         found.setdefault(key, []).append(_text(CONSTANT))
     return found

@@ -59,7 +59,7 @@ def _of_settings(settings: Settings, auto: bool) -> Iterator[str]:
     for f in fields(Settings):
         value = getattr(settings, f.name)
         default = usual_link(settings) if f.name == "link" else getattr(usual, f.name)
-        if f.name in left_out or value is None or (value == default and f.name != "loss"):
+        if f.name in left_out or f.name == "derived" or value is None or (value == default and f.name != "loss"):
             continue
         if f.name in ("interactions", "crosses"):
             for one in value:
