@@ -77,7 +77,6 @@ class Coordinates:
         before = self.objective()
         self.u[k] += step
         assert self.objective() <= before * (1 + 1e-12)
-        self.accesses += self.entries[k]
         self.unfitted += self.entries[k]
         if self.unfitted > 8 * len(self.problem.y):
             self.fit()

@@ -50,6 +50,24 @@ def test_each_step_is_that_of_the_reference(kind, loss, name, constant, beta):
     assert np.any(eager.u > 0)
 
 
+@each_kind
+def test_a_visit_counts_the_entries_once_whether_a_weight_moves_or_not(kind):
+    _, problem = drawn_with("logistic", "l1", False, 0.1)
+    columns = entries(problem)
+    solver = KINDS[kind](problem, seed=7, visits=1)
+    moves = 0
+    for _ in range(30):
+        w, accesses = np.array(problem.w), solver.accesses
+        solver.step()
+        moved = np.flatnonzero(np.asarray(problem.w) != w)
+        counted = columns if kind == "stochastic" else [columns.sum()]
+        if len(moved) and kind == "stochastic":
+            counted = columns[moved]
+        assert solver.accesses - accesses in counted
+        moves += len(moved)
+    assert moves > 5
+
+
 @pytest.mark.parametrize("fraction", [1.5, 0.3, 0.02])
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)

@@ -10,8 +10,9 @@ beta bounds l'': 2 for squared loss and squared hinge, 1/4 for logistic. What ne
 c u_k + l2 / 2 ||w||^2, which is the objective as long as no weight has two parts. The paper has no intercept: here it
 is fitted at the end of every step, and whenever 8 n entries of columns have been moved.
 
-`accesses` counts what the paper plots: the entries of each column that is visited, and again if it moves. Reads
-for the evaluation of the problem are not counted.
+`accesses` counts what the paper plots: the entries of each column that is visited, once a visit, whether the weight
+moves or not, as a pass of an online algorithm counts each entry once. Reads for the evaluation of the problem are not
+counted.
 
 Shalev-Shwartz, Tewari. Stochastic Methods for l1 Regularized Loss Minimization. ICML 2009; algorithms 1 and 2.
 """
@@ -136,7 +137,6 @@ cdef class _Halves(Solver):
             p.predictions[i] += step * a.entry[e].value
             evaluate(p.loss, p.predictions[i], p.y[i], &dloss, &curvature)
             p.r[i] = p.h[i] * dloss
-        self.accesses += self.entries[j]
         self.unfitted += self.entries[j]
         if p.constant and self.unfitted > 8 * p.n:
             p.fit_constant(False)
