@@ -117,10 +117,14 @@ class Sparse:
 
     def write(self, path: Path) -> Path:
         """As libsvm text; six digits of a value."""
-        words = np.char.add(np.char.mod(" %d:", self.indices), np.char.mod("%.6g", self.values))
+        index_words = np.array([f" {index}:" for index in range(self.features + 1)], object)
+        different, of_value = np.unique(self.values, return_inverse=True)
+        value_words = np.array([f"{value:.6g}" for value in different], object)
         with path.open("w", encoding="utf-8") as text:
             for i, label in enumerate(self.labels):
-                text.write(f"{label:g}{''.join(words[self.begins[i] : self.begins[i + 1]])}\n")
+                row = slice(self.begins[i], self.begins[i + 1])
+                words = index_words[self.indices[row]] + value_words[of_value[row]]
+                text.write(f"{label:g}{''.join(words)}\n")
         return path
 
 
