@@ -299,6 +299,8 @@ def test_speed_is_measured_where_the_slower_one_ends(papers) -> None:
     slow = s.Curve([0.0, 5.0, 10.0], [1.1, 1.0, 0.9], [0, 1, 2])
     race = s.Race({"SCD": fast, "DetCD": slow}, least=0.1, budget=10.0)
     assert race.speed("SCD", "DetCD") == pytest.approx(5) and race.speed("DetCD", "SCD") == 0
+    few = s.Race({"SCD": s.Curve([0.0, 4.0, 7.0], [0] * 3, [0, 5, 3]), "TruncGrad": slow}, least=0.1, budget=10.0)
+    assert few.weights_beside("SCD", "TruncGrad") == ([5, 3], [1, 2])
 
 
 def test_the_first_of_some_curves_to_a_goal(papers) -> None:
