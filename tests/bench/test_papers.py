@@ -182,30 +182,37 @@ def test_the_lead_is_the_median_over_splits_of_the_lead_over_the_best(papers) ->
     assert str(papers.truncated_gradient.Mean.of(np.array([1.0, 2.0, 3.0]))) == "2.000 +- 0.577"
 
 
-def test_dual_averaging_is_the_closed_form_of_its_sums(papers) -> None:
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.7)
-    y = np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, 1.0, -1.0)
-    rate, l1 = 0.5, 0.05
-    G, w, b = np.zeros(5), np.zeros(5), 0.0
-    G_b = 0.0
-    for t, (x, label) in enumerate(zip(X, y, strict=True), 1):
-        if label * (w @ x + b) < 1:
-            G, G_b = G - label * x, G_b - label
-        w = -rate * np.sqrt(t) * np.sign(G) * np.maximum(np.abs(G / t) - l1, 0)
-        b = -rate * np.sqrt(t) * G_b / t
-    found = papers.adagrad.dual_averaging(papers.data.of_dense(X, y), rate, l1)
-    np.testing.assert_allclose(found, np.append(b, w), rtol=1e-10)
-
-
 def test_the_findings_of_a_made_up_table(papers) -> None:
     a = papers.adagrad
     rows = {"RDA": (0.06, 0.2), "FB": (0.07, 0.4), "AdaGrad-RDA": (0.05, 0.1), "AdaGrad-FB": (0.05, 0.3),
             "PA": (0.08, 0.9), "AROW": (0.04, 0.9)}
-    cells = {method: {t: a.Cell(*row, "") for t in a.TOPICS} for method, row in rows.items()}
-    findings = a.findings_of(cells)
-    assert [f.verdict for f in findings] == ["agrees", "in part", "agrees", "agrees", "not done"]
+    best = {method: {t: a.Cell(*row, []) for t in a.TOPICS} for method, row in rows.items()}
+    # The best settings have nothing to say of sparsity: with more weights at lambda 1e-4 RDA is not as sparse.
+    alike = {m: {t: {1e-5: cell, 1e-4: a.Cell(0.5, {"RDA": 0.05}.get(m, cell.share), [])} for t, cell in row.items()}
+             for m, row in best.items()}
+    findings = a.findings_of(best, alike, {"ECAT": (0.004, 0.001), "CCAT": (-0.001, 0.0005)})
+    assert [f.verdict for f in findings] == ["agrees", "in part", "agrees", "in part", "not done"]
     assert "AROW 4.0 (0.90)" in findings[1].came and "AdaGrad-RDA on 0 of 4 topics, AROW on 4 of 4" in findings[1].came
+    assert findings[1].came.endswith("ECAT +0.40 +- 0.10, CCAT -0.10 +- 0.05")
+    expected = "AdaGrad-RDA, RDA: 1e-05 on 4 of 4 topics (0.100, 0.200), 0.0001 on 0 of 4 topics (0.100, 0.050)"
+    assert findings[3].came.endswith(expected)
+
+
+def test_every_document_is_out_of_one_fold(papers, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 5))
+    data = papers.data.of_dense(X, np.where(X[:, 0] > 0, 1.0, -1.0))
+    options = ["--algorithm", "rda", "--loss", "hinge", "-l", 1.0, "--l1", 0.01]
+    order = rng.permutation(60)
+    (wrong,) = papers.adagrad.out_of_fold(SimpleNamespace(folder=tmp_path), data, {"RDA": options}, order).values()
+    for fold in range(papers.adagrad.FOLDS):
+        out = order[fold :: papers.adagrad.FOLDS]
+        bench = papers.online.Bench(tmp_path)
+        bench.add("rest", data.take(np.array([i for i in order if i not in out])))
+        held = data.take(out)
+        scores = bench.run("rest", held, *options).scores
+        assert wrong[out].tolist() == (scores * held.labels <= 0).tolist()
+        bench.close()
 
 
 # --- batch --------------------------------------------------------------------------------------------
