@@ -315,3 +315,18 @@ def test_the_first_of_some_curves_to_a_goal(papers) -> None:
     curves = {"a": p.Curve([1.0, 2.0], [0.5, 0.1]), "b": p.Curve([1.0, 3.0], [0.5, 0.0])}
     assert p.first_to(curves, ["a", "b"], 0.1) == 2 and p.first_to(curves, ["a"], 0.05) == np.inf
     assert curves["b"].positive() == ([1.0], [0.5])
+
+
+def test_a_search_goes_on_until_the_best_is_not_at_an_edge(papers) -> None:
+    p = papers.projections
+    assert [p.amount(step) for step in range(-3, 4)] == pytest.approx([0.03, 0.1, 0.3, 1, 3, 10, 30])
+    asked = []
+
+    def loss(step: int) -> float:
+        asked.append(step)
+        return abs(step + 4) if step < 3 else np.inf
+
+    assert p.climb(loss, (1, 2)) == -4
+    assert len(asked) == len(set(asked)) and {-5, -4, -3} <= set(asked)
+    assert p.climb(lambda step: min(abs(step) + 3, 2 * abs(step - 9)), (0, 8)) == 9  # two valleys
+    assert p.climb(lambda step: 1.0, (0, 5)) == 0

@@ -8,21 +8,10 @@ _LIKE_ROUNDING = (
     "with constant gravity theta = g has good models of few features, and rounding has none on ad; with gravity that "
     "decays as the rate, theta = g is as bad as rounding there (within 0.002 up to 20 features), worse on spambase"
 )
-_STRENGTH = "strengths are chosen by the error, from a grid of 5, and differ from topic to topic"
-_LINE = "L1 - Line has a line search of ours, which does not slow down; L1 - Batch and L1 - Stoch do"
-_FALLING = "rates of L1 - Batch and L1 - Stoch fall with the root of t, chosen at a quarter of the budget; the method "
-_FALLING += "stays behind L1 - Line"
-_PAIRS = "all pairs of words and 8,000 documents, not bigrams and 804,414: most pairs occur once"
-_STEP = "with the step that it states, 1 / (beta max x^2), rare words hardly move; with the mean of x^2 SCD is first"
-_SIGNS = "the limit, half of the weights, is ours; and random signs fit 4,000 examples better than 19,020"
-_SYNTHETIC = {
-    "then they slow down: at n = 800 the interior point method is ahead of each in the end": (OURS, _LINE),
-    "at n = 4,000 the interior point method does not catch up with any": (OURS, _FALLING),
-}
-_DENSITY = (
-    "MAGIC04D, lambda {}: SCD is sparse along the way, its weights at the end a bit sparser than TruncGrad's, which "
-    "has the smaller objective"
-)
+_BOUND = "in one pass over 8,000 documents the loss falls with the bound until no weight is zero, so that the best "
+_BOUND += "bound has too many; 5 % lies between the bounds 1,000 and 3,000; with the paper's, 100, it is below 1 %"
+_STEP = "with the step that it states, 1 / (beta max x^2), rare words hardly move, and SCD is only level with SMIDAS; "
+_STEP += "with the mean of x^2 SCD is first"
 
 DIFFERENCES: dict[str, dict[str, tuple[str, str]]] = {
     "tg-1": {
@@ -55,10 +44,14 @@ DIFFERENCES: dict[str, dict[str, tuple[str, str]]] = {
     "ada-rcv1": {
         "they err less than AROW, and AROW less than PA": (
             OURS,
-            "AdaGrad-RDA and AROW are at most 0.3 points apart, the standard error of 5,123 test documents",
+            "a thirty-sixth of the documents; on these AROW is ahead on ECAT, by half a point, six standard errors, "
+            "and level with AdaGrad-RDA on the other topics",
         ),
-        "AdaGrad-RDA keeps fewer weights than AdaGrad-FB, RDA fewer than FB": (OURS, _STRENGTH),
-        "AdaGrad-RDA is as sparse as RDA or sparser": (OURS, _STRENGTH),
+        "AdaGrad-RDA keeps fewer weights than AdaGrad-FB, RDA fewer than FB": (
+            OURS,
+            "at lambda 1e-6 the threshold of dual averaging, 0.02 for the sums over 22,490 documents (0.8 for the "
+            "paper's 804,414), is below 98 % of their values; at all other strengths it is so on every topic",
+        ),
     },
     "l1-4": {
         "two orders of magnitude at n = 3,200,000, k = 5,000": (
@@ -66,8 +59,17 @@ DIFFERENCES: dict[str, dict[str, tuple[str, str]]] = {
             "our linear form is 9 times as fast as sorting, so that less is left to gain",
         ),
     },
-    "l1-5": _SYNTHETIC,
-    "l1-6": _SYNTHETIC,
+    "l1-6": {
+        "then they slow down: at n = 800 the interior point method is ahead of each in the end": (
+            OURS,
+            "L1 - Line has a line search of ours, which stays ahead; L1 - Batch and L1 - Stoch slow down",
+        ),
+        "at n = 4,000 the interior point method does not catch up with any": (
+            OURS,
+            "rates of L1 - Batch and L1 - Stoch fall with the root of t, chosen at a quarter of the budget; the "
+            "interior point method passes them, not L1 - Line",
+        ),
+    },
     "l1-7": {
         "right: with samples of 1 and 100 EG has an advantage in run time over the projections": (
             OURS,
@@ -77,22 +79,15 @@ DIFFERENCES: dict[str, dict[str, tuple[str, str]]] = {
     "l1-8": {
         "the projections zero 10 to 50 % of each class's weights, EG none": (
             OURS,
-            "the ball's radius, which the paper does not say, is small here",
+            "2,000 of 60,000 digits, and a radius that the paper does not say; five of the classes are within the "
+            "limits, the others at 54 to 62 %",
         ),
     },
     "l1-9": {
-        f"{topic}: about 5 % of the features seen are not zero, EG's all": (OURS, _PAIRS) for topic in ("CCAT", "ECAT")
+        f"{topic}: about 5 % of the features seen are not zero, EG's all": (OURS, _BOUND) for topic in ("CCAT", "ECAT")
     },
     "scd-reuters": {
         "SCD outperforms the other three": (PAPERS, _STEP),
         "SMIDAS and TruncGrad do much worse than SCD, at their best rates": (PAPERS, _STEP),
-    },
-    "scd-magic04": {
-        "MAGIC04D, lambda 0.001: SMIDAS does much better than TruncGrad": (
-            OURS,
-            "40 of 210 passes over 4,000 of 19,020 examples; ahead at both places, at the end by less than 30 %",
-        ),
-        _DENSITY.format("0.001"): (OURS, _SIGNS),
-        _DENSITY.format("0.0001"): (OURS, _SIGNS),
     },
 }
