@@ -199,7 +199,8 @@ cdef class Derivation:
         return self.units[at] != 0
 
     cdef int derive(self, const Arrays* a, size_t line, DerivedLine* out) noexcept nogil:
-        """Fill in the features of a line of a batch, as its only line; -1: no memory."""
+        """Fill in the features of a line of a batch, as its only line; -1: no memory. A batch without the hashes of namespaces
+        has no columns."""
         cdef size_t i, span, first = a.span_begin[line], last = a.span_begin[line + 1]
         cdef size_t most = a.feature_begin[last] - a.feature_begin[first] + 4 * self.count + self.most_products
         cdef size_t spans = last - first + self.count + self.product_count
@@ -215,7 +216,7 @@ cdef class Derivation:
         out.a.feature_begin[0] = 0
         memset(out.present, 0, self.count)
         for span in range(first, last):
-            same = span > first and a.space[span] == a.space[span - 1]
+            same = span > first and a.space != NULL and a.space[span] == a.space[span - 1]
             self.take_span(a, span, same, out)
         for i in range(self.count):
             if self.columns[i].is_number:
@@ -230,7 +231,7 @@ cdef class Derivation:
 
     cdef void take_span(self, const Arrays* a, size_t span, bint same, DerivedLine* out) noexcept nogil:
         """Note what a namespace says of its columns, and copy the features that stay."""
-        cdef uint32_t space = a.space[span]
+        cdef uint32_t space = a.space[span] if a.space != NULL else 0
         cdef size_t i, k, at = place_of(space, 64 - self.space_bits)
         cdef size_t begin = a.feature_begin[span], end = a.feature_begin[span + 1]
         cdef Column* c = NULL

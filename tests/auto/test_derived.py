@@ -27,6 +27,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table
 
+from vwlite import load_model
 from vwlite.core.auto.screening import (
     ColumnScan,
     Residuals,
@@ -261,3 +262,17 @@ def test_text_without_columns_is_refused(vwlite, tmp_path):
 def test_exports_that_cannot_derive_refuse(vwlite, bent, tmp_path, kind):
     vwlite("train", bent, "--label", "y", "--derive", "curves", "-m", tmp_path / "m")
     assert "derived from its columns" in vwlite("export", tmp_path / "m", "--to", kind, "-o", "-", code=65).err
+
+
+def test_python_predicts_what_the_command_does(vwlite, bent, tmp_path):
+    """From frames and from lines of VW text and JSON."""
+    pa_csv = pytest.importorskip("pyarrow.csv")
+    vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / "m")
+    expected = [float(x) for x in vwlite("predict", "-m", tmp_path / "m", bent).out.split()]
+    model = load_model(tmp_path / "m")
+    frame = pa_csv.read_csv(bent)
+    assert model.predict_proba(frame)[:, 1] == pytest.approx(expected, abs=1e-6)
+    text = vwlite("convert", bent, "--label", "y").out.splitlines()
+    assert [*model.predict_lines(text)] == pytest.approx(expected, abs=1e-6)
+    objects = [json.dumps({k: row[k] for k in "xzw"}) for row in frame.to_pylist()]
+    assert [*model.predict_lines(objects)] == pytest.approx(expected, abs=1e-6)

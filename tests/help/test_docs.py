@@ -169,7 +169,7 @@ def test_the_readme_shows_what_its_first_commands_print() -> None:
     assert " ".join(BLOCKS[0].replace("\\\n", " ").split()) == " ".join(docs.FIRST_RUN)
 
 
-@pytest.mark.parametrize(("topic", "blocks"), [("classes", 2), ("training", 4)])
+@pytest.mark.parametrize(("topic", "blocks"), [("classes", 2), ("training", 5)])
 def test_the_commands_of_topics_run(tmp_path: Path, topic: str, blocks: int) -> None:
     head = at_data(tmp_path)
     assert len(commands_of(topic)) == blocks

@@ -99,7 +99,7 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 def cells_of(schema: Schema, settings: Settings) -> Cells:
     """The columns for the core."""
     return Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=settings.hash == "all",
-                 words=schema.words, names=schema.names)
+                 words=schema.words, names=schema.names, zeros=settings.derived is not None)
 
 
 def prepared(
@@ -126,7 +126,7 @@ def prepared(
     label, importance = (
         None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (label, importance)
     )
-    spaces = spaces or bool(settings.crosses)
+    spaces = spaces or bool(settings.crosses) or settings.derived is not None
     frame.prepare(cells_of(schema, settings), places, label=label, importance=importance, spaces=spaces)
     fault = frame.check()
     if fault is not None:

@@ -215,16 +215,19 @@ class LoadedModel:
             raise ValueError("the model was not trained on a table: it has no column names")
         parser = self._new_parser(TableParser, "jsonl", names)
         layout = json_layout("", TableReader(schema=Schema.restored(columns)))
-        layout.prepare(parser, self._learned.settings.hash == "all")
+        settings = self._learned.settings
+        layout.prepare(parser, settings.hash == "all", zeros=settings.derived is not None)
         return parser
 
     def _new_parser(self, kind: type[AnyParser], format: str, names: ClassNames | None) -> AnyParser:
         s = self._learned.settings
-        return kind(
+        parser = kind(
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
-            loss_name=s.loss, lenient_labels=True, spaces=bool(s.crosses),
+            loss_name=s.loss, lenient_labels=True, spaces=bool(s.crosses) or s.derived is not None,
             places=format == "vw" and bool(self._learned.model().columns),
         )
+        parser.zeros = s.derived is not None
+        return parser
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
         found = scores_of(scorer, [batch], len(batch), probabilities)
