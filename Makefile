@@ -37,7 +37,7 @@ help:
 	@echo "                  SETS=FOLDER says where the data sets are"
 	@echo "make compare-quick  the same on small data: does it work?"
 	@echo "make picture      the picture of the README, from rcv1 (about 6 minutes); SETS=FOLDER as above"
-	@echo "make papers       the figures of the papers beside their claims, in tests/bench/PAPERS.md (about 25 minutes);"
+	@echo "make papers       the figures of the papers beside their claims, in tests/bench/PAPERS.md (about 30 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=NAME is one figure"
 	@echo "make papers-quick   the same on tiny data: does it work?"
 	@echo "make bench-solve  \`vwlite solve\` against LIBLINEAR, celer and skglm, in tests/bench/SOLVE.md (about 20 minutes);"
