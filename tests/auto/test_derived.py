@@ -276,3 +276,17 @@ def test_python_predicts_what_the_command_does(vwlite, bent, tmp_path):
     assert [*model.predict_lines(text)] == pytest.approx(expected, abs=1e-6)
     objects = [json.dumps({k: row[k] for k in "xzw"}) for row in frame.to_pylist()]
     assert [*model.predict_lines(objects)] == pytest.approx(expected, abs=1e-6)
+
+
+def test_triples_are_found_by_auto_alone(vwlite, tmp_path):
+    """The label is the product of three signs, which no pair knows; a weaker pair leads to it."""
+    rng = np.random.default_rng(4)
+    a, b, c = (rng.integers(0, 2, 3000) for _ in range(3))
+    y = np.where(rng.random(3000) < 0.9, (a ^ b) & c, rng.integers(0, 2, 3000))
+    rows = [[f"a{i}", f"b{j}", f"c{k}", "yes" if label else "no"] for i, j, k, label in zip(a, b, c, y, strict=True)]
+    path = write(tmp_path / "signs.csv", ["a", "b", "c", "y"], rows)
+    pairs = vwlite("train", path, "--label", "y", "--derive", "pairs").err
+    triples = vwlite("train", path, "--label", "y", "--derive", "auto").err
+    assert "pair" in pairs and "triple" not in pairs and "1 triple" in triples
+    none = vwlite("train", path, "--label", "y", "--derive", "auto", "--pairs", "0").err
+    assert "derived" not in none

@@ -146,6 +146,8 @@ class Stages:
             products = self._products(columns, pairs, fine=True)
             learned = self._stage(_derived_of(columns, products))
             self._judge(learned)
+            if kinds == "pairs":
+                return
             of_pairs = [set(pair) for _, pair, _ in pairs]
             sets = sorted({tuple(sorted({*pair, i})) for pair in of_pairs for i in screened if i not in pair})
             triples = self._screened(learned, columns, sets, OF_TRIPLES)[:TRIPLES]
