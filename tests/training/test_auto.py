@@ -808,3 +808,13 @@ def test_labels_that_a_loss_cannot_use_have_a_place(vwlite, folder, how):
         said = vwlite("train", *names, "--loss", "logistic", *more, "-m", "m", code=65).err
     listed = ", ".join(f"{label} ({place})" for label, place in expected.items())
     assert f"labels are {listed}, but --loss logistic needs" in said
+
+
+def test_bad_lines_of_the_file_to_validate_with_are_kept_too(vwlite, folder):
+    lines = [f"{i % 2} |a x:{i} y\n" for i in range(40)]
+    Path("data").write_text("".join(lines) + "bad |a x\n")
+    Path("later").write_text(lines[2] + "worse |a\n" + lines[3])
+    found = vwlite("train", "data", "--loss", "logistic", "--algorithm", "auto", "--validate", "later",
+                   "--on-error", "skip", "--rejects", "rejected", "-m", "m")
+    assert Path("rejected").read_text() == "bad |a x\nworse |a\n"
+    assert found.err.count("2 bad lines skipped\n") == 1

@@ -310,3 +310,9 @@ def test_a_run_that_holds_out_all_there_is_has_learned_nothing(vwlite):
     Path("data").write_bytes(b"|a x\n1 |a x\n")
     said = vwlite("train", "data", "--passes", 3, "--holdout-period", 2, "-m", "m", code=65).err
     assert "of 2 lines, 1 without a label, every one with a label is held out; m is not written (--allow-empty" in said
+
+
+def test_a_report_of_a_name_that_is_not_utf_8(vwlite, folder):
+    Path("data").write_text("1 |a x\n")
+    vwlite("train", "data", "--numeric", "\udcff", "--report", "report", code=65)
+    assert "\udcff" in json.loads(Path("report").read_text())["error"]

@@ -99,7 +99,7 @@ class RunFrame(ExitStack):
         parts = {"exit_code": self.code(), **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
         file, self._report = self._report, None
-        file.write((json_text(content, indent=2, ensure_ascii=False) + "\n").encode())
+        file.write((json_text(content, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
         file.commit()
 
     def code(self, kept: str | None = None) -> int:

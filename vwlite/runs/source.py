@@ -166,6 +166,7 @@ class Source:
 
     weights: "ClassWeights | None" = None  # of labels, by which importances are multiplied; caches do not have them
     share_numbers = False  # of features, as `CacheReader.batches` has it
+    reads_more = False  # bad lines of other files follow those of DATA, before `end`
 
     def __init__(
         self, options: InputOptions, settings: Settings, known: DataNames, bad: BadLines, how: SourceOptions
@@ -259,10 +260,15 @@ class Source:
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
             yield _written(stack.enter_context(parsed), writer)
-            self._bad.finish()
+            if not self.reads_more:
+                self._bad.finish()
             if writer is not None and not stop():
                 classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
                 self._cache = writer.finish(self._bad.count, classes.first(len(classes)) if classes else ())
+
+    def end(self) -> None:
+        """All has been read, with `reads_more`."""
+        self._bad.finish()
 
     def batch(self, number: int) -> Batch:
         """A batch of the last pass, if it kept them; counted from 0."""
@@ -306,7 +312,8 @@ class Source:
                 raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} needs")
             if self._settings.classes == "auto" or self._or_numbers:
                 self._take_names(cache.classes)
-            self._bad.finish_from(path, cache.skipped)
+            if cache.skipped or not self.reads_more:
+                self._bad.finish_from(path, cache.skipped)
             return cache
         except CacheUnusable as e:
             say(f"cache {path} is not used: {e}; it is rebuilt")

@@ -72,6 +72,7 @@ class Examples(Protocol):
     keeps_text: bool  # of lines
     derives: bool  # batches are as derived features need them: with the hashes of namespaces, and zeros
     logs: bool  # names of columns and words come with the batches
+    reads_more: bool  # bad lines of other files follow, before `end`
 
     @property
     def can_be_read_again(self) -> bool: ...
@@ -83,6 +84,8 @@ class Examples(Protocol):
     def columns(self) -> dict[str, Any]: ...
 
     def open(self) -> None: ...
+
+    def end(self) -> None: ...
 
     def batches(self, stop: Callable[[], bool]) -> AbstractContextManager[Iterator[Parsed]]: ...
 

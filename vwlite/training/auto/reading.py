@@ -183,12 +183,15 @@ class AutoData:
         source, o = self.source, self.options
         kept: list[Batch] | None = [] if is_small(o) else None
         source.keeps_batches, source.keeps_text = kept is None, False
+        source.reads_more = o.validate is not None
         source.open()
         with _overflow_as_error():
             counts = self._read(learning, kept)
             self._choose_loss()
             if o.validate is not None and not learning.stopped:
                 self._read_validation(learning, o.validate)
+            if source.reads_more:
+                source.end()
             if learning.stopped:
                 return
             if kept is not None:
