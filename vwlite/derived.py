@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import isfinite
+from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 from vwlite.records import record
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 CURVE = 64  # knots of a curve
 MOST_LEVELS = 31  # of a column of words in products
-MOST_PRODUCTS = 60
+PAIRS = 40  # of columns that are taken at most, if --pairs does not say it
+MOST_CELLS = 1 << 22  # of all products of a model
 WORDS = 0  # the resolution of a column of words
 
 
@@ -49,15 +50,14 @@ class NumberColumn:
 
 @record(frozen=True)
 class WordColumn:
-    """A column of words. levels: those that are not `other`. part: of a time."""
+    """A column of words. levels: the words that have a code of their own."""
 
     name: str
     levels: tuple[str, ...]
-    part: str = ""
 
     def factors(self, resolution: int = WORDS) -> list[str]:
         """The names of its codes as parts of a product's name: levels, any other word, none."""
-        name = escaped(f"{self.name}~{self.part}" if self.part else self.name, "^")
+        name = escaped(self.name, "^")
         return [*(f"{name}={escaped(level)}" for level in self.levels), f"{name}=*", f"{name}?"]
 
     def hashes(self, hash_all: bool) -> list[int]:
@@ -65,7 +65,7 @@ class WordColumn:
         from vwlite.hashing import name_hash, namespace_hash  # not at the top: few models have derived features
 
         seed = namespace_hash(_bytes(self.name), hash_all)
-        return [name_hash(_bytes(f"{self.part or self.name}={level}"), seed, hash_all) for level in self.levels]
+        return [name_hash(_bytes(f"{self.name}={level}"), seed, hash_all) for level in self.levels]
 
 
 Column = NumberColumn | WordColumn
@@ -85,7 +85,7 @@ class Derived:
             {"name": c.name, "mean": c.mean, "deviation": c.deviation, "missing": c.missing,
              "knots": {str(k): list(knots) for k, knots in c.knots.items()}}
             if isinstance(c, NumberColumn) else
-            {"name": c.name, "levels": list(c.levels)} | ({"part": c.part} if c.part else {})
+            {"name": c.name, "levels": list(c.levels)}
             for c in self.columns
         ]
         return {"columns": columns, "products": [[list(factor) for factor in product] for product in self.products]}
@@ -101,8 +101,9 @@ class Derived:
         for product in products:
             if not 2 <= len(product) <= 3 or not all(_has(columns, *factor) for factor in product):
                 raise ValueError("its products of columns are invalid")
-        if len(products) > 2 * MOST_PRODUCTS:
-            raise ValueError("it has more products than there can be")
+        sizes = (prod(_codes(columns[c], k) for c, k in product) for product in products)
+        if sum(sizes) > MOST_CELLS:
+            raise ValueError("it has larger products than there can be")
         return Derived(columns, products)
 
     def summary(self) -> str:
@@ -158,14 +159,14 @@ def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
 
     space = namespace_hash(_bytes(c.name), hash_all)
     if isinstance(c, WordColumn):
-        return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part)
+        return _bytes(c.name), space, False, c.hashes(hash_all)
     knots = {
         k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE else [])
         for k, at in sorted(c.knots.items(), key=lambda item: item[0] != CURVE)  # that of the curve is the first
     }
     missing = name_hash(_bytes(f"{c.name}?"), space, hash_all) if c.missing else 0
     number = name_hash(_bytes(c.name), space, hash_all)
-    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, CURVE in c.knots, knots
+    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, knots
 
 
 def _column_of(stored: dict[str, Any]) -> Column:
@@ -173,13 +174,15 @@ def _column_of(stored: dict[str, Any]) -> Column:
     if type(name) is not str:
         raise ValueError("a column without a name")
     if "levels" in stored:
-        levels, part = tuple(stored["levels"]), stored.get("part", "")
-        words = all(type(x) is str for x in (*levels, part))
+        levels = tuple(stored["levels"])
+        words = all(type(x) is str for x in levels)
         if len(levels) > MOST_LEVELS or not words or len({*levels}) < len(levels):
             raise ValueError("levels")
-        return WordColumn(name, levels, part)
+        return WordColumn(name, levels)
     knots = {int(k): tuple(map(float, at)) for k, at in stored["knots"].items()}
     mean, deviation = float(stored["mean"]), float(stored["deviation"])
+    if CURVE not in knots:
+        raise ValueError("a number without a curve")
     for k, at in knots.items():
         rises = all(map(isfinite, at)) and all(a < b for a, b in pairwise(at))
         if not 1 <= len(at) <= k + 1 <= CURVE + 1 or not rises:
@@ -195,6 +198,11 @@ def _has(columns: Sequence[Column], c: int, resolution: int) -> bool:
         return False
     column = columns[c]
     return resolution in column.knots if isinstance(column, NumberColumn) else resolution == WORDS
+
+
+def _codes(column: Column, resolution: int) -> int:
+    """How many there are at a resolution."""
+    return len(column.levels) + 2 if isinstance(column, WordColumn) else len(column.knots[resolution]) + 1
 
 
 def escaped(text: str, signs: str = "*?^") -> str:

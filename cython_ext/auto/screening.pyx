@@ -72,44 +72,51 @@ def folds_of_rows(const unsigned char[::1] sampled):
     return bytes([hash_of_row(i) & (FOLDS - 1) for i in range(<size_t>sampled.shape[0]) if sampled[i]])
 
 
-def knots(const float[::1] values not None, size_t most):
-    """At most `most` knots of the values that are not NaN: all different ones if they are not more; else those that more
-    than 1 / most of the values are, and quantiles of the others."""
-    cdef size_t n = 0, i, begin, m, rest = 0
+def knots(const float[::1] values not None, sizes):
+    """Knots of the values that are not NaN, as a list for each K in `sizes`: all different values if they are at most K; else
+    those that more than 1 / K of the values are, and quantiles of the others."""
+    cdef size_t n = 0, i
     cdef float* x = <float*>calloc(values.shape[0] + 1, sizeof(float))
-    if x == NULL:
-        raise MemoryError("no memory for knots")
+    cdef float* spare = <float*>calloc(values.shape[0] + 1, sizeof(float))
     try:
+        if x == NULL or spare == NULL:
+            raise MemoryError("no memory for knots")
         for i in range(<size_t>values.shape[0]):
             if not isnan(values[i]):
                 x[n] = values[i] + <float>0.0      # -0 is 0
                 n += 1
         qsort(x, n, sizeof(float), by_value)
-        distinct, frequent = [], []
-        begin = 0
-        for i in range(1, n + 1):
-            if i < n and x[i] == x[begin]:
-                continue
-            if <size_t>len(distinct) <= most:
-                distinct.append(x[begin])
-            if (i - begin) * most > n:
-                frequent.append(x[begin])
-            else:               # the others move to the front, in order
-                while begin < i:
-                    x[rest] = x[begin]
-                    rest += 1
-                    begin += 1
-            begin = i
-        if <size_t>len(distinct) <= most:
-            return distinct
-        m = max(2, most - len(frequent))
-        return sorted({*frequent, *(x[i * (rest - 1) // (m - 1)] for i in range(m) if rest)})
+        return [knots_of(x, n, size, spare) for size in sizes]
     finally:
         free(x)
+        free(spare)
+
+
+cdef list knots_of(const float* x, size_t n, size_t most, float* others):
+    """Those of n sorted values. others: room for n values."""
+    cdef size_t i, begin = 0, m, rest = 0
+    cdef list distinct = [], frequent = []
+    for i in range(1, n + 1):
+        if i < n and x[i] == x[begin]:
+            continue
+        if <size_t>len(distinct) <= most:
+            distinct.append(x[begin])
+        if (i - begin) * most > n:
+            frequent.append(x[begin])
+        else:
+            while begin < i:
+                others[rest] = x[begin]
+                rest += 1
+                begin += 1
+        begin = i
+    if <size_t>len(distinct) <= most:
+        return distinct
+    m = max(2, most - len(frequent))
+    return sorted({*frequent, *[others[i * (rest - 1) // (m - 1)] for i in range(m) if rest]})
 
 
 def moments(const float[::1] values not None):
-    """Mean and standard deviation of the values that are not NaN; 0, 0 without any."""
+    """Mean and standard deviation of the values that are not NaN, and how many these are; zeros without any."""
     cdef size_t i, n = 0
     cdef double sum = 0, squares = 0, mean
     for i in range(<size_t>values.shape[0]):
@@ -117,12 +124,12 @@ def moments(const float[::1] values not None):
             n += 1
             sum += values[i]
     if n == 0:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0
     mean = sum / n
     for i in range(<size_t>values.shape[0]):
         if not isnan(values[i]):
             squares += (values[i] - mean) * (values[i] - mean)
-    return mean, (squares / n) ** 0.5
+    return mean, (squares / n) ** 0.5, n
 
 
 def codes_of_numbers(const float[::1] values not None, at):
@@ -377,18 +384,19 @@ def row_log_losses(const double[::1] scores not None, const double[::1] labels n
 
 
 def difference_of(const double[::1] losses not None, const double[::1] others not None, const double[::1] weights not None):
-    """The mean difference of two losses of rows, weighted, and its standard error."""
+    """The mean of the other losses, weighted, and of the differences of the losses from them, with its standard error."""
     cdef size_t i, n = losses.shape[0]
-    cdef double total = 0, sum = 0, squares = 0, mean
+    cdef double total = 0, sum = 0, squares = 0, mean, before = 0
     for i in range(n):
         total += weights[i]
+        before += weights[i] * others[i]
         sum += weights[i] * (losses[i] - others[i])
     if total == 0:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     mean = sum / total
     for i in range(n):
         squares += weights[i] ** 2 * (losses[i] - others[i] - mean) ** 2
-    return mean, sqrt(squares) / total
+    return before / total, mean, sqrt(squares) / total
 
 
 def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,

@@ -23,13 +23,11 @@ cdef struct Column:
     uint32_t space          # the hash of its namespace
     uint8_t letter
     uint32_t hash           # of its number as a feature
-    bint curved             # a number: z and hats are features in place of it
     double mean, deviation  # of z; deviation 0: there is no curve
     uint32_t missing        # the hash of the feature of a missing number; 0: none
-    size_t first_knots, resolutions     # in `knots`; of `curved`, the first one is that of its hats
+    size_t first_knots, resolutions     # in `knots`; the first one is that of its curve
     size_t levels           # of words
     size_t first_level      # in `level_hash`
-    bint closed             # other words of the namespace are none of this column
 
 
 # A column at a resolution, in a product.
@@ -83,8 +81,6 @@ cdef class Derivation:
     cdef uint32_t* spaces       # owned; [1 << space_bits] 1 + the first column of a namespace
     cdef uint32_t* space_of     # owned; the hash of the namespace there
     cdef int space_bits
-    cdef uint32_t* extras       # owned; [extra_count] namespaces whose second run of features is left out
-    cdef size_t extra_count
     cdef size_t most_products   # features that all products have together, at most
     cdef uint32_t* units        # owned; [1 << unit_bits] 1 + key, 0: free
     cdef bint has_key_max       # whether the key 2^32 - 1 is one of them
@@ -93,7 +89,7 @@ cdef class Derivation:
     cdef object find_spaces(self)
     cdef object set_products(self, columns, products, at)
     cdef void add_unit(self, uint32_t key) noexcept nogil
-    cdef void take_span(self, const Arrays* a, size_t span, bint same, DerivedLine* out) noexcept nogil
+    cdef void take_span(self, const Arrays* a, size_t span, DerivedLine* out) noexcept nogil
     cdef void note_word(self, size_t i, uint32_t hash, DerivedLine* out) noexcept nogil
     cdef void locate(self, size_t i, DerivedLine* out) noexcept nogil
     cdef void add_curve(self, size_t i, DerivedLine* out) noexcept nogil

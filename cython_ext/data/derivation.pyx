@@ -35,26 +35,21 @@ cdef class Derivation:
     """Which features are derived, and their hashes.
 
     columns: of each its namespace as bytes and the hash of that; then, for a number, `True`, the hash of its feature, mean,
-    standard deviation, the hash of the feature of a missing one (0: none), whether it is curved, and its knots by
-    resolution as (knots, hashes of hats); for a word, `False`, the hashes of its levels, and whether the namespace has other
-    features that are not of this column.
+    standard deviation, the hash of the feature of a missing one (0: none), and its knots by resolution as (knots, hashes of
+    hats), of which the first are those of its curve; for a word, `False` and the hashes of its levels.
     products: the factors of each as (column, resolution), and of each factor the names of its codes as bytes; names are
     joined by `^`, and hashed in the namespace of the first column.
-    extras: hashes of namespaces whose second run of features is left out.
     """
 
-    def __cinit__(self, columns, products, extras=()):
-        cdef size_t i, j, k, n
+    def __cinit__(self, columns, products):
+        cdef size_t i, j, n
         cdef Column* c
         cdef Product* p
         cdef Knots* knots
-        self.count, self.product_count, self.extra_count = len(columns), len(products), len(extras)
+        self.count, self.product_count = len(columns), len(products)
         self.columns = <Column*>allocated(self.count, sizeof(Column))
         self.products = <Product*>allocated(self.product_count, sizeof(Product))
-        self.extras = <uint32_t*>allocated(self.extra_count, sizeof(uint32_t))
-        for i, hash in enumerate(extras):
-            self.extras[i] = hash
-        self.knots = <Knots*>allocated(sum(len(column[8]) for column in columns if column[2]), sizeof(Knots))
+        self.knots = <Knots*>allocated(sum(len(column[7]) for column in columns if column[2]), sizeof(Knots))
         self.level_hash = <uint32_t*>allocated(sum(len(column[3]) for column in columns if not column[2]), sizeof(uint32_t))
         at = []             # of each column, the place of its knots by resolution
         n = 0
@@ -63,15 +58,15 @@ cdef class Derivation:
             c.letter, c.space, c.is_number = (column[0] or b" ")[0], column[1], column[2]
             at.append({})
             if not c.is_number:
-                c.first_level, c.levels, c.closed = n, len(column[3]), column[4]
+                c.first_level, c.levels = n, len(column[3])
                 for hash in column[3]:
                     self.level_hash[n] = hash
                     n += 1
                 continue
-            c.hash, c.mean, c.missing, c.curved = column[3], column[4], column[6], column[7]
+            c.hash, c.mean, c.missing = column[3], column[4], column[6]
             c.deviation = column[5]
-            c.first_knots, c.resolutions = self.knot_count, len(column[8])
-            for resolution, (values, hashes) in column[8].items():
+            c.first_knots, c.resolutions = self.knot_count, len(column[7])
+            for resolution, (values, hashes) in column[7].items():
                 if not 1 <= len(values) <= MOST_KNOTS or any(a >= b for a, b in zip(values, values[1:])):
                     raise ValueError(f"{len(values)} knots, which are not 1 to {MOST_KNOTS} rising numbers")
                 at[i][resolution] = self.knot_count
@@ -100,7 +95,6 @@ cdef class Derivation:
         free(self.hashes)
         free(self.spaces)
         free(self.space_of)
-        free(self.extras)
         free(self.units)
 
     cdef object find_spaces(self):
@@ -204,8 +198,6 @@ cdef class Derivation:
         cdef size_t i, span, first = a.span_begin[line], last = a.span_begin[line + 1]
         cdef size_t most = a.feature_begin[last] - a.feature_begin[first] + 4 * self.count + self.most_products
         cdef size_t spans = last - first + self.count + self.product_count
-        cdef uint32_t before = 0
-        cdef bint same = False
         if (reserve(<void**>&out.a.hash, &out.hash_capacity, most, sizeof(uint32_t))
                 or reserve(<void**>&out.a.value, &out.value_capacity, most, sizeof(float))
                 or reserve(<void**>&out.a.feature_begin, &out.span_capacity, spans + 1, sizeof(uint32_t))
@@ -216,20 +208,18 @@ cdef class Derivation:
         out.a.feature_begin[0] = 0
         memset(out.present, 0, self.count)
         for span in range(first, last):
-            same = span > first and a.space != NULL and a.space[span] == a.space[span - 1]
-            self.take_span(a, span, same, out)
+            self.take_span(a, span, out)
         for i in range(self.count):
             if self.columns[i].is_number:
                 self.locate(i, out)
-                if self.columns[i].curved:
-                    self.add_curve(i, out)
+                self.add_curve(i, out)
         out.crossed = out.a.spans
         for i in range(self.product_count):
             self.add_product(&self.products[i], out)
         out.span_begin[1] = <uint32_t>out.a.spans
         return 0
 
-    cdef void take_span(self, const Arrays* a, size_t span, bint same, DerivedLine* out) noexcept nogil:
+    cdef void take_span(self, const Arrays* a, size_t span, DerivedLine* out) noexcept nogil:
         """Note what a namespace says of its columns, and copy the features that stay."""
         cdef uint32_t space = a.space[span] if a.space != NULL else 0
         cdef size_t i, k, at = place_of(space, 64 - self.space_bits)
@@ -243,37 +233,26 @@ cdef class Derivation:
             if c.is_number:
                 if end == begin + 1 and a.hash[begin] == c.hash:
                     out.number[i], out.present[i] = a.value[begin], True
-                    if c.curved:
-                        return
-            else:
-                for k in range(begin, end):
-                    self.note_word(i, a.hash[k], out)
-        elif same:
-            for i in range(self.extra_count):
-                if self.extras[i] == space:
                     return
+            elif end > begin:
+                self.note_word(i, a.hash[begin], out)
         for k in range(begin, end):
             out.a.hash[out.a.features], out.a.value[out.a.features] = a.hash[k], a.value[k]
             out.a.features += a.value[k] != 0
         end_span(out, a.letter[span], space)
 
     cdef void note_word(self, size_t i, uint32_t hash, DerivedLine* out) noexcept nogil:
-        """Note the level of a word for the columns of its namespace, of which i is the first. Of several words the first
-        counts."""
+        """Note the level of a word of a column. Of several words the first counts."""
         cdef size_t k
-        cdef uint32_t space = self.columns[i].space
-        cdef Column* c
-        while i < self.count and self.columns[i].space == space:
-            c = &self.columns[i]
-            if not out.present[i]:
-                for k in range(c.levels):
-                    if self.level_hash[c.first_level + k] == hash:
-                        break
-                else:
-                    k = c.levels
-                if k < c.levels or not c.closed:
-                    out.code[i], out.present[i] = <uint16_t>k, True
-            i += 1
+        cdef Column* c = &self.columns[i]
+        if out.present[i]:
+            return
+        for k in range(c.levels):
+            if self.level_hash[c.first_level + k] == hash:
+                break
+        else:
+            k = c.levels
+        out.code[i], out.present[i] = <uint16_t>k, True
 
     cdef void locate(self, size_t i, DerivedLine* out) noexcept nogil:
         """The hats of a number at all resolutions."""

@@ -80,3 +80,19 @@ def test_features_of_lines(seen, rows, q):
 def test_settings_without_derived_features_are_stored_as_before():
     assert "derived" not in Settings().stored()
     assert Settings.restored(Settings(derived=Derived()).stored()) == Settings(derived=Derived())
+
+
+def test_a_model_has_as_many_pairs_as_can_be_asked_for_and_no_sizes_beyond():
+    """1,000 pairs at two resolutions, the largest ones, and 20 triples."""
+    at = {k: tuple(map(float, range(k))) for k in (5, 33, CURVE)}
+    columns = tuple(NumberColumn(f"n{i}", 1.0, 1.0, False, at) for i in range(46))
+    pairs = [(i, j) for i in range(46) for j in range(i)][:1000]
+    products = [tuple((c, k) for c in pair) for pair in pairs for k in (5, 33)]
+    found = Derived(columns, (*products, *[((0, 5), (1, 5), (2, 5))] * 20))
+    assert Derived.restored(json.loads(json.dumps(found.stored()))) == found
+    with pytest.raises(ValueError, match="larger products"):
+        Derived.restored(Derived(columns, (((0, CURVE), (1, CURVE), (2, CURVE)),) * 20).stored())
+    number = {"name": "x", "mean": 0.0, "deviation": 1.0, "missing": False, "knots": {"5": [1.0]}}
+    bare = {"columns": [number], "products": []}
+    with pytest.raises(ValueError, match="invalid"):
+        Derived.restored(bare)

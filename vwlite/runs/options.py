@@ -14,6 +14,7 @@ import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import SPECS
+from vwlite.derived import PAIRS
 from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
@@ -319,11 +320,11 @@ class TrainOptions(CacheOptions):
     )
     derive: str = option(
         "none", "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",
-        help="Derive features from the columns of tables. With --algorithm auto, where the loss on rows not learned is "
-             "less with them. curves: of numbers; pairs: also products of two columns; auto: also of three.",
+        help="Derive features from the columns of tables. --algorithm auto keeps them if they reduce the loss on rows "
+             "not learned. curves: of numbers; pairs: also products of two columns; auto: also of three.",
     )
     pairs: int | None = option(
-        None, "--pairs", group=LEARN, reported=True, type=Whole(0, 1000), metavar="N", shown="40",
+        None, "--pairs", group=LEARN, reported=True, type=Whole(0, 1000), metavar="N", shown=str(PAIRS),
         help="Limit the pairs of --derive to N. 0: no pairs, and no triples.",
     )
     model: str | None = option(

@@ -44,7 +44,7 @@ RESOLUTIONS = (4, 8, 16, 32)  # of numbers in pairs
 OF_TRIPLES = (4, 8)
 COARSE = 5  # knots of each product
 LEAST_GAIN = 5.0  # nats
-PAIRS, TRIPLES = 40, 20
+TRIPLES = 20  # that are taken at most
 MOST_SCREENED = 400  # columns; of more, only the FEWER_SCREENED with the largest gain of their own are
 FEWER_SCREENED = 100
 LEAST_BETTER = 0.999  # of the loss of the stage before
@@ -118,7 +118,7 @@ class Stages:
         self._trainer, self._counts, self._load = trainer, counts, load_batch
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order = order
-        self._best = trainer
+        self._best, self._labels = trainer, _labels(trainer)
 
     def run(self, kinds: str, most_pairs: int) -> "Stage":
         """The trainer of the best stage. kinds: of --derive."""
@@ -192,14 +192,11 @@ class Stages:
         if not numbers:
             return None
         values = scan.values(i)
-        mean, deviation = moments(values)
-        at = {k: tuple(knots(values, k)) for k in sorted({CURVE, COARSE, *(q + 1 for q in RESOLUTIONS)})}
-        missing = any(x != x for x in values)
-        codes = {}
-        for q in RESOLUTIONS:
-            edges = knots(values, q)
-            codes[q] = codes_of_numbers(values, edges), len(edges) + 1
-        return Screened(NumberColumn(name, mean, deviation, missing, at), codes)
+        mean, deviation, count = moments(values)
+        sizes = sorted({CURVE, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
+        at = dict(zip(sizes, map(tuple, knots(values, sizes)), strict=True))
+        codes = {q: (codes_of_numbers(values, at[q]), len(at[q]) + 1) for q in RESOLUTIONS}
+        return Screened(NumberColumn(name, mean, deviation, count < len(values), at), codes)
 
     # --- screening ------------------------------------------------------------------------------
 
@@ -219,7 +216,7 @@ class Stages:
         from concurrent.futures import ThreadPoolExecutor
 
         data = trainer.data
-        scores, labels, weights = _file_order(trainer), _labels(trainer), data.summary.importances
+        scores, labels, weights = _file_order(trainer), self._labels, data.summary.importances
         if data.width > 1:
             first, second = class_residuals(scores, labels, weights)
         else:
@@ -270,13 +267,17 @@ class Stages:
         """Take a stage that is surely better than the best one so far."""
         if self._stopped or stage is self._best:
             return
-        weights = stage.data.summary.importances
-        losses, others = _losses(stage), _losses(self._best)
-        difference, error = difference_of(losses, others, weights)
-        total = sum(weights)
-        before = sum(w * x for w, x in zip(weights, others, strict=True)) / total
+        losses, others = self._losses(stage), self._losses(self._best)
+        before, difference, error = difference_of(losses, others, stage.data.summary.importances)
         if difference + before < LEAST_BETTER * before and difference < -ERRORS * error:
             self._best = stage
+
+    def _losses(self, stage: "Stage") -> Any:
+        """Of each row out of fold."""
+        scores = _file_order(stage)
+        if stage.data.width > 1:
+            return row_log_losses(scores, self._labels)
+        return row_losses(stage.data.learned_loss(), scores, self._labels)
 
 
 def _derived_of(columns: Sequence[Screened], products: Sequence[tuple[tuple[int, int], ...]]) -> Derived:
@@ -317,11 +318,3 @@ def _file_order(trainer: "Stage") -> Any:
 def _labels(trainer: "Stage") -> Any:
     labels, scale = trainer.data.summary.labels, trainer.data.labels_as
     return array("d", ((y - scale.mean) / scale.scale for y in labels))
-
-
-def _losses(trainer: "Stage") -> Any:
-    """Of each row out of fold."""
-    scores, labels = _file_order(trainer), _labels(trainer)
-    if trainer.data.width > 1:
-        return row_log_losses(scores, labels)
-    return row_losses(trainer.data.learned_loss(), scores, labels)

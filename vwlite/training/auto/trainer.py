@@ -22,7 +22,7 @@ from vwlite.core.data.expand import Expander
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.core.learn.tally import Tally
-from vwlite.derived import Derived
+from vwlite.derived import PAIRS, Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
@@ -225,7 +225,7 @@ class AutoTrainer(DataTrainer):
 
     def _derive(self, counts: list[int]) -> None:
         """Learn with features that are derived from columns, and take over what is better."""
-        from vwlite.training.auto.derive import PAIRS, Stages
+        from vwlite.training.auto.derive import Stages
 
         data, o = self.data, self.options
         assert data.column_names is not None
