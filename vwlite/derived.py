@@ -79,6 +79,9 @@ class Derived:
     columns: tuple[Column, ...] = ()
     products: tuple[tuple[tuple[int, int], ...], ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"columns": self.columns, "products": self.products}  # what was made of it cannot be pickled
+
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
         columns = [
@@ -120,15 +123,18 @@ class Derived:
         return ", ".join(one if n == 1 else many for n, one, many in counts if n)
 
     def derivation(self, hash_all: bool) -> "Derivation":
-        """What derives the features of lines."""
+        """What derives the features of lines: made once, as nothing changes it."""
         from vwlite.core.data.derivation import Derivation
 
+        made: dict[bool, Derivation] = vars(self).setdefault("_made", {})
+        if hash_all in made:
+            return made[hash_all]
         columns = [_as_core_has_it(c, hash_all) for c in self.columns]
         products = [
             (list(product), [[_bytes(name) for name in self.columns[c].factors(k)] for c, k in product])
             for product in self.products
         ]
-        return Derivation(columns, products)
+        return made.setdefault(hash_all, Derivation(columns, products))
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """The namespace and the name of each feature that may be derived from numbers and products; and what it is of,

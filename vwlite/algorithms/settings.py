@@ -249,7 +249,7 @@ class Settings:
     def restored(stored: dict[str, Any]) -> "Settings":
         """What `stored` gave, as JSON has it. Nothing is checked; `vwlite/model/header.py` does."""
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
-        if values.get("derived") is not None:
+        if isinstance(values.get("derived"), dict):
             values["derived"] = Derived.restored(values["derived"])
         return Settings(**values)
 

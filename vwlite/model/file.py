@@ -36,6 +36,7 @@ from typing import IO, TYPE_CHECKING, Any
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
+from vwlite.derived import Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
@@ -114,7 +115,13 @@ class Model:
     @property
     def settings(self) -> Settings:
         """What it was trained with."""
-        return Settings.restored(self.options)
+        derived = {"derived": self._derived} if "derived" in self.options else {}
+        return Settings.restored(self.options | derived)
+
+    @cached_property
+    def _derived(self) -> Derived:
+        """Read once, as it may be large."""
+        return Derived.restored(self.options["derived"])
 
     @cached_property
     def derived_names(self) -> dict[int, tuple[bytes, str]]:
