@@ -69,18 +69,21 @@ class WordColumn:
 
 
 Column = NumberColumn | WordColumn
+Products = tuple[tuple[tuple[int, int], ...], ...]
 
 
 @record(frozen=True)
 class Derived:
     """columns: with the names of their namespaces. products: of each its columns, as places among them, with their
-    resolutions."""
+    resolutions. texts: columns of texts whose n-grams count; 0: n-grams that are there to be tried are left out."""
 
     columns: tuple[Column, ...] = ()
-    products: tuple[tuple[tuple[int, int], ...], ...] = ()
+    products: Products = ()
+    texts: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"columns": self.columns, "products": self.products}  # what was made of it cannot be pickled
+        state = {"columns": self.columns, "products": self.products, "texts": self.texts}
+        return state  # what was made of it cannot be pickled
 
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -91,7 +94,8 @@ class Derived:
             {"name": c.name, "levels": list(c.levels)}
             for c in self.columns
         ]
-        return {"columns": columns, "products": [[list(factor) for factor in product] for product in self.products]}
+        products = [[list(factor) for factor in product] for product in self.products]
+        return {"columns": columns, "products": products} | ({"texts": self.texts} if self.texts else {})
 
     @staticmethod
     def restored(stored: Any) -> "Derived":
@@ -99,6 +103,7 @@ class Derived:
         try:
             columns = tuple(map(_column_of, stored["columns"]))
             products = tuple(tuple((int(c), int(k)) for c, k in product) for product in stored["products"])
+            texts = int(stored.get("texts", 0))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             raise ValueError("its derived features are invalid") from e
         for product in products:
@@ -107,7 +112,7 @@ class Derived:
         sizes = (prod(_codes(columns[c], k) for c, k in product) for product in products)
         if sum(sizes) > MOST_CELLS:
             raise ValueError("it has larger products than there can be")
-        return Derived(columns, products)
+        return Derived(columns, products, texts)
 
     def summary(self) -> str:
         """How many features there are of what, as part of a sentence."""
@@ -119,6 +124,7 @@ class Derived:
             (numbers, "curves of 1 number", f"curves of {numbers} numbers"),
             (len(sets[2]), "1 pair", f"{len(sets[2])} pairs"),
             (len(sets[3]), "1 triple", f"{len(sets[3])} triples"),
+            (self.texts, "n-grams of 1 text", f"n-grams of {self.texts} texts"),
         ]
         return ", ".join(one if n == 1 else many for n, one, many in counts if n)
 
@@ -134,7 +140,7 @@ class Derived:
             (list(product), [[_bytes(name) for name in self.columns[c].factors(k)] for c, k in product])
             for product in self.products
         ]
-        return made.setdefault(hash_all, Derivation(columns, products))
+        return made.setdefault(hash_all, Derivation(columns, products, not self.texts))
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """The namespace and the name of each feature that may be derived from numbers and products; and what it is of,

@@ -5,6 +5,9 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays
 
+cdef extern from "<math.h>":
+    float OPEN "INFINITY"   # the value of a feature of which a derivation says whether it counts: then it is 1
+
 cdef enum:
     MOST_FACTORS = 3        # columns of a product
     MOST_KNOTS = 65         # of a column at one resolution: of 64, with 63 frequent values
@@ -83,6 +86,7 @@ cdef class Derivation:
     cdef int space_bits
     cdef size_t most_products   # features that all products have together, at most
     cdef uint32_t* units        # owned; [1 << unit_bits] 1 + key, 0: free
+    cdef float open_value       # what features of the value OPEN have: 1, or 0
     cdef bint has_key_max       # whether the key 2^32 - 1 is one of them
     cdef int unit_bits
 

@@ -8,7 +8,8 @@ its own for what is missing. (Lou, Caruana, Gehrke, Hooker. Accurate Intelligibl
 KDD 2013.)
 
 A line of a table has a namespace for each column that is not empty, and batches for it have the hashes of these,
-and zeros. What is not derived stays as it is, first and in the order of the line, without zeros. Then come the curves, in
+and zeros. What is not derived stays as it is, first and in the order of the line, without zeros; features that have the
+value OPEN get 1, or are left out. Then come the curves, in
 the order of the columns, and the products. Hats and products with the value 0 are left out.
 """
 
@@ -38,15 +39,15 @@ cdef class Derivation:
     standard deviation, the hash of the feature of a missing one (0: none), and its knots by resolution as (knots, hashes of
     hats), of which the first are those of its curve; for a word, `False` and the hashes of its levels.
     products: the factors of each as (column, resolution), and of each factor the names of its codes as bytes; names are
-    joined by `^`, and hashed in the namespace of the first column.
+    joined by `^`, and hashed in the namespace of the first column. only_words: of texts; features beyond these are left out.
     """
 
-    def __cinit__(self, columns, products):
+    def __cinit__(self, columns, products, bint only_words=False):
         cdef size_t i, j, n
         cdef Column* c
         cdef Product* p
         cdef Knots* knots
-        self.count, self.product_count = len(columns), len(products)
+        self.count, self.product_count, self.open_value = len(columns), len(products), not only_words
         self.columns = <Column*>allocated(self.count, sizeof(Column))
         self.products = <Product*>allocated(self.product_count, sizeof(Product))
         self.knots = <Knots*>allocated(sum(len(column[7]) for column in columns if column[2]), sizeof(Knots))
@@ -237,8 +238,7 @@ cdef class Derivation:
             elif end > begin:
                 self.note_word(i, a.hash[begin], out)
         for k in range(begin, end):
-            out.a.hash[out.a.features], out.a.value[out.a.features] = a.hash[k], a.value[k]
-            out.a.features += a.value[k] != 0
+            add(out, a.hash[k], self.open_value if a.value[k] == OPEN else a.value[k])
         end_span(out, a.letter[span], space)
 
     cdef void note_word(self, size_t i, uint32_t hash, DerivedLine* out) noexcept nogil:

@@ -52,11 +52,13 @@ cdef extern from *:
 cdef extern from "Python.h" nogil:
     # Tables of the interpreter: no object, no lock.
     bint is_alnum "Py_UNICODE_ISALNUM"(uint32_t c)
+    bint is_space "Py_UNICODE_ISSPACE"(uint32_t c)
     uint32_t to_lower "Py_UNICODE_TOLOWER"(uint32_t c)
 
 cdef enum:
     MOST_WORDS = 16             # of an n-gram
     MOST_LOGGED = 1 << 16       # words of a column in the log
+    MOST_CHARACTERS = 8         # of an n-gram
 
 # In the order of ROLES in vwlite/input/schema.py.
 cdef enum Role:
@@ -103,6 +105,8 @@ cdef struct CellSink:
     Missing missing
     bint strings            # names of digits only are numbers, not hashed
     int ngram
+    int characters          # of n-grams of them; 0: there are none
+    float beyond            # the value of the features of a text beyond its words: 1, or OPEN of derivation.pxd
     char decimal            # the point of numbers that are written as people do; 0: numbers are those of VW text
     char thousands          # what is between groups of their digits; 0: nothing
     int words               # how texts become words: WORDS of vwlite/input/schema.py

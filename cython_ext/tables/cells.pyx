@@ -11,6 +11,7 @@ from vwlite.core.base.random cimport mixed
 from vwlite.core.base.escapes cimport escape, fits_all, needs_escape
 from vwlite.core.base.simd cimport PADDING
 from vwlite.core.base.utf8 cimport character, write_character
+from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
 from vwlite.core.tables.times cimport moment_of_number, read_iso
 from vwlite.core.text.numbers cimport Double, read_double
@@ -73,21 +74,28 @@ cdef int add_normal_text(CellSink* sink, uint32_t space, Batch batch, const char
     """The words of a text in NFC."""
     try:
         text = normalize("NFC", p[:n].decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        return add_words(sink, space, batch, text, len(text))
+        return add_grams(sink, space, batch, text, len(text))
     except MemoryError:
         return -1
 
 
 cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
     """The words of a text in lower case, and up to `ngram` in a row with `_` between them: each word, then the
-    n-grams that end with it, the shorter ones first. Invalid UTF-8 separates words."""
+    n-grams that end with it, the shorter ones first. Then n-grams of characters. Invalid UTF-8 separates words."""
     if sink.words == 1 or likely(is_normal(p, n)):
-        return add_words(sink, space, batch, p, n)
+        return add_grams(sink, space, batch, p, n)
     return add_normal_text(sink, space, batch, p, n)
 
 
-cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+cdef int add_grams(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
     """`add_text` of a text as it is."""
+    if add_words(sink, space, batch, p, n):
+        return -1
+    return add_characters(sink, space, batch, p, n) if sink.characters else 0
+
+
+cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+    """Those of a text, and n-grams of them."""
     cdef const char* end = p + n
     cdef uint32_t c = 0
     cdef size_t size, at = 0, begin = 0, words = 0, first
@@ -127,12 +135,71 @@ cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, s
             if sink.as_text:
                 if write(sink, b" ", 1) or write(sink, sink.scratch + first, at - first):
                     return -1
-            elif put(batch, name_hash(sink, sink.scratch + first, at - first, space), 1):
+            elif put(batch, name_hash(sink, sink.scratch + first, at - first, space), 1 if k == 1 else sink.beyond):
                 return -1
         sink.scratch[at] = c'_'
         at += 1
         begin = at
     return 0
+
+
+cdef int add_characters(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+    """The n-grams of characters of each piece of a text between blanks, in lower case and with `<` before and `>` behind
+    it: those of `<york>` are `~<yor`, `~york`, `~ork>`. Control characters and invalid UTF-8 are blanks."""
+    cdef const char* end = p + n
+    cdef uint32_t c = 0
+    cdef size_t size, at, first, count = 0      # characters of the piece, with its `<`
+    cdef size_t[MOST_CHARACTERS] begins         # of the last ones, each at its number modulo `characters`
+    cdef bint inside, is_begin
+    cdef int i
+    # A character takes at most twice its bytes in lower case, and each piece has a `<` and a `>`.
+    if reserve(<void**>&sink.scratch, &sink.scratch_size, 2 * n + 16, 1):
+        return -1
+    at = 0
+    while p < end or count:
+        inside, size = False, 1
+        if p < end:
+            c = <uint8_t>p[0]
+            if likely(c < 0x80):
+                inside = c > c' '
+                if c'A' <= c <= c'Z':
+                    c |= 0x20
+            else:
+                size = character(<const uint8_t*>p, end - p, &c)
+                inside = size > 0 and not is_space(c)
+                c, size = to_lower(c) if inside else c, size if size else 1
+            p += size
+        if not inside and count == 0:
+            continue
+        is_begin = count == 0
+        for i in range(1 + is_begin):
+            begins[count % sink.characters] = at
+            at += write_character(sink.scratch + at, c'<' if is_begin and i == 0 else c if inside else c'>')
+            count += 1
+            if count >= <size_t>sink.characters:
+                first = begins[count % sink.characters]
+                if add_gram(sink, space, batch, sink.scratch + first, at - first):
+                    return -1
+        if not inside:
+            at = count = 0
+    return 0
+
+
+cdef int add_gram(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
+    """An n-gram of characters, `~` and n bytes."""
+    cdef char[1 + 4 * MOST_CHARACTERS] name
+    cdef char[3 * (1 + 4 * MOST_CHARACTERS)] escaped
+    cdef const char* fits
+    name[0] = c'~'
+    memcpy(name + 1, p, n)
+    n += 1
+    if sink.as_text:
+        if sink.keeps and needs_escape(name, n, True):
+            n = escape(escaped, name, n, True)
+            sink.escaped += 1
+            return write(sink, b" ", 1) or write(sink, escaped, n)
+        return write(sink, b" ", 1) or write(sink, name, n)
+    return put(batch, name_hash(sink, name, n, space), sink.beyond)
 
 
 cdef inline size_t sign_at(const char* p, const char* end) noexcept nogil:
@@ -322,20 +389,24 @@ cdef class Cells:
     columns: the namespace of each, as text, and its role as an index into ROLES of vwlite/input/schema.py. ngram: the
     maximal number of words per n-gram of a text. missing: words that mean a missing value. hash_all, hash_seed: as
     for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
-    zeros: numbers of value 0 are features too. logs: keep a log of names, for `take_log`.
+    zeros: numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of
+    characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
                   bint as_text=False, int words=2, int names=2, str decimal="", str thousands="", bint zeros=False,
-                  bint logs=False):
+                  bint logs=False, int characters=0):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
         if not 1 <= ngram <= MOST_WORDS:
             raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
+        if not 0 <= characters <= MOST_CHARACTERS:
+            raise ValueError(f"an n-gram has at most {MOST_CHARACTERS} characters")
         self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
         self.sink.seed, self.sink.words, self.sink.keeps = hash_seed, words, names > 1
-        self.sink.zeros, self.sink.logs = zeros, logs
+        self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
+        self.sink.beyond = OPEN if zeros and characters else 1
         if decimal or thousands:
             self.sink.decimal = <char>ord(decimal or ".")
             self.sink.thousands = <char>ord(thousands) if thousands else 0
@@ -394,7 +465,8 @@ cdef class Cells:
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps,
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
-                     thousands=chr(self.sink.thousands) if self.sink.thousands else "")
+                     thousands=chr(self.sink.thousands) if self.sink.thousands else "",
+                     characters=self.sink.characters)
 
     def take_log(self):
         """The columns with a number or word and the words of columns that were first seen since the last call: the hash of

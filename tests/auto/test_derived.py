@@ -43,6 +43,7 @@ from vwlite.core.auto.screening import (
 from vwlite.core.auto.screening import knots as compiled_knots
 from vwlite.core.learn.losses import Logistic
 from vwlite.hashing import feature_hash, namespace_hash
+from vwlite.model import read_model
 
 NAN = math.nan
 FEW = st.sampled_from([0.0, 1.0, 2.0, -3.5, 7.25, NAN])
@@ -291,3 +292,70 @@ def test_triples_are_found_by_auto_alone(vwlite, tmp_path):
     assert "pair" in pairs and "triple" not in pairs and "1 triple" in triples
     none = vwlite("train", path, "--label", "y", "--derive", "auto", "--pairs", "0").err
     assert "derived" not in none
+
+
+@pytest.fixture(scope="module")
+def reviews(tmp_path_factory) -> Path:
+    """Texts whose label is in pairs of words, and in the ends of names that are all different."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for i in range(2500):
+        good, ends = rng.integers(0, 2, 2)
+        judged = ["not bad", "not good"] if rng.integers(0, 2) else ["so good", "so bad"]
+        name = f"Film{i:x}{'ella' if ends else 'osso'}"
+        text = f"{name}, {judged[1 - good]}: {'a cast | crew' if rng.integers(0, 2) else 'the plot'}!"
+        rows.append([text, "yes" if rng.random() < (0.95 if good == ends else 0.6 * good + 0.2) else "no"])
+    return write(tmp_path_factory.mktemp("texts") / "texts.csv", ["review", "y"], rows)
+
+
+OF_TEXT = ["--label", "y", "--text", "review"]
+
+
+def test_texts_get_more_than_words(vwlite, reviews, tmp_path):
+    words = vwlite("train", reviews, *OF_TEXT, "--derive", "none", "-m", tmp_path / "words")
+    found = vwlite("train", reviews, *OF_TEXT, "--derive", "auto", "-m", tmp_path / "found", "--names")
+    assert "derived = n-grams of 1 text; without them" in found.err and loss(found) < 0.9 * loss(words)
+    assert "derived" not in vwlite("info", tmp_path / "found").out
+    names = vwlite("weights", tmp_path / "found").out
+    assert "review^~ella\n" in names and "review^not_good\n" in names
+    typed = vwlite("train", reviews, *OF_TEXT, "--derive", "auto", "--ngram", "2")
+    assert "derived" not in typed.err
+
+
+def test_texts_that_words_suffice_for_have_no_more(vwlite, tmp_path):
+    rng = np.random.default_rng(6)
+    rows = [[f"{a} {b}", "yes" if rng.random() < (0.9 if a == "good" else 0.1) else "no"]
+            for a, b in zip(rng.choice(["good", "bad"], 800), rng.choice(["day", "night"], 800), strict=True)]
+    path = write(tmp_path / "texts.csv", ["review", "y"], rows)
+    for kind in ("none", "auto"):
+        vwlite("train", path, *OF_TEXT, "--derive", kind, "-m", tmp_path / kind)
+    models = [read_model(str(tmp_path / kind)) for kind in ("none", "auto")]
+    assert [*models[0].weights] == [*models[1].weights] and models[0].columns == models[1].columns
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_every_format_has_the_same_texts(vwlite, reviews, tmp_path, kind):
+    with reviews.open(newline="") as f:
+        rows = list(csv.DictReader(f))
+    other = tmp_path / f"data.{kind}"
+    if kind == "jsonl":
+        other.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        parquet, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+        parquet.write_table(pa.table({k: [r[k] for r in rows] for k in rows[0]}), other)
+    for path, model in ((reviews, "csv.m"), (other, "other.m")):
+        vwlite("train", path, *OF_TEXT, "--derive", "auto", "-m", tmp_path / model)
+    models = [read_model(str(tmp_path / name)) for name in ("csv.m", "other.m")]
+    assert [*models[0].weights] == [*models[1].weights] and len(models[0].weights) > 1000
+    predicted = {vwlite("predict", "-m", tmp_path / "csv.m", path).out for path in (reviews, other)}
+    expected = [float(x) for x in predicted.pop().split()]
+    assert not predicted
+    pa_csv = pytest.importorskip("pyarrow.csv")
+    found = load_model(tmp_path / "csv.m").predict_proba(pa_csv.read_csv(reviews))[:, 1]
+    assert found == pytest.approx(expected, abs=1e-6)
+    many = ["--oaa", "2", "--classes", "auto"]
+    for path, model in ((reviews, "csv.k"), (other, "other.k")):
+        assert "n-grams" in vwlite("train", path, *OF_TEXT, "--derive", "auto", "-m", tmp_path / model, *many).err
+    models = [read_model(str(tmp_path / name)) for name in ("csv.k", "other.k")]
+    assert [*models[0].weights] == [*models[1].weights]
+    assert len({vwlite("predict", "-m", tmp_path / "csv.k", path).out for path in (reviews, other)}) == 1

@@ -5,14 +5,19 @@ import math
 
 import numpy as np
 import pytest
-from derived_features import CURVE, Numbers, Product, Words
+from derived_features import CURVE, Numbers, Product, Words, features_of_derived_text, four_grams
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_tables import features_of_text
 from tables import table
 
 from vwlite.algorithms.settings import Settings
+from vwlite.core.data.batch import Batch
+from vwlite.core.tables.cells import Cells
+from vwlite.core.tables.tables import TableParser
 from vwlite.derived import WORDS, Derived, NumberColumn, WordColumn
 from vwlite.hashing import feature_hash
+from vwlite.input.schema import ROLES
 
 
 def as_product(columns, places, resolution):
@@ -75,6 +80,37 @@ def test_features_of_lines(seen, rows, q):
         for hash, x in expected:
             assert got[hash] == pytest.approx(x, rel=1e-5, abs=1e-6)
         assert got.keys() - {hash for hash, _ in words} <= known.keys()
+
+
+letters = st.text(st.one_of(st.sampled_from("aB z_-:|%<>~\t\u00e9\u0301\u0130\u00a0\u3000\U0001f600"), st.characters(
+    exclude_categories=["Cs"], exclude_characters='",\n\r')), max_size=30)
+
+
+@settings(deadline=None)
+@given(letters)
+def test_ngrams_of_texts(text):
+    """Words, pairs of them, and four characters in a row: of a model; and while it is open whether they help."""
+    def of(names, value=1.0):
+        return [(feature_hash(name.encode(), b"t"), value) for name in names]
+
+    def found(derived, **how):
+        batch = table(["t"], ["text"], [[text]], ngram=2, characters=4, **how)
+        hashes, values = derived.derivation(False).derived(batch)[0]
+        return list(zip(hashes, values, strict=True))
+
+    all_names, words = of(features_of_derived_text(text)), of(features_of_text(text, 1))
+    assert found(Derived(), zeros=False) == found(Derived(texts=1)) == all_names
+    assert found(Derived()) == words
+
+
+def test_ngrams_of_characters_in_vw_text():
+    """What VW text cannot hold is escaped."""
+    cells = Cells([("t", ROLES.index("text"))], characters=4, as_text=True)
+    parser = TableParser(format="csv")
+    parser.set_table(cells, [0], 1, ",")
+    parser.parse(b"Ab:c|d\n", Batch())
+    names = [name.replace(":", "%3A").replace("|", "%7C") for name in four_grams("ab:c|d")]
+    assert parser.take_text().decode().split() == ["|t", "ab", "c", "d", *names]
 
 
 def test_settings_without_derived_features_are_stored_as_before():

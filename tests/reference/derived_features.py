@@ -374,9 +374,10 @@ def features_of_derived_text(text: str) -> list[str]:
 
 
 def four_grams(text: str) -> list[str]:
-    """Point 2: of each piece between blanks, in lower case, between < and >: ~<yor, ~york, ~ork> of York."""
+    """Point 2: of each piece between blanks, in lower case, between < and >: ~<yor, ~york, ~ork> of York. Control
+    characters are blanks."""
     lower = "".join(c.lower()[0] for c in unicodedata.normalize("NFC", text))
-    pieces = (f"<{piece}>" for piece in lower.split())
+    pieces = (f"<{piece}>" for piece in re.split(r"[\s\x00-\x20]+", lower) if piece)
     return [f"~{piece[i : i + 4]}" for piece in pieces for i in range(len(piece) - 3)]
 
 

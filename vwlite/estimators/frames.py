@@ -98,8 +98,9 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 
 def cells_of(schema: Schema, settings: Settings) -> Cells:
     """The columns for the core."""
-    return Cells(schema.cells, ngram=schema.ngram, missing=schema.missing, hash_all=settings.hash == "all",
-                 words=schema.words, names=schema.names, zeros=settings.derived is not None)
+    return Cells(schema.cells, ngram=schema.ngram, characters=schema.characters, missing=schema.missing,
+                 hash_all=settings.hash == "all", words=schema.words, names=schema.names,
+                 zeros=settings.derived is not None)
 
 
 def prepared(

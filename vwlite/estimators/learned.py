@@ -60,7 +60,7 @@ class RowSource:
     """The batches of a matrix, as `Source` has those of files."""
 
     can_be_read_again, may_be_table = True, False
-    keeps_batches = keeps_text = derives = logs = reads_more = False  # they are where they are
+    keeps_batches = keeps_text = derives = logs = tries_ngrams = reads_more = False  # they are where they are
 
     def __init__(self, rows: BatchSource | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
         """rows: None if there is nothing to read. columns: of a frame, as a model stores them. finder: finds names of

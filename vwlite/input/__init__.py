@@ -1,6 +1,7 @@
 """From files and standard input to parsed batches, and their cache."""
 
 MOST_WORDS = 16  # of an n-gram; as in cython_ext/tables/cells.pxd
+MOST_CHARACTERS = 8  # likewise
 ON_UNKNOWN = ("error", "note")  # what is done about a row that has none of the columns of a model
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")  # words that mean a missing value, in tables
 

@@ -5,7 +5,8 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
 
     numeric       |age age:39              the value, as a float; 0 is left out as everywhere
     categorical   |country country=PT      the word
-    text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes
+    text          |ad_text great shoes     its words in lower case; --ngram 2 also makes great_shoes, and `characters`
+                                           of 4 makes ~<gre ~grea ~reat ~eat> of each piece between blanks
     time          |at hour=13 weekday=1 month=11    of ISO 8601 or seconds since 1970: cython_ext/tables/times.pxd
     label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
@@ -30,6 +31,7 @@ from typing import Any
 
 from vwlite.delimiters import is_delimiter, is_escape
 from vwlite.input import MISSING as MISSING
+from vwlite.input import MOST_CHARACTERS
 from vwlite.input import MOST_WORDS as MOST_WORDS
 from vwlite.names import namespace_of
 
@@ -40,7 +42,9 @@ CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such a
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
 NAMES = (1, 2)  # of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
-_RARE = ("decimal", "thousands", "quote", "escape")  # of a schema: those that are stored only if they were typed
+_RARE: dict[str, str | int] = {"decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0}
+_RARE_KINDS = {name: type(value) for name, value in _RARE.items()}  # of what a schema stores only if it is set
+OF_TEXTS = (2, 4)  # words and characters of the n-grams that are tried for texts
 SAMPLE = 1000  # rows from which roles are decided
 
 
@@ -64,7 +68,8 @@ class Schema:
     missing: words that mean a missing value where a number is expected; those that are numbers count in numeric columns
     only, by value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES.
     decimal, thousands: the point of numbers in text, and what is between groups of their digits, as people write them:
-    then signs of money and % are left out. Both "": numbers are those of VW text.
+    then signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0:
+    there are none.
     """
 
     roles: Mapping[str, str]  # by name
@@ -79,6 +84,11 @@ class Schema:
     thousands: str = ""
     quote: str = ""
     escape: str = ""
+    characters: int = 0
+
+    def without_ngrams(self) -> "Schema":
+        """The same columns, with the words of texts alone."""
+        return replace(self, ngram=1, characters=0)
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
@@ -105,11 +115,11 @@ class Schema:
     def restored(stored: Any) -> "Schema":
         """What `stored` gave. ValueError if it did not."""
         kinds = {"roles": list, "ngram": int, "open": bool, "delimiter": str, "header": bool, "missing": list,
-                 "words": int, "names": int, **dict.fromkeys(_RARE, str)}
+                 "words": int, "names": int, **_RARE_KINDS}
         if type(stored) is not dict:
             raise ValueError("its columns are invalid")
         # Models of earlier versions, or without such columns, do not have these.
-        stored = {"missing": [], "words": WORDS[0], "names": NAMES[0], **dict.fromkeys(_RARE, "")} | stored
+        stored = {"missing": [], "words": WORDS[0], "names": NAMES[0], **_RARE} | stored
         if {name: type(value) for name, value in stored.items()} != kinds:
             raise ValueError("its columns are invalid")
         point, between = stored["decimal"], stored["thousands"]
@@ -130,6 +140,8 @@ class Schema:
             roles[pair[0]] = pair[1]
         if not 1 <= stored["ngram"] <= MOST_WORDS or not is_delimiter(stored["delimiter"] or ","):
             raise ValueError("its columns are invalid")
+        if not 0 <= stored["characters"] <= MOST_CHARACTERS or (stored["characters"] and stored["names"] == NAMES[0]):
+            raise ValueError("its n-grams of characters are invalid")
         if stored["quote"] not in ("", *QUOTES) or not is_escape(stored["escape"] or "none"):
             raise ValueError("its columns are invalid")
         check_names([name for name, role in roles.items() if role not in OPTIONAL])
@@ -210,6 +222,12 @@ class RoleOptions:
     thousands: str = ""
     quote: str = ""  # one of QUOTES
     escape: str = ""  # what makes the character after it ordinary, or none
+    tries_ngrams: bool = False  # texts have those of OF_TEXTS, to find out whether they help
+
+    @property
+    def ngrams(self) -> tuple[int, int]:
+        """Words and characters of those of texts."""
+        return OF_TEXTS if self.tries_ngrams else (self.ngram, 0)
 
     @property
     def missing_words(self) -> tuple[str, ...]:
@@ -260,9 +278,10 @@ def decide(
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     header = not (options.names or options.no_header)
-    return Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
+    ngram, characters = options.ngrams
+    return Schema(roles, ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
                   decimal=options.decimal, thousands=options.thousands, quote=options.quote,
-                  escape=options.escape)
+                  escape=options.escape, characters=characters)
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -295,8 +314,9 @@ def open_schema(options: RoleOptions) -> Schema:
     """The schema of JSON lines: the roles that were typed; every other value by its own type."""
     roles = options.roles()
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    return Schema(roles, options.ngram, open=True, missing=options.missing_words, decimal=options.decimal,
-                  thousands=options.thousands)
+    ngram, characters = options.ngrams
+    return Schema(roles, ngram, open=True, missing=options.missing_words, decimal=options.decimal,
+                  thousands=options.thousands, characters=characters)
 
 
 def check_same(schema: Schema, options: RoleOptions) -> None:

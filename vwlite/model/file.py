@@ -171,10 +171,11 @@ class Model:
 
     @property
     def stored_columns(self) -> dict[str, Any]:
-        """As in the header: which names labels and features have is not in it where they can only be numbers."""
+        """As in the header: which names labels and features have is not in it where these are numbers or words of
+        texts."""
         roles = {role for _, role in self.columns.get("roles", ())}
         words = self.options.get("classes") or label_names(self.options, self.classes)
-        if {"categorical", "auto"} & roles or self.columns.get("open") or words:
+        if {"categorical", "auto"} & roles or self.columns.get("open") or self.columns.get("characters") or words:
             return self.columns
         return {name: value for name, value in self.columns.items() if name != "names"}
 

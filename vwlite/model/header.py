@@ -31,7 +31,7 @@ LONGEST = 200  # letters of an explanation that are shown
 # have their marks, of tables whose words and labels are kept or whose numbers have signs and separators, and of labels
 # that are not words of VW text.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS = 1, 2, 3, 4, 5
-NEW_COLUMNS = {"words", "names", "decimal", "thousands"}  # what columns may say from the last one on
+NEW_COLUMNS = {"words", "names", "decimal", "thousands", "characters"}  # what columns may say from the last one on
 
 FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,

@@ -180,7 +180,7 @@ class InputOptions:
         from vwlite.input.schema import RoleOptions
 
         several = ("numeric", "categorical", "text", "time", "drop")
-        named = {name: tuple(chain(*getattr(self, name))) for name in several}
+        named: dict[str, Any] = {name: tuple(chain(*getattr(self, name))) for name in several}
         missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
@@ -321,7 +321,8 @@ class TrainOptions(CacheOptions):
     derive: str = option(
         "none", "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",
         help="Derive features from the columns of tables. --algorithm auto keeps them if they reduce the loss on rows "
-             "not learned. curves: of numbers; pairs: also products of two columns; auto: also of three.",
+             "not learned. curves: of numbers, and n-grams of texts; pairs: also products of two columns; auto: also "
+             "of three.",
     )
     pairs: int | None = option(
         None, "--pairs", group=LEARN, reported=True, type=Whole(0, 1000), metavar="N", shown=str(PAIRS),

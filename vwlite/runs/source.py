@@ -183,6 +183,7 @@ class Source:
         self.spaces = False  # batches have the hashes of namespaces
         self.derives = settings.derived is not None  # ... and zeros
         self.logs = False  # names of columns and words come with what is parsed
+        self.tries_ngrams = False  # of texts
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns, needs_label=True)
         if self._table is not None:
@@ -212,6 +213,8 @@ class Source:
             from vwlite.input.cache import check_replaceable
 
             check_replaceable(self.path)
+        if self.tries_ngrams and self._table is not None and self._table.options.text:
+            self._table.options = replace(self._table.options, tries_ngrams=True)
         self._cache = self._old()
 
     @property

@@ -72,6 +72,7 @@ class Examples(Protocol):
     keeps_text: bool  # of lines
     derives: bool  # batches are as derived features need them: with the hashes of namespaces, and zeros
     logs: bool  # names of columns and words come with the batches
+    tries_ngrams: bool  # texts have features that a model may do without: `RoleOptions.tries_ngrams`
     reads_more: bool  # bad lines of other files follow, before `end`
 
     @property

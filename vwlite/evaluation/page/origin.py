@@ -94,7 +94,7 @@ def _of_columns(stored: dict[str, Any]) -> Iterator[str]:
         names = [name for name, r in schema.roles.items() if r == role]
         if names:
             yield from (f"--{role}", names_text(names))
-    if schema.ngram > 1:
+    if schema.ngram > 1 and not schema.characters:  # those are found, not typed
         yield from ("--ngram", str(schema.ngram))
     if schema.delimiter:
         yield from ("--delimiter", schema.delimiter)

@@ -18,7 +18,7 @@ from vwlite.training.auto.classes import FOLDS, ClassSelection, constant_score_s
 from vwlite.training.auto.model import WeightScale, score_state_of
 from vwlite.training.auto.reading import ClassData
 from vwlite.training.auto.selection import RATES, Drawn, Selection
-from vwlite.training.auto.trainer import AutoTrainer
+from vwlite.training.auto.trainer import AutoTrainer, without_empty
 from vwlite.training.trainer import Job
 
 
@@ -86,9 +86,9 @@ class ClassTrainer(AutoTrainer):
         return replace(super()._model_settings(), softmax_probabilities=True)
 
     def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
-        best, data = self.best, self.data
-        self.settings = self._model_settings()
-        learner = learner or self._given(self.settings, WeightScale())
+        best, data, settings = self.best, self.data, self._model_settings()
+        self.settings = without_empty(settings)
+        learner = learner or self._given(settings, WeightScale())
         key, classes = learner.expander.constant_key, self._lane_classes
         if best is None or best.kept is None or best.best is None:
             keys = memoryview(array("I", [] if key is None else [key]))

@@ -32,7 +32,7 @@ from vwlite.core.auto.screening import (
     sampled_rows,
 )
 from vwlite.core.data.batch import Batch
-from vwlite.derived import CURVE, MOST_LEVELS, WORDS, Column, Derived, NumberColumn, WordColumn
+from vwlite.derived import CURVE, MOST_LEVELS, WORDS, Column, Derived, NumberColumn, Products, WordColumn
 from vwlite.hashing import namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
@@ -111,13 +111,13 @@ class Stages:
     """The stages of a trainer that has learned without derived features."""
 
     def __init__(
-        self, trainer: "Stage", names: ColumnNames, order: Sequence[str], counts: list[int],
+        self, trainer: "Stage", names: ColumnNames, order: Sequence[str], texts: int, counts: list[int],
         load_batch: Callable[[int], Batch],
     ) -> None:
-        """order: of columns, by name; others come behind, in that of the data."""
+        """order: of columns, by name; others come behind, in that of the data. texts: columns with n-grams to try."""
         self._trainer, self._counts, self._load = trainer, counts, load_batch
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
-        self._order = order
+        self._order, self._texts = order, texts
         self._best, self._labels = trainer, _labels(trainer)
 
     def run(self, kinds: str, most_pairs: int) -> "Stage":
@@ -130,10 +130,9 @@ class Stages:
     def _try(self, kinds: str, most_pairs: int) -> None:
         columns = self._columns()
         numbers = [c.column for c in columns if isinstance(c.column, NumberColumn)]
-        if not numbers and len(columns) < 2:
+        if not numbers and len(columns) < 2 and not self._texts:
             return
-        derived = Derived(tuple(_with(c.column, (CURVE,)) for c in columns if isinstance(c.column, NumberColumn)))
-        curves = self._stage(derived) if numbers else self._trainer
+        curves = self._stage(tuple(_with(c, (CURVE,)) for c in numbers)) if numbers or self._texts else self._trainer
         self._judge(curves)
         if kinds == "curves" or not most_pairs:
             return
@@ -144,7 +143,7 @@ class Stages:
         pairs = self._screened(curves, columns, list(combinations(screened, 2)), RESOLUTIONS)[:most_pairs]
         if pairs and not self._stopped:
             products = self._products(columns, pairs, fine=True)
-            learned = self._stage(_derived_of(columns, products))
+            learned = self._stage(*_derived_of(columns, products))
             self._judge(learned)
             if kinds == "pairs":
                 return
@@ -153,7 +152,7 @@ class Stages:
             triples = self._screened(learned, columns, sets, OF_TRIPLES)[:TRIPLES]
             if triples and not self._stopped:
                 products += self._products(columns, triples, fine=False)
-                self._judge(self._stage(_derived_of(columns, products)))
+                self._judge(self._stage(*_derived_of(columns, products)))
 
     @property
     def _stopped(self) -> bool:
@@ -236,7 +235,7 @@ class Stages:
 
     def _products(
         self, columns: Sequence[Screened], found: Sequence[tuple[float, tuple[int, ...], int]], *, fine: bool
-    ) -> list[tuple[tuple[int, int], ...]]:
+    ) -> Products:
         """The products of screened sets: at COARSE knots, and at those of the resolution of the gain."""
         products = []
         for _, which, q in found:
@@ -245,13 +244,13 @@ class Stages:
                 products.append(
                     tuple((i, k if isinstance(columns[i].column, NumberColumn) else WORDS) for i in sorted(which))
                 )
-        return products
+        return tuple(products)
 
     # --- learning and choice --------------------------------------------------------------------
 
-    def _stage(self, derived: Derived) -> "Stage":
-        """A trainer that has learned with these features."""
-        stage: Stage = self._trainer.with_derived(derived)
+    def _stage(self, columns: tuple[Column, ...], products: Products = ()) -> "Stage":
+        """A trainer that has learned with these features, and with n-grams of texts."""
+        stage: Stage = self._trainer.with_derived(Derived(columns, products, self._texts))
         summary = stage.data.summary
         for number in range(len(self._counts)):
             if self._stopped:
@@ -280,8 +279,9 @@ class Stages:
         return row_losses(stage.data.learned_loss(), scores, self._labels)
 
 
-def _derived_of(columns: Sequence[Screened], products: Sequence[tuple[tuple[int, int], ...]]) -> Derived:
-    """Columns with the knots that are used; those of words that no product has are left out."""
+def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[Column, ...], Products]:
+    """Columns and products, as `Derived` has them: columns with the knots that are used; those of words that no product
+    has are left out."""
     used: dict[int, set[int]] = {}
     for i, c in enumerate(columns):
         if isinstance(c.column, NumberColumn):
@@ -291,7 +291,7 @@ def _derived_of(columns: Sequence[Screened], products: Sequence[tuple[tuple[int,
             used.setdefault(i, set()).add(k)
     order = sorted(used)
     place = {i: n for n, i in enumerate(order)}
-    return Derived(
+    return (
         tuple(_with(columns[i].column, used[i]) for i in order),
         tuple(tuple((place[i], k) for i, k in product) for product in products),
     )

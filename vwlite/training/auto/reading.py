@@ -152,8 +152,10 @@ class AutoData:
             from vwlite.training.auto import derive
 
             self.column_names = derive.ColumnNames()
-            self.settings = replace(self.settings, derived=Derived())  # none so far; batches have zeros
+            # None so far; batches have zeros, and n-grams of texts
+            self.settings = replace(self.settings, derived=Derived())
             source.derives = source.logs = True
+            source.tries_ngrams = "ngram" not in o.given and not (self.settings.interactions or self.settings.crosses)
             self.summary = self.new_summary()
 
     @property

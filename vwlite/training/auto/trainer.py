@@ -26,6 +26,7 @@ from vwlite.derived import PAIRS, Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
+from vwlite.input.schema import Schema
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
@@ -114,7 +115,11 @@ class DataTrainer(Trainer, Learning):
         """What the model is made of, for its header and the report."""
 
     def _snapshot(self, interrupted: bool) -> "Model":
-        return replace(super()._snapshot(interrupted), chosen=self.chosen())
+        model = replace(super()._snapshot(interrupted), chosen=self.chosen())
+        derived = self.data.settings.derived
+        if derived is None or derived.texts or not self.source.tries_ngrams or not model.columns:
+            return model
+        return replace(model, columns=Schema.restored(model.columns).without_ngrams().stored())
 
     def _apart(self: AnyTrainer) -> AnyTrainer:
         """A trainer with what is known now, which tells and predicts nothing, and does not change this one."""
@@ -230,7 +235,9 @@ class AutoTrainer(DataTrainer):
         data, o = self.data, self.options
         assert data.column_names is not None
         order = [namespace_of(name) for name, _ in self.source.columns.get("roles", [])]
-        stages = Stages(self, data.column_names, order, counts, self._load_batch)
+        roles = [role for _, role in self.source.columns.get("roles", [])]
+        texts = roles.count("text") if self.source.tries_ngrams else 0
+        stages = Stages(self, data.column_names, order, texts, counts, self._load_batch)
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         if best is not self:
             self.without = self._shown_loss()
@@ -247,7 +254,8 @@ class AutoTrainer(DataTrainer):
         found.data.summary = found.data.new_summary()
         found.best = found.selection = None
         found.candidates, found.stages, found.passes_used = [], [], 0
-        found.normalizations = ("none",)
+        if derived.columns:
+            found.normalizations = ("none",)  # then a score is a sum of curves and cells
         return found
 
     def _shown_loss(self) -> float:
@@ -518,13 +526,13 @@ class AutoTrainer(DataTrainer):
         """Those of the model: of `gd`."""
         best, settings = self.best, self.data.settings
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
-        return gd_settings(without_empty(settings), rate, best.name if best is not None else "none")
+        return gd_settings(settings, rate, best.name if best is not None else "none")
 
     def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
         """Put the weights of the model into a learner, or into a new one; it becomes that of the run."""
-        best, data = self.best, self.data
-        self.settings = self._model_settings()
-        learner = learner or self._given(self.settings, WeightScale())
+        best, data, settings = self.best, self.data, self._model_settings()
+        self.settings = without_empty(settings)
+        learner = learner or self._given(settings, WeightScale())
         if best is None:
             intercept: float | None = load_intercept(learner, data.constant(), data.examples)
         else:
@@ -631,7 +639,8 @@ AnyAuto = TypeVar("AnyAuto", bound=AutoTrainer)
 
 def without_empty(settings: Settings) -> Settings:
     """The settings of a model, of which nothing is derived if nothing was taken."""
-    return replace(settings, derived=None) if settings.derived == Derived() else settings
+    empty = settings.derived is not None and not settings.derived.columns
+    return replace(settings, derived=None) if empty else settings
 
 
 def loss_of(tally: Tally) -> float:
