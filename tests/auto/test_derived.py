@@ -243,7 +243,7 @@ def test_a_model_goes_on_and_merges_only_with_its_own_kind(vwlite, bent, tmp_pat
     ("options", "why"),
     [
         (["--algorithm", "gd", "--derive", "auto"], "--derive needs --algorithm auto"),
-        (["--pairs", "3"], "--pairs needs --derive"),
+        (["--derive", "none", "--pairs", "3"], "--pairs needs --derive"),
         (["--derive", "auto", "--passes", "1"], "reads the data several times"),
         (["--derive", "auto", "--sparse"], "--derive has no effect with --sparse"),
         (["--derive", "auto", "--validate", "DATA"], "leave --validate out"),

@@ -80,10 +80,13 @@ def not_inverted(out: str) -> None:
         assert own >= 0.9 and numbers(line_of(out, f"out-of-fold {name.lower()}"))[0] <= own
 
 
-def no_better_than_a_constant(out: str) -> None:
-    assert "rc of train --fail-if 'log_loss>0.66': 1\n" in out
-    assert out.count("chosen = the intercept alone") == 2
-    assert numbers(line_of(out, "out-of-fold average loss"))[0] == pytest.approx(0.6757, abs=1e-3)
+def as_good_as_on_its_own_rows(out: str) -> None:
+    """A line for the ratings is no better than a constant, a curve is: that is what the losses say, by any name."""
+    assert "rc of train --fail-if 'log_loss>0.66': 0\n" in out
+    first, second = (line for line in out.splitlines() if line.startswith("chosen = "))
+    assert first == second and "intercept" not in first
+    own = numbers(line_of(out, "log loss"))[0]
+    assert own <= numbers(line_of(out, "out-of-fold average loss"))[0] < own + 0.02
 
 
 def refused(out: str) -> None:
@@ -161,7 +164,7 @@ def read_as_numbers(out: str) -> None:
 
 CHECKS: dict[str, Callable[[str], None]] = {
     "auto-inverted-category": not_inverted,
-    "auto-false-out-of-fold": no_better_than_a_constant,
+    "auto-false-out-of-fold": as_good_as_on_its_own_rows,
     "vw-json-nan": refused,
     "vw-csv-quoted-number": quoted_numbers_are_words,
     "vw-audit-ignore-linear": audited,

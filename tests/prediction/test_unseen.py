@@ -1,6 +1,7 @@
 """Columns and namespaces of which a model knows no word: notes, --on-unknown, and models that are not asked."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,8 @@ def test_models_that_know_only_weights_have_another_word(vwlite, trained, kind):
 @pytest.mark.parametrize("options", [["--l1", "100", "--algorithm", "adagrad-rda"], ["--algorithm", "auto"]])
 def test_a_model_without_features_is_not_asked(vwlite, folder, options):
     """Also not by the note that most features are unknown."""
-    Path("noise.csv").write_text("y,x\n" + "".join(f"{i * 7919 % 10007 % 2},{i * 104729 % 1009}\n" for i in range(300)))
+    rng = random.Random(1)
+    Path("noise.csv").write_text("y,x\n" + "".join(f"{rng.randrange(2)},{rng.randrange(1009)}\n" for _ in range(300)))
     learn = ("--label", "y", "--labels", "0,1", "--loss", "logistic", "--quiet")
     vwlite("train", "noise.csv", *learn, *options, "-m", "m")
     if "auto" in options:

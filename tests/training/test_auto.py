@@ -725,16 +725,25 @@ def ratings(seed: int, n: int = 1000) -> list[tuple[int, int]]:
     return [(int(k), y) for k, y in found]
 
 
+def entropy_of(labels) -> float:
+    share = np.mean(labels)
+    return float(-(share * np.log(share) + (1 - share) * np.log(1 - share)))
+
+
 def test_a_gate_on_ratings_of_few_values_fails_under_all_names(vwlite, tmp_path):
     rows = ratings(3)
-    share = np.mean([y for _, y in rows])
-    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    entropy = entropy_of([y for _, y in rows])
     for name in ("score", "rating", "stars", "a", "b", "c", "d", "e", "f", "g"):
         lines = [f"{name},left\n", *(f"{k},{y}\n" for k, y in rows)]
         path, report = write(tmp_path / "d.csv", lines), tmp_path / "r"
         gate = f"log_loss>{0.97 * entropy}"
-        vwlite("train", path, "--label", "left", "-m", tmp_path / "m", "--fail-if", gate, "--report", report, code=1)
+        vwlite("train", path, "--label", "left", "--derive", "none", "-m", tmp_path / "m", "--fail-if", gate, "--report",
+               report, code=1)
         assert json.loads(report.read_text())["results"]["out-of-fold average loss"] > 0.97 * entropy
+        vwlite("train", path, "--label", "left", "-m", tmp_path / "m", "--report", report)
+        by_rating = ([y for k, y in rows if k == x] for x in range(1, 6))
+        curved = sum(entropy_of(y) * len(y) for y in by_rating) / len(rows)
+        assert json.loads(report.read_text())["results"]["out-of-fold average loss"] == pytest.approx(curved, rel=0.03)
 
 
 def test_two_plans_are_not_turned_round(vwlite, tmp_path):

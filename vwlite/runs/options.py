@@ -276,7 +276,8 @@ def _check_counted(o: "TrainOptions") -> None:
                          "--class-weight=-1:1,1:10")
 
 
-DERIVED = ("none", "curves", "pairs", "auto")  # what --derive takes
+DERIVED = ("none", "curves", "pairs", "auto")  # what --derive takes, and what it is unless it is typed
+DEFAULT_DERIVED = "auto"
 
 
 @record(frozen=True, eq=False)
@@ -319,10 +320,10 @@ class TrainOptions(CacheOptions):
              "of time.",
     )
     derive: str = option(
-        "none", "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",
-        help="Derive features from the columns of tables. --algorithm auto keeps them if they reduce the loss on rows "
-             "not learned. curves: of numbers, and n-grams of texts; pairs: also products of two columns; auto: also "
-             "of three.",
+        DEFAULT_DERIVED, "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",
+        help="What --algorithm auto derives from columns of tables. It is kept if it reduces the loss on rows not "
+             "learned. curves: of numbers, and n-grams of texts; pairs: also products of two columns; auto: also of "
+             "three.",
     )
     pairs: int | None = option(
         None, "--pairs", group=LEARN, reported=True, type=Whole(0, 1000), metavar="N", shown=str(PAIRS),

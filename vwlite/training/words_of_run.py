@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vwlite.runs.options import MOST_NAMES, TrainOptions
+from vwlite.runs.options import DEFAULT_DERIVED, MOST_NAMES, TrainOptions
 
 
 def words_of_run(o: TrainOptions, needs_passes: bool) -> list[str]:
@@ -26,7 +26,7 @@ def _words(o: TrainOptions, needs_passes: bool) -> Iterator[str]:
         weights = o.class_weight
         shown = weights if isinstance(weights, str) else ",".join(f"{label}:{weight!r}" for label, weight in weights)
         yield f"--class-weight={shown}"
-    if o.derive != "none":
+    if o.derive != DEFAULT_DERIVED:
         yield from ("--derive", o.derive)
     if o.pairs is not None:
         yield from ("--pairs", str(o.pairs))

@@ -132,8 +132,11 @@ class Stages:
         numbers = [c.column for c in columns if isinstance(c.column, NumberColumn)]
         if not numbers and len(columns) < 2 and not self._texts:
             return
-        curves = self._stage(tuple(_with(c, (CURVE,)) for c in numbers)) if numbers or self._texts else self._trainer
+        curves = self._stage() if self._texts else self._trainer
         self._judge(curves)
+        if numbers:
+            curves = self._stage(tuple(_with(c, (CURVE,)) for c in numbers))
+            self._judge(curves)
         if kinds == "curves" or not most_pairs:
             return
         screened: Sequence[int] = range(len(columns))
@@ -248,7 +251,7 @@ class Stages:
 
     # --- learning and choice --------------------------------------------------------------------
 
-    def _stage(self, columns: tuple[Column, ...], products: Products = ()) -> "Stage":
+    def _stage(self, columns: tuple[Column, ...] = (), products: Products = ()) -> "Stage":
         """A trainer that has learned with these features, and with n-grams of texts."""
         stage: Stage = self._trainer.with_derived(Derived(columns, products, self._texts))
         summary = stage.data.summary

@@ -143,9 +143,10 @@ class AutoData:
         self._counts: list[int] = []  # examples that can be learned in each of them
         self.hints: list[str] = []  # notes
         self.column_names: ColumnNames | None = None  # if features are derived from columns
-        if o.derive != "none" and not source.may_be_table:
+        typed = "derive" in o.given and o.derive != "none"
+        if typed and not source.may_be_table:
             raise UsageError("--derive is for columns of tables: name the one of the labels with --label")
-        if o.derive != "none" and self.once:
+        if typed and self.once:
             raise UsageError("--derive reads the data several times: name files, and leave --passes 1 out")
         if self.derives:
             from vwlite.derived import Derived
@@ -162,7 +163,8 @@ class AutoData:
     def derives(self) -> bool:
         """Whether features are derived from the columns of tables."""
         o = self.options
-        return o.derive != "none" and o.validate is None and not self.once and self.source.may_be_table
+        known = o.derive != "none" and o.sparse is None and o.validate is None
+        return known and not self.once and self.source.may_be_table
 
     def new_summary(self) -> DataSummary:
         return DataSummary(make_expander(self.settings, Normalizer()))

@@ -83,7 +83,7 @@ def check_options(o: TrainOptions) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
     if o.derive == "none" and o.pairs is not None:
         raise UsageError("--pairs needs --derive: without it nothing is derived from columns")
-    if o.derive != "none" and o.validate is not None:
+    if "derive" in o.given and o.derive != "none" and o.validate is not None:
         raise UsageError("--derive compares models by folds: leave --validate out")
     if o.validate is not None and "passes" in o.given and o.passes == 1:
         raise UsageError("--validate chooses among passes: leave --passes 1 out")
