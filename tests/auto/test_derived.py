@@ -244,7 +244,6 @@ def test_a_model_goes_on_and_merges_only_with_its_own_kind(vwlite, bent, tmp_pat
     [
         (["--algorithm", "gd", "--derive", "auto"], "--derive needs --algorithm auto"),
         (["--derive", "none", "--pairs", "3"], "--pairs needs --derive"),
-        (["--derive", "auto", "--passes", "1"], "reads the data several times"),
         (["--derive", "auto", "--sparse"], "--derive has no effect with --sparse"),
         (["--derive", "auto", "--validate", "DATA"], "leave --validate out"),
     ],

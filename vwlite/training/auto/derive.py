@@ -62,6 +62,7 @@ class Stage(Protocol):
     candidates: Any
     passes_used: int
     dense: Any
+    normalizations: Any
     stopped: bool
     stages: list[Any]
 
@@ -112,10 +113,11 @@ class Stages:
 
     def __init__(
         self, trainer: "Stage", names: ColumnNames, order: Sequence[str], texts: int, counts: list[int],
-        load_batch: Callable[[int], Batch],
+        load_batch: Callable[[int], Batch], *, more_follow: bool = False,
     ) -> None:
-        """order: of columns, by name; others come behind, in that of the data. texts: columns with n-grams to try."""
-        self._trainer, self._counts, self._load = trainer, counts, load_batch
+        """order: of columns, by name; others come behind, in that of the data. texts: columns with n-grams to try.
+        more_follow: the data are the first rows of a stream."""
+        self._trainer, self._counts, self._load, self._more_follow = trainer, counts, load_batch, more_follow
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order, self._texts = order, texts
         self._best, self._labels = trainer, _labels(trainer)
@@ -123,8 +125,6 @@ class Stages:
     def run(self, kinds: str, most_pairs: int) -> "Stage":
         """The trainer of the best stage. kinds: of --derive."""
         self._try(kinds, most_pairs)
-        if self._best is not self._trainer:
-            self._best.learn_more()
         return self._best
 
     def _try(self, kinds: str, most_pairs: int) -> None:
@@ -195,6 +195,8 @@ class Stages:
             return None
         values = scan.values(i)
         mean, deviation, count = moments(values)
+        if self._more_follow and not deviation and count == len(values):
+            return None  # a curve would never tell a later value from this one
         sizes = sorted({CURVE, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
         at = dict(zip(sizes, map(tuple, knots(values, sizes)), strict=True))
         codes = {q: (codes_of_numbers(values, at[q]), len(at[q]) + 1) for q in RESOLUTIONS}

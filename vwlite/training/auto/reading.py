@@ -140,14 +140,12 @@ class AutoData:
         self._best_constant: tuple[DataSummary, float] | None = None  # of the labels of a summary: it takes time
         self.summary = self.new_summary()
         self.first_batches: list[Batch] = []  # of a stream, before it is learned
-        self._counts: list[int] = []  # examples that can be learned in each of them
+        self.counts: list[int] = []  # examples that can be learned in each of them
         self.hints: list[str] = []  # notes
         self.column_names: ColumnNames | None = None  # if features are derived from columns
         typed = "derive" in o.given and o.derive != "none"
         if typed and not source.may_be_table:
             raise UsageError("--derive is for columns of tables: name the one of the labels with --label")
-        if typed and self.once:
-            raise UsageError("--derive reads the data several times: name files, and leave --passes 1 out")
         if self.derives:
             from vwlite.derived import Derived
             from vwlite.training.auto import derive
@@ -164,7 +162,7 @@ class AutoData:
         """Whether features are derived from the columns of tables."""
         o = self.options
         known = o.derive != "none" and o.sparse is None and o.validate is None
-        return known and not self.once and self.source.may_be_table
+        return known and self.source.may_be_table
 
     def new_summary(self) -> DataSummary:
         return DataSummary(make_expander(self.settings, Normalizer()))
@@ -259,7 +257,7 @@ class AutoData:
         if not learning.has_begun and (learning.stopped or "passes" in self.options.given):
             learning.begin(self._chosen_for(self.first_batches))
         if not learning.has_begun:
-            learning.learn_in_passes(self._counts, self._chosen_for(self.first_batches).__getitem__)
+            learning.learn_in_passes(self.counts, self._chosen_for(self.first_batches).__getitem__)
         elif self.summary.examples:
             learning.end()
 
@@ -271,11 +269,11 @@ class AutoData:
             self._place_labels(batch)
             begin = self.summary.take(batch, 0, KEPT_EXAMPLES, KEPT_BYTES)
             self.first_batches.append(batch.part(0, begin))
-            self._counts.append(self.summary.examples - before)
+            self.counts.append(self.summary.examples - before)
             if begin == len(batch):
                 return
             learning.begin(self._chosen_for(self.first_batches))
-            self.first_batches, self._counts = [], []
+            self.first_batches, self.counts, self.column_names = [], [], None
         batch = self._mapped(batch, text)
         learning.learn(batch.part(begin, len(batch)) if begin else batch)
 

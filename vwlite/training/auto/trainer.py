@@ -192,7 +192,7 @@ class AutoTrainer(DataTrainer):
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
         self.stages: list[AutoTrainer] = []  # with derived features
         self.normalizations: Sequence[str] = NORMALIZATIONS
-        self.without: float | None = None  # the loss without derived features, if there are some
+        self.gain_of_derived = ""  # the loss without derived features, if there are some, as part of a sentence
 
     def stop(self) -> None:
         super().stop()
@@ -228,8 +228,9 @@ class AutoTrainer(DataTrainer):
         self.held = judge.progressive
         self._feed_given(learner, batches, array("d", []))  # counts them
 
-    def _derive(self, counts: list[int]) -> None:
-        """Learn with features that are derived from columns, and take over what is better."""
+    def _derive(self, counts: list[int], *, of_first: bool = False) -> None:
+        """Learn with features that are derived from columns, and take over what is better. of_first: the examples are
+        the first ones of a stream, which learns with the features only."""
         from vwlite.training.auto.derive import Stages
 
         data, o = self.data, self.options
@@ -237,13 +238,19 @@ class AutoTrainer(DataTrainer):
         order = [namespace_of(name) for name, _ in self.source.columns.get("roles", [])]
         roles = [role for _, role in self.source.columns.get("roles", [])]
         texts = roles.count("text") if self.source.tries_ngrams else 0
-        stages = Stages(self, data.column_names, order, texts, counts, self._load_batch)
+        stages = Stages(self, data.column_names, order, texts, counts, self._load_batch, more_follow=of_first)
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
-        if best is not self:
-            self.without = self._shown_loss()
-            self.best, self.selection, self.candidates = best.best, best.selection, best.candidates
-            self.passes_used, self.dense = best.passes_used, best.dense
-            data.settings, data.summary = best.data.settings, best.data.summary
+        if best is self:
+            return
+        without = f"without them{'' if of_first else ':'} {self._shown_loss():.4f}"
+        if not of_first:
+            best.learn_more()
+        self.best, self.selection, self.candidates = best.best, best.selection, best.candidates
+        self.passes_used, self.dense, self.normalizations = best.passes_used, best.dense, best.normalizations
+        data.settings, data.summary = best.data.settings, best.data.summary
+        if of_first:
+            without = f"loss on the first {data.summary.examples:,} rows {self._shown_loss():.4f}, {without}"
+        self.gain_of_derived = without
 
     def with_derived(self, derived: Derived) -> "AutoTrainer":
         """A trainer of the same data with these features, which has learned nothing and counted no example."""
@@ -422,10 +429,12 @@ class AutoTrainer(DataTrainer):
 
     def restore(
         self, dense: list[tuple[int, float, bool]], stream: dict[str, Any], counters: dict[str, int],
-        range_of_labels: tuple[float, float],
+        range_of_labels: tuple[float, float], derived: Derived | None = None,
     ) -> None:
         """Go on with a stream that another trainer has learned, whose labels the data have. dense: its columns of
-        `center`. stream: the state of it. counters: of its learner, and those before it."""
+        `center`. stream: the state of it. counters: of its learner, and those before it. derived: of its settings."""
+        self.data.settings = replace(self.data.settings, derived=derived)
+        self.data.column_names = None
         self.data.scale_labels()
         self.dense = dense
         self._begin([(name, self.lanes(name, 1)) for name in stream["candidates"]])
@@ -443,6 +452,8 @@ class AutoTrainer(DataTrainer):
     def begin(self, batches: Sequence[Batch]) -> None:
         data = self.data
         data.scale_labels()
+        if data.column_names is not None and data.column_names.columns and not data.is_scarce and data.baseline:
+            self._derive_from_first(batches)
         self._begin([(name, new_lanes()) for name, new_lanes in self._grid(1)])
         if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
             self.listener.say(ONE_PASS if is_large(self.options) else ONE_PASS_OF_STREAM)
@@ -451,6 +462,21 @@ class AutoTrainer(DataTrainer):
             self.learn(batch)
             if self.stopped:
                 break
+
+    def _derive_from_first(self, batches: Sequence[Batch]) -> None:
+        """Find features to derive, in passes over the first examples."""
+        data, finder = self.data, self._apart()
+        finder.stages = []
+        self.stages.append(finder)
+        if not self.stopped:
+            finder._load_batch, finder._batches = batches.__getitem__, len(batches)
+            finder.learn_drawn(DrawnExamples.of(data.summary, data.counts, finder._load_batch))
+            if finder.passes_used and not finder.stopped:
+                finder._derive(data.counts, of_first=True)
+        self.stages.clear()
+        if finder.gain_of_derived:
+            data.settings, data.summary = finder.data.settings, finder.data.summary
+            self.gain_of_derived, self.normalizations = finder.gain_of_derived, finder.normalizations
 
     def learn(self, batch: Batch) -> None:
         """Learn a batch, with the checkpoints in it."""
@@ -600,8 +626,8 @@ class AutoTrainer(DataTrainer):
         found = super().results()
         lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
         lines["passes used"] = self.passes_used
-        if self.without is not None and self.data.settings.derived:
-            lines["derived"] = f"{self.data.settings.derived.summary()}; without them: {self.without:.4f}"
+        if self.gain_of_derived and self.data.settings.derived:
+            lines["derived"] = f"{self.data.settings.derived.summary()}; {self.gain_of_derived}"
         if self.best is not None:
             lines["chosen"] = described(self.best, self.chosen())
         elif self.data.summary.examples:
