@@ -66,10 +66,12 @@ def sampled_rows(uint64_t rows, size_t most):
     return found
 
 
-def folds_of_rows(const unsigned char[::1] sampled):
-    """The fold of each row of the sample, for the screening."""
+def folds_of_rows(const unsigned char[::1] sampled, size_t folds=FOLDS):
+    """The fold of each row of the sample, for the screening. folds: 2 or 4."""
     cdef size_t i
-    return bytes([hash_of_row(i) & (FOLDS - 1) for i in range(<size_t>sampled.shape[0]) if sampled[i]])
+    if folds not in (2, FOLDS):
+        raise ValueError("2 or 4 folds")
+    return bytes([hash_of_row(i) & (folds - 1) for i in range(<size_t>sampled.shape[0]) if sampled[i]])
 
 
 def knots(const float[::1] values not None, sizes):
@@ -400,9 +402,10 @@ def difference_of(const double[::1] losses not None, const double[::1] others no
 
 
 def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,
-              const double[::1] weights not None):
-    """Minus the first derivatives of the loss at the scores, and the second ones, times weights. Of losses other than the
-    logistic and the Poisson one the residuals have a standard deviation of 1, and second derivatives are 1."""
+              const double[::1] weights not None, double unit=0):
+    """Minus the first derivatives of the loss at the scores, and the second ones, times weights; and the unit of the first ones.
+    Of losses other than the logistic and the Poisson one it is their standard deviation, and second derivatives are 1. unit:
+    another one; 0: none."""
     cdef size_t i, n = scores.shape[0]
     cdef double p, slope, sum = 0, squares = 0, total = 0
     cdef bint logistic = name == "logistic", poisson = name == "poisson"
@@ -422,11 +425,13 @@ def residuals(Loss loss not None, str name, const double[::1] scores not None, c
         total += weights[i]
         sum += weights[i] * r[i]
         squares += weights[i] * r[i] * r[i]
-    p = sqrt(max(squares / total - (sum / total) ** 2, 0)) if total > 0 and not (logistic or poisson) else 1
+    if unit == 0 and total > 0 and not (logistic or poisson):
+        unit = sqrt(max(squares / total - (sum / total) ** 2, 0))
+    unit = unit if unit > 0 else 1
     for i in range(n):
-        r[i] *= weights[i] / (p if p > 0 else 1)
+        r[i] *= weights[i] / unit
         h[i] *= weights[i]
-    return first, second
+    return first, second, unit
 
 
 def class_residuals(const double[::1] scores not None, const double[::1] labels not None, const double[::1] weights not None):
@@ -460,9 +465,27 @@ def rows_of_sample(const double[::1] values not None, const unsigned char[::1] s
     return found
 
 
+cdef class Cells:
+    """The cell of each row: where one to three columns have the codes that the row has. codes: of each of them, one for each
+    row, and how many there are."""
+
+    cdef const unsigned char[::1] a, b, c
+    cdef size_t width_b, width_c, count
+
+    def __init__(self, codes, size_t rows):
+        self.a = codes[0][0]
+        self.b = codes[1][0] if len(codes) > 1 else bytes(rows)
+        self.c = codes[2][0] if len(codes) > 2 else None
+        self.width_b, self.width_c = codes[1][1] if len(codes) > 1 else 1, codes[2][1] if len(codes) > 2 else 1
+        self.count = codes[0][1] * self.width_b * self.width_c
+        if not <size_t>self.a.shape[0] == <size_t>self.b.shape[0] == rows or (
+                self.c is not None and <size_t>self.c.shape[0] != rows):
+            raise ValueError("a code for each row")
+
+
 cdef class Residuals:
-    """Of each row of the sample and each class: minus the first derivative of the loss at its out-of-fold score, and the
-    second one, times the importance; and the fold of each row."""
+    """Of each row of the sample and each class: minus the first derivative of the loss at its score, and the second one, times
+    the importance; and the fold of each row."""
 
     cdef const double[::1] first, second
     cdef const unsigned char[::1] folds
@@ -477,46 +500,60 @@ cdef class Residuals:
         if first.shape[0] != second.shape[0] or self.classes * self.rows != <size_t>first.shape[0]:
             raise ValueError("arrays of different lengths")
 
-    def gain(self, codes):
-        """What the mean residual of each cell, shrunk, gains on the rows of the other folds, in nats; a cell is where columns
-        have the codes that the row has. codes: of each of one to three columns, one for each row, and how many there are."""
-        cdef const unsigned char[::1] a = codes[0][0]
-        cdef const unsigned char[::1] b = codes[1][0] if len(codes) > 1 else bytes(self.rows)
-        cdef const unsigned char[::1] c = codes[2][0] if len(codes) > 2 else None
-        cdef size_t k, width_b = codes[1][1] if len(codes) > 1 else 1, width_c = codes[2][1] if len(codes) > 2 else 1
-        cdef size_t cells = codes[0][1] * width_b * width_c
+    def gain(self, codes, Residuals learned=None, learned_codes=None):
+        """What the mean residual of each cell, shrunk, gains on the rows of the other folds, in nats. codes: as of `Cells`.
+        learned: of rows that all folds may learn from, with their codes."""
+        cdef Cells cells = Cells(codes, self.rows), theirs = None
+        cdef size_t k
         cdef double found = 0
-        cdef double* sums = <double*>calloc(cells * FOLDS * 2, sizeof(double))
+        cdef double* sums
+        cdef double* before
+        if learned is not None:
+            theirs = Cells(learned_codes, learned.rows)
+            if theirs.count != cells.count or learned.classes != self.classes:
+                raise ValueError("other cells")
+        sums = <double*>calloc(cells.count * (FOLDS + 1) * 2, sizeof(double))
         if sums == NULL:
             raise MemoryError("no memory to screen pairs")
-        if not <size_t>a.shape[0] == <size_t>b.shape[0] == self.rows or (c is not None and <size_t>c.shape[0] != self.rows):
-            raise ValueError("a code for each row")
+        before = sums + cells.count * FOLDS * 2
         with nogil:
             for k in range(self.classes):
-                memset(sums, 0, cells * FOLDS * 2 * sizeof(double))
-                found += self.gain_of_class(k, &a[0], &b[0], &c[0] if c is not None else NULL, width_b, width_c, cells, sums)
+                self.add_up(k, cells, FOLDS, sums)
+                if learned is not None:
+                    learned.add_up(k, theirs, 1, before)
+                found += gain_of_class(sums, before, cells.count)
         free(sums)
         return found * self.scale
 
-    cdef double gain_of_class(self, size_t k, const uint8_t* a, const uint8_t* b, const uint8_t* c, size_t width_b,
-                              size_t width_c, size_t cells, double* sums) noexcept nogil:
-        cdef size_t i, f, cell
+    cdef void add_up(self, size_t k, Cells cells, size_t folds, double* sums) noexcept nogil:
+        """The sums of both derivatives of a class, by cells, and in these by folds. folds: 1 for none."""
+        cdef size_t i, cell
         cdef double* at
-        cdef double first, second, step, found = 0
+        cdef const uint8_t* a = &cells.a[0]
+        cdef const uint8_t* b = &cells.b[0]
+        cdef const uint8_t* c = &cells.c[0] if cells.c is not None else NULL
+        memset(sums, 0, cells.count * folds * 2 * sizeof(double))
         for i in range(self.rows):
-            cell = a[i] * width_b + b[i]
+            cell = a[i] * cells.width_b + b[i]
             if c != NULL:
-                cell = cell * width_c + c[i]
-            at = sums + 2 * (cell * FOLDS + self.folds[i])
+                cell = cell * cells.width_c + c[i]
+            at = sums + 2 * (cell * folds + (self.folds[i] if folds > 1 else 0))
             at[0] += self.first[i * self.classes + k]
             at[1] += self.second[i * self.classes + k]
-        for cell in range(cells):
-            at = sums + 2 * cell * FOLDS
-            first = at[0] + at[2] + at[4] + at[6]
-            second = at[1] + at[3] + at[5] + at[7]
-            if second == 0:
-                continue
-            for f in range(FOLDS):
-                step = (first - at[2 * f]) / (second - at[2 * f + 1] + SHRINKAGE)
-                found += step * at[2 * f] - step * step * at[2 * f + 1] / 2
-        return found
+
+
+cdef double gain_of_class(const double* sums, const double* before, size_t cells) noexcept nogil:
+    """sums: of a cell those of each fold. before: those that all folds know."""
+    cdef size_t cell, f
+    cdef const double* at
+    cdef double first, second, step, found = 0
+    for cell in range(cells):
+        at = sums + 2 * cell * FOLDS
+        first = at[0] + at[2] + at[4] + at[6] + before[2 * cell]
+        second = at[1] + at[3] + at[5] + at[7] + before[2 * cell + 1]
+        if second == 0:
+            continue
+        for f in range(FOLDS):
+            step = (first - at[2 * f]) / (second - at[2 * f + 1] + SHRINKAGE)
+            found += step * at[2 * f] - step * step * at[2 * f + 1] / 2
+    return found

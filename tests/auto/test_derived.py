@@ -41,7 +41,7 @@ from vwlite.core.auto.screening import (
     sampled_rows,
 )
 from vwlite.core.auto.screening import knots as compiled_knots
-from vwlite.core.learn.losses import Logistic
+from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model import read_model
 
@@ -115,7 +115,7 @@ def test_gains(seed):
     y, p, h = rng.choice([-1.0, 1.0], n), rng.normal(size=n), rng.integers(0, 3, n).astype(float)
     R, H = derivatives("logistic", p, y, h)
     reference = Screening(columns, rows, R, H)
-    first, second = residuals(Logistic(), "logistic", p, y, h)
+    first, second, _ = residuals(Logistic(), "logistic", p, y, h)
     assert np.allclose(first, R[:, 0]) and np.allclose(second, H[:, 0])
     found = Residuals(first, second, folds_of_rows(sampled_rows(n, n)))
     for q in RESOLUTIONS:
@@ -126,6 +126,41 @@ def test_gains(seed):
         for places in [(0, 1), (1, 3), (0, 1, 2), (0, 2, 3)]:
             got = found.gain([codes[i] for i in places])
             assert got == pytest.approx(reference.gain(places, q), rel=1e-9)
+
+
+def test_residuals_of_numbers_have_a_unit():
+    """Their standard deviation, or that of other ones, with which they are added. The loss has the slope 2 (p - y)."""
+    rng = np.random.default_rng(7)
+    p, y, h = rng.normal(size=50), rng.normal(3, 2, 50), rng.integers(1, 3, 50).astype(float)
+    first, second, unit = residuals(Squared(), "squared", p, y, h)
+    assert unit == pytest.approx(2 * math.sqrt(np.cov(y - p, fweights=h.astype(int), ddof=0)))
+    assert np.allclose(first, 2 * h * (y - p) / unit) and np.allclose(second, h)
+    assert np.allclose(residuals(Squared(), "squared", p, y, h, 5.0)[0], 2 * h * (y - p) / 5)
+
+
+@pytest.mark.parametrize("classes", [1, 3])
+def test_gains_by_rows_that_were_learned(classes):
+    """d of these rows and of one half of the others, judged by the other half."""
+    rng = np.random.default_rng(classes)
+    rows, learned_rows = 300, 500
+    codes, learned_codes = rng.integers(0, 4, (rows, 2)), rng.integers(0, 4, (learned_rows, 2))
+    R, H, learned_R, learned_H = (
+        x for n in (rows, learned_rows) for x in (rng.normal(size=(n, classes)), rng.random((n, classes)))
+    )
+    half, expected = np.array([fold_of(i) & 1 for i in range(rows)]), 0.0
+    cell, learned_cell = (4 * x[:, 0] + x[:, 1] for x in (codes, learned_codes))
+    for c in range(16):
+        for f in (0, 1):
+            judged, others, before = (cell == c) & (half == f), (cell == c) & (half != f), learned_cell == c
+            d = (R[others].sum(0) + learned_R[before].sum(0)) / (H[others].sum(0) + learned_H[before].sum(0) + 4)
+            expected += (d * R[judged].sum(0) - d * d * H[judged].sum(0) / 2).sum()
+    found = Residuals(R.ravel(), H.ravel(), folds_of_rows(sampled_rows(rows, rows), 2), 3)
+    learned = Residuals(learned_R.ravel(), learned_H.ravel(), bytes(learned_rows))
+    as_codes = ([(bytes(column.tolist()), 4) for column in x.T] for x in (codes, learned_codes))
+    own, theirs = as_codes
+    assert found.gain(own, learned, theirs) == pytest.approx(3 * expected, rel=1e-9)
+    with pytest.raises(ValueError, match="other cells"):
+        found.gain(own, learned, theirs[:1])
 
 
 def test_residuals_of_classes_and_their_losses():
@@ -245,11 +280,9 @@ def test_a_model_goes_on_and_merges_only_with_its_own_kind(vwlite, bent, tmp_pat
         (["--algorithm", "gd", "--derive", "auto"], "--derive needs --algorithm auto"),
         (["--derive", "none", "--pairs", "3"], "--pairs needs --derive"),
         (["--derive", "auto", "--sparse"], "--derive has no effect with --sparse"),
-        (["--derive", "auto", "--validate", "DATA"], "leave --validate out"),
     ],
 )
 def test_what_is_refused(vwlite, bent, options, why):
-    options = [str(bent) if x == "DATA" else x for x in options]
     found = vwlite("train", bent, "--label", "y", *options, code=2)
     assert why in found.err
 
@@ -358,3 +391,73 @@ def test_every_format_has_the_same_texts(vwlite, reviews, tmp_path, kind):
     models = [read_model(str(tmp_path / name)) for name in ("csv.k", "other.k")]
     assert [*models[0].weights] == [*models[1].weights]
     assert len({vwlite("predict", "-m", tmp_path / "csv.k", path).out for path in (reviews, other)}) == 1
+
+
+# --- a file to validate with --------------------------------------------------------------------
+
+
+def signs(path: Path, n: int, seed: int, turned: float, kept: float, classes: bool = False) -> Path:
+    """Two pairs of columns whose product tells the label, each with this strength and direction."""
+    rng = np.random.default_rng(seed)
+    a, b, c, d = rng.choice([-1, 1], (4, n))
+    score = turned * a * b + kept * c * d
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), "yes", "no")
+    if classes:
+        y = np.where(rng.random(n) < 0.2, "never", y)
+    columns = [[f"{name}{x}" for x in values] for name, values in zip("abcd", (a, b, c, d), strict=True)]
+    return write(path, ["a", "b", "c", "d", "y"], zip(*columns, y, strict=True))
+
+
+def pairs_of(path: Path) -> set[str]:
+    derived = read_model(path).settings.derived
+    if derived is None:
+        return set()
+    return {"".join(derived.columns[c].name for c, _ in product) for product in derived.products}
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_pair_that_has_turned_round_is_not_taken(vwlite, tmp_path, classes):
+    """It helps in folds of the rows that are learned, and does harm on later ones. The other pair helps on both."""
+    train, later = (
+        signs(tmp_path / f"{name}.csv", n, seed, turned, 1.0, classes)
+        for name, n, seed, turned in (("train", 4000, 1, 1.0), ("later", 2000, 2, -0.8))
+    )
+    how = ("--label", "y", "--derive", "auto", *(("--classes", "auto") if classes else ()))
+    vwlite("train", train, *how, "-m", tmp_path / "folds")
+    found = vwlite("train", train, *how, "--validate", later, "-m", tmp_path / "later.m")
+    assert pairs_of(tmp_path / "folds") >= {"ab", "cd"}
+    assert "derived = 1 pair; without them: " in found.err
+    assert pairs_of(tmp_path / "later.m") == {"cd"}
+
+
+def test_a_stage_that_does_harm_on_later_rows_is_not_taken(vwlite, tmp_path):
+    """However many rows the file has: with more than those learned, each pattern of it is seen."""
+    train = signs(tmp_path / "train.csv", 1000, 1, 1.0, 0.0)
+    later = signs(tmp_path / "later.csv", 8000, 2, -1.0, 0.0)
+    found = vwlite("train", train, "--label", "y", "--derive", "auto", "--validate", later, "-m", tmp_path / "m")
+    assert "derived" not in found.err and pairs_of(tmp_path / "m") == set()
+
+
+def test_curves_and_pairs_are_validated(vwlite, bent, tmp_path):
+    """The same for any number of threads, and with validation rows that lack a column or have new words."""
+    lines = bent.read_text().splitlines(keepends=True)
+    (tmp_path / "train.csv").write_text("".join(lines[:1001]))
+    (tmp_path / "later.csv").write_text("".join([lines[0], *lines[1001:]]).replace("b c", "new", 20))
+    how = ("--label", "y", "--validate", tmp_path / "later.csv")
+    plain, *derived = (
+        vwlite("train", tmp_path / "train.csv", *how, *options, "-m", tmp_path / f"m{i}")
+        for i, options in enumerate([("--derive", "none"), ("--derive", "auto", "--threads", 1),
+                                     ("--derive", "auto", "--threads", 3)])
+    )
+    assert loss(derived[0]) < 0.8 * loss(plain)
+    assert (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
+    again = json.loads(vwlite("evaluate", "-m", tmp_path / "m1", tmp_path / "later.csv", "--json").out)
+    assert again["measures"]["log_loss"]["value"] < loss(derived[0]) + 0.03
+
+
+def test_texts_are_validated(vwlite, reviews, tmp_path):
+    lines = reviews.read_text().splitlines(keepends=True)
+    (tmp_path / "train.csv").write_text("".join(lines[:1801]))
+    (tmp_path / "later.csv").write_text("".join([lines[0], *lines[1801:]]))
+    found = vwlite("train", tmp_path / "train.csv", *OF_TEXT, "--derive", "auto", "--validate", tmp_path / "later.csv")
+    assert "derived = n-grams of 1 text; without them: " in found.err

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import pytest
 from running import standard_input
-from test_derived import bent, loss, write  # noqa: F401
+from test_derived import OF_TEXT, bent, loss, reviews, write  # noqa: F401
 
 from vwlite.model import read_model
 from vwlite.model.header import COUNTERS
@@ -186,6 +186,15 @@ def test_a_value_that_the_first_rows_have_not(vwlite, first, tmp_path):
     assert "derived = curves of 1 number;" in found.err
     raw = [row.split("\t") for row in vwlite("weights", tmp_path / "m").out.splitlines() if row.endswith("late^late")]
     assert [float(weight) < -1 for _, weight, _ in raw] == [True]
+
+
+def test_texts_of_a_stream_get_more_than_words(vwlite, reviews, first, tmp_path):  # noqa: F811
+    first(1500)
+    how = (*OF_TEXT, "--passes", "1")
+    words = vwlite("train", reviews, *how, "--derive", "none")
+    found = vwlite("train", reviews, *how, "--derive", "auto", "-m", tmp_path / "m", "--names")
+    assert "derived = n-grams of 1 text; loss on the first 1,500 rows" in found.err and loss(found) < 0.95 * loss(words)
+    assert "review^not_good\n" in vwlite("weights", tmp_path / "m").out
 
 
 def test_a_sorted_stream_has_no_derived_features(vwlite, first, tmp_path):

@@ -64,7 +64,7 @@ class ClassTrainer(AutoTrainer):
         return Lanes(make_loss(settings), self._expander(name), RATES, folds, self._lane_classes)
 
     def constant_scores(self) -> Any:
-        return self.data.constants * self.data.summary.examples
+        return self.data.constants * self.data.judged.examples
 
     def _file_order(self, summary: DataSummary) -> Any:
         if self.best is None or self.selection is None:

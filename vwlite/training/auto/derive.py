@@ -6,6 +6,10 @@ Screening, by the residuals r and the second derivatives h of rows out of fold: 
 both columns; d = sum r / (sum h + 4) of the rows of other folds, and its gain sum d r - d^2 h / 2. (Two terms of the
 loss, as in boosting: Friedman. Greedy Function Approximation. Annals of Statistics 2001; pairs by screening: Lou,
 Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise Interactions. KDD 2013.)
+
+With `--validate`, the rows of that file are out of fold, in two folds: its halves. Weights are learned from other rows,
+maybe of another time. So d is of these rows and of one half together, and the gain that of the other half: a pattern
+that has turned round since then is not taken, though each half has it.
 """
 
 from array import array
@@ -70,6 +74,8 @@ class Stage(Protocol):
 
     def constant_scores(self) -> Any: ...
 
+    def scores_learned(self, sampled: Any) -> Any: ...
+
     def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None: ...
 
     def learn_more(self) -> None: ...
@@ -103,9 +109,37 @@ class Screened:
 
     column: Column
     codes: dict[int, tuple[Any, int]] = field(default_factory=dict)
+    learned: dict[int, tuple[Any, int]] = field(default_factory=dict)  # of learned rows, if these are others
 
     def at(self, resolution: int) -> tuple[Any, int]:
-        return self.codes[resolution if isinstance(self.column, NumberColumn) else WORDS]
+        return self.codes[self._key(resolution)]
+
+    def learned_at(self, resolution: int) -> tuple[Any, int]:
+        return self.learned[self._key(resolution)]
+
+    def _key(self, resolution: int) -> int:
+        return resolution if isinstance(self.column, NumberColumn) else WORDS
+
+
+@record(frozen=True)
+class Rows:
+    """The rows by which columns are screened: labels as they are learned, importances, and which are in the sample."""
+
+    labels: Any
+    importances: Any
+    sampled: Any
+
+    @staticmethod
+    def of(data: Any, summary: Any) -> "Rows":
+        scale = data.labels_as
+        labels = array("d", ((y - scale.mean) / scale.scale for y in summary.labels))
+        return Rows(labels, summary.importances, sampled_rows(summary.examples, SAMPLE))
+
+    @property
+    def scale(self) -> float:
+        """All rows over those of the sample."""
+        sampled: int = sum(self.sampled)
+        return len(self.sampled) / max(sampled, 1)
 
 
 class Stages:
@@ -120,7 +154,9 @@ class Stages:
         self._trainer, self._counts, self._load, self._more_follow = trainer, counts, load_batch, more_follow
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order, self._texts = order, texts
-        self._best, self._labels = trainer, _labels(trainer)
+        self._best, self._validates = trainer, trainer.data.validation is not None
+        self._learned = Rows.of(trainer.data, trainer.data.summary)
+        self._judged = Rows.of(trainer.data, trainer.data.judged) if self._validates else self._learned
 
     def run(self, kinds: str, most_pairs: int) -> "Stage":
         """The trainer of the best stage. kinds: of --derive."""
@@ -168,19 +204,22 @@ class Stages:
         data, known = self._trainer.data, self._names.columns
         spaces = {name: (space, number) for space, (name, number) in known.items()}
         names = [name for name in self._order if name in spaces] + [name for name in spaces if name not in self._order]
-        self._sampled = sampled_rows(data.summary.examples, SAMPLE)
-        self._scale = data.summary.examples / max(sum(self._sampled), 1)
-        scan = ColumnScan([spaces[name] for name in names], self._sampled)
+        asked = [spaces[name] for name in names]
+        scan = judged = ColumnScan(asked, self._learned.sampled)
         for number in range(len(self._counts)):
             scan.take(self._load(number))
+        if self._validates:
+            judged = ColumnScan(asked, self._judged.sampled)
+            for batch in data.validation_batches:
+                judged.take(batch)
         found = []
         for i, name in enumerate(names):
-            column = self._column(scan, i, name)
+            column = self._column(scan, judged, i, name)
             if column is not None:
                 found.append(column)
         return found[:MOST_COLUMNS]
 
-    def _column(self, scan: ColumnScan, i: int, name: str) -> Screened | None:
+    def _column(self, scan: ColumnScan, judged: ColumnScan, i: int, name: str) -> Screened | None:
         numbers, words, several, distinct = scan.facts(i)
         if several or (numbers and words) or distinct is None:
             return None
@@ -189,8 +228,9 @@ class Stages:
             counted = [(-n, self._names.words[space, hash], hash) for hash, n in scan.words(i, LEAST_ROWS)
                        if (space, hash) in self._names.words]
             levels = sorted(counted)[:MOST_LEVELS]
-            codes = scan.codes(i, [hash for _, _, hash in levels])
-            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), {WORDS: (codes, len(levels) + 2)})
+            hashes = [hash for _, _, hash in levels]
+            of_words = [{WORDS: (rows.codes(i, hashes), len(levels) + 2)} for rows in self._scans(scan, judged)]
+            return Screened(WordColumn(name, tuple(word for _, word, _ in levels)), *of_words)
         if not numbers:
             return None
         values = scan.values(i)
@@ -199,8 +239,15 @@ class Stages:
             return None  # a curve would never tell a later value from this one
         sizes = sorted({CURVE, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
         at = dict(zip(sizes, map(tuple, knots(values, sizes)), strict=True))
-        codes = {q: (codes_of_numbers(values, at[q]), len(at[q]) + 1) for q in RESOLUTIONS}
-        return Screened(NumberColumn(name, mean, deviation, count < len(values), at), codes)
+        of_numbers = [
+            {q: (codes_of_numbers(rows.values(i), at[q]), len(at[q]) + 1) for q in RESOLUTIONS}
+            for rows in self._scans(scan, judged)
+        ]
+        return Screened(NumberColumn(name, mean, deviation, count < len(values), at), *of_numbers)
+
+    def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
+        """Those that a column has codes of."""
+        return [judged, scan] if self._validates else [scan]
 
     # --- screening ------------------------------------------------------------------------------
 
@@ -212,6 +259,19 @@ class Stages:
         least = max(LEAST_GAIN, log(max(len(sets) * len(resolutions), 1)))
         return [x for x in self._gains(trainer, columns, sets, resolutions) if x[0] >= least]
 
+    def _residuals(self, trainer: "Stage") -> tuple[Residuals, Residuals | None]:
+        """Of the rows that a trainer was judged by; and of those that it has learned, if these are others."""
+        rows, width = self._judged, trainer.data.width
+        first, second, unit = _derivatives(trainer, _file_order(trainer), rows.labels, rows.importances)
+        first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
+        judged = Residuals(first, second, folds_of_rows(rows.sampled, 2 if self._validates else 4), rows.scale)
+        if not self._validates:
+            return judged, None
+        rows = self._learned
+        labels, weights = (rows_of_sample(x, rows.sampled) for x in (rows.labels, rows.importances))
+        first, second, _ = _derivatives(trainer, trainer.scores_learned(rows.sampled), labels, weights, unit)
+        return judged, Residuals(first, second, bytes(len(labels)))
+
     def _gains(
         self, trainer: "Stage", columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
         resolutions: Sequence[int],
@@ -219,19 +279,13 @@ class Stages:
         """Sets of columns, those with the largest gain first: gain, columns, and the resolution of it."""
         from concurrent.futures import ThreadPoolExecutor
 
-        data = trainer.data
-        scores, labels, weights = _file_order(trainer), self._labels, data.summary.importances
-        if data.width > 1:
-            first, second = class_residuals(scores, labels, weights)
-        else:
-            first, second = residuals(data.learned_loss(), data.settings.loss, scores, labels, weights)
-        first, second = (rows_of_sample(x, self._sampled, data.width) for x in (first, second))
-        found = Residuals(first, second, folds_of_rows(self._sampled), self._scale)
+        judged, learned = self._residuals(trainer)
 
         def best(which: tuple[int, ...]) -> tuple[float, tuple[int, ...], int]:
             some = [columns[i] for i in which]
             tried = resolutions if any(isinstance(c.column, NumberColumn) for c in some) else resolutions[:1]
-            gain, resolution = max((found.gain([c.at(q) for c in some]), -q) for q in tried)
+            codes = {q: ([c.at(q) for c in some], [c.learned_at(q) for c in some] if learned else None) for q in tried}
+            gain, resolution = max((judged.gain(own, learned, theirs), -q) for q, (own, theirs) in codes.items())
             return gain, which, -resolution
 
         with ThreadPoolExecutor(trainer.options.threads) as pool:
@@ -272,7 +326,7 @@ class Stages:
         if self._stopped or stage is self._best:
             return
         losses, others = self._losses(stage), self._losses(self._best)
-        before, difference, error = difference_of(losses, others, stage.data.summary.importances)
+        before, difference, error = difference_of(losses, others, self._judged.importances)
         if difference + before < LEAST_BETTER * before and difference < -ERRORS * error:
             self._best = stage
 
@@ -280,8 +334,8 @@ class Stages:
         """Of each row out of fold."""
         scores = _file_order(stage)
         if stage.data.width > 1:
-            return row_log_losses(scores, self._labels)
-        return row_losses(stage.data.learned_loss(), scores, self._labels)
+            return row_log_losses(scores, self._judged.labels)
+        return row_losses(stage.data.learned_loss(), scores, self._judged.labels)
 
 
 def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[Column, ...], Products]:
@@ -312,7 +366,7 @@ def _with(column: Column, resolutions: Iterable[int]) -> Column:
 def _file_order(trainer: "Stage") -> Any:
     """The out-of-fold scores that a trainer was judged by, as they are learned, in the order of the data."""
     data = trainer.data
-    n, width = int(data.summary.examples), data.width
+    n, width = int(data.judged.examples), data.width
     if trainer.best is None or trainer.selection is None:
         return trainer.constant_scores()
     found = array("d", bytes(8 * n * width))
@@ -320,6 +374,12 @@ def _file_order(trainer: "Stage") -> Any:
     return found
 
 
-def _labels(trainer: "Stage") -> Any:
-    labels, scale = trainer.data.summary.labels, trainer.data.labels_as
-    return array("d", ((y - scale.mean) / scale.scale for y in labels))
+def _derivatives(
+    trainer: "Stage", scores: Any, labels: Any, weights: Any, unit: float = 0.0
+) -> tuple[Any, Any, float]:
+    """The residuals and the second derivatives at these scores, and the unit of residuals. unit: that of other ones."""
+    if trainer.data.width > 1:
+        return *class_residuals(scores, labels, weights), 1.0
+    loss = trainer.data.learned_loss()
+    first, second, unit = residuals(loss, trainer.data.settings.loss, scores, labels, weights, unit)
+    return first, second, unit

@@ -161,8 +161,7 @@ class AutoData:
     def derives(self) -> bool:
         """Whether features are derived from the columns of tables."""
         o = self.options
-        known = o.derive != "none" and o.sparse is None and o.validate is None
-        return known and self.source.may_be_table
+        return o.derive != "none" and o.sparse is None and self.source.may_be_table
 
     def new_summary(self) -> DataSummary:
         return DataSummary(make_expander(self.settings, Normalizer()))
@@ -348,6 +347,11 @@ class AutoData:
     def examples(self) -> int:
         """Examples that are learned in a pass."""
         return int(self.summary.examples) if self.stream is None else self.stream.examples
+
+    @property
+    def judged(self) -> DataSummary:
+        """Of the examples by which models are chosen."""
+        return self.summary if self.validation is None else self.validation.summary
 
     @property
     def is_scarce(self) -> bool:

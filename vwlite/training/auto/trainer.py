@@ -9,18 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from itertools import compress, cycle
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vwlite.algorithms.losses import called, loss_function
 from vwlite.algorithms.memory import available_memory, lanes_need
 from vwlite.algorithms.settings import Resolved, Settings
-from vwlite.core.auto.given import GivenPredictions, by_line
+from vwlite.core.auto.given import GivenPredictions, by_line, scattered
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.screening import rows_of_sample
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
+from vwlite.core.learn.scorer import Scorer
 from vwlite.core.learn.tally import Tally
 from vwlite.derived import PAIRS, Derived
 from vwlite.digest import blake2b
@@ -36,7 +39,7 @@ from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
-from vwlite.runs.run import BASELINE
+from vwlite.runs.run import BASELINE, feed
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.model import (
     INTERCEPT,
@@ -83,8 +86,6 @@ def check_options(o: TrainOptions) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
     if o.derive == "none" and o.pairs is not None:
         raise UsageError("--pairs needs --derive: without it nothing is derived from columns")
-    if "derive" in o.given and o.derive != "none" and o.validate is not None:
-        raise UsageError("--derive compares models by folds: leave --validate out")
     if o.validate is not None and "passes" in o.given and o.passes == 1:
         raise UsageError("--validate chooses among passes: leave --passes 1 out")
 
@@ -272,8 +273,24 @@ class AutoTrainer(DataTrainer):
     def constant_scores(self) -> Any:
         """The score of the best constant for each example, as labels are learned."""
         data = self.data
-        constant = data.as_learned(data.constant())
-        return array("d", (constant + initial / data.labels_as.initial_scale for initial in data.summary.initials))
+        constant, initials = data.as_learned(data.constant()), data.judged.initials
+        return array("d", (constant + initial / data.labels_as.initial_scale for initial in initials))
+
+    def scores_learned(self, sampled: Any) -> Any:
+        """The scores of the model for the examples of a sample that it has learned, as labels are learned."""
+        assert self.selection is not None
+        scorer, examples, at = Scorer(self._apart()._load_model()), self.selection.examples, 0
+        width = scorer.width
+        drawn = memoryview(array("d", bytes(8 * len(examples.order) * width)))
+        for batch in examples.batches():
+            end = at + len(batch) * width
+            scorer.into(drawn[at:end].cast("B").cast("d", (len(batch), width)), array("d", bytes(8 * len(batch))))
+            feed(scorer, batch, self.settings)
+            at = end
+        scattered(drawn, examples.order, found := array("d", bytes(8 * len(drawn))), width)
+        of_sample = rows_of_sample(found, sampled, width)
+        named = compress(of_sample, cycle(k < self.data.width for k in range(width)))
+        return array("d", map(self.data.as_learned, named))
 
     def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None:
         """Find the best candidate, in passes over the examples, at most `most`; without any if a signal comes within
@@ -452,7 +469,7 @@ class AutoTrainer(DataTrainer):
     def begin(self, batches: Sequence[Batch]) -> None:
         data = self.data
         data.scale_labels()
-        if data.column_names is not None and data.column_names.columns and not data.is_scarce and data.baseline:
+        if data.column_names is not None and self.source.columns and not data.is_scarce and data.baseline:
             self._derive_from_first(batches)
         self._begin([(name, new_lanes()) for name, new_lanes in self._grid(1)])
         if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
