@@ -11,6 +11,8 @@ other labels than the first of their kind at least a tenth as often as any two e
 row with an importance for each pair of content and label, none are.
 """
 
+from array import array
+
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -149,6 +151,26 @@ cdef class Folds:
                 place = self.first[i] // length
                 block = place // MOST + 1
             out[i] = DEALT[mixed(block) % ORDERS][place % MOST] % folds
+
+
+def copies_of(const uint64_t[::1] contents not None, const uint8_t[::1] folds not None):
+    """Of each example, by number, the first one of its kind, if all of that kind share a fold: they are copies; else itself."""
+    cdef size_t i, n = contents.shape[0]
+    cdef Folds found
+    if <size_t>folds.shape[0] != n:
+        raise ValueError("arrays of different lengths")
+    copies = array("I", bytes(4 * n))
+    cdef uint32_t[::1] out = copies
+    found = Folds(n)
+    if n == 0:
+        return copies
+    found.find_kinds(&contents[0])
+    memset(found.before, 0, n * sizeof(uint32_t))       # of the first of a kind: whether there is another fold
+    for i in range(n):
+        found.before[found.first[i]] |= folds[i] != folds[found.first[i]]
+    for i in range(n):
+        out[i] = <uint32_t>i if found.before[found.first[i]] else found.first[i]
+    return copies
 
 
 def folds_of(const uint64_t[::1] contents not None, const uint32_t[::1] features not None, const double[::1] labels not None,

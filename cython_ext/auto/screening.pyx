@@ -66,12 +66,13 @@ def sampled_rows(uint64_t rows, size_t most):
     return found
 
 
-def folds_of_rows(const unsigned char[::1] sampled, size_t folds=FOLDS):
-    """The fold of each row of the sample, for the screening. folds: 2 or 4."""
+def folds_of_rows(const unsigned char[::1] sampled not None, const uint32_t[::1] copies not None, size_t folds=FOLDS):
+    """The fold of each row of the sample, for the screening: by its number, of copies by that of the first one. copies: of
+    `folds.copies_of`. folds: 2 or 4."""
     cdef size_t i
     if folds not in (2, FOLDS):
         raise ValueError("2 or 4 folds")
-    return bytes([hash_of_row(i) & (folds - 1) for i in range(<size_t>sampled.shape[0]) if sampled[i]])
+    return bytes([hash_of_row(copies[i]) & (folds - 1) for i in range(<size_t>sampled.shape[0]) if sampled[i]])
 
 
 def knots(const float[::1] values not None, sizes):
@@ -385,10 +386,13 @@ def row_log_losses(const double[::1] scores not None, const double[::1] labels n
     return found
 
 
-def difference_of(const double[::1] losses not None, const double[::1] others not None, const double[::1] weights not None):
-    """The mean of the other losses, weighted, and of the differences of the losses from them, with its standard error."""
+def difference_of(const double[::1] losses not None, const double[::1] others not None, const double[::1] weights not None,
+                  const uint32_t[::1] copies not None):
+    """The mean of the other losses, weighted, and of the differences of the losses from them, with its standard error, for
+    which copies are one row. copies: of `folds.copies_of`."""
     cdef size_t i, n = losses.shape[0]
     cdef double total = 0, sum = 0, squares = 0, mean, before = 0
+    cdef double[::1] parts = array("d", bytes(8 * n))
     for i in range(n):
         total += weights[i]
         before += weights[i] * others[i]
@@ -397,7 +401,9 @@ def difference_of(const double[::1] losses not None, const double[::1] others no
         return 0.0, 0.0, 0.0
     mean = sum / total
     for i in range(n):
-        squares += weights[i] ** 2 * (losses[i] - others[i] - mean) ** 2
+        parts[copies[i]] += weights[i] * (losses[i] - others[i] - mean)
+    for i in range(n):
+        squares += parts[i] ** 2
     return before / total, mean, sqrt(squares) / total
 
 

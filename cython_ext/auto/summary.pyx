@@ -23,6 +23,7 @@ from vwlite.core.learn.table cimport Table, next_slot
 cdef enum:
     PER_EXAMPLE = 40        # bytes in a batch
     PER_FEATURE = 8
+    MOST_UNMERGED = 1 << 16 # features of an example, of which an expander without a normalizer gives all at once
 
 
 cdef double LARGEST_EXPONENT = 44      # Poisson.largest_p
@@ -56,7 +57,8 @@ cdef class DataSummary:
     cdef double* importance
     cdef double* initial
     cdef uint64_t* content            # a hash of its keys and values
-    cdef uint32_t* feature_count      # as they are read
+    cdef uint32_t* feature_count      # as they are read; where features are derived, a number may become several ones
+    cdef readonly bint needs_merging  # whether an example has a feature twice, or very many
     cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity, feature_count_capacity
     cdef bint keeps
     cdef readonly size_t examples
@@ -123,6 +125,8 @@ cdef class DataSummary:
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
             self.feature_count[n] = <uint32_t>nonzeros_of(a, line)
+            if self.expander.derivation is not None:
+                self.feature_count[n] += <uint32_t>numbers_of(a, line)
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
         return 0
@@ -149,6 +153,7 @@ cdef class DataSummary:
             memcpy(self.values, a.value + first, n * sizeof(float))
         if self.merger.apply(self.keys, self.values, &n):
             return -1
+        self.needs_merging |= n != nonzeros_of(a, line) or n > MOST_UNMERGED
         for i in range(n):
             memcpy(&bits, &self.values[i], sizeof(uint32_t))
             sum += mixed(<uint64_t>self.keys[i] << 32 | bits)
@@ -284,6 +289,14 @@ cdef class DataSummary:
 
 cdef inline size_t features_of(const Arrays* a, size_t line) noexcept nogil:
     return a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
+
+
+cdef inline size_t numbers_of(const Arrays* a, size_t line) noexcept nogil:
+    """Features whose values are neither 0 nor 1, as those of words are."""
+    cdef size_t i, found = 0
+    for i in range(a.feature_begin[a.span_begin[line]], a.feature_begin[a.span_begin[line + 1]]):
+        found += a.value[i] != 0 and a.value[i] != 1
+    return found
 
 
 cdef inline size_t nonzeros_of(const Arrays* a, size_t line) noexcept nogil:

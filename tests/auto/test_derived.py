@@ -14,6 +14,7 @@ from derived_features import (
     Screening,
     Words,
     code_of_number,
+    copies,
     derivatives,
     derivatives_of_classes,
     fold_of,
@@ -28,6 +29,7 @@ from hypothesis import strategies as st
 from tables import table
 
 from vwlite import load_model
+from vwlite.core.auto.folds import copies_of
 from vwlite.core.auto.screening import (
     ColumnScan,
     Residuals,
@@ -49,6 +51,11 @@ NAN = math.nan
 FEW = st.sampled_from([0.0, 1.0, 2.0, -3.5, 7.25, NAN])
 values = st.lists(st.one_of(FEW, st.floats(width=32, allow_infinity=False)), max_size=300)
 BITS = (1 << 32) - 1
+
+
+def alone(n: int) -> array:
+    """Rows that have no copies."""
+    return array("I", range(n))
 
 
 def floats(x) -> array:
@@ -75,12 +82,17 @@ def test_moments(x):
     assert moments(floats(x)) == pytest.approx((*mean_and_deviation(x), count), rel=1e-9, abs=1e-9)
 
 
-@given(st.integers(0, 300), st.integers(1, 100))
-def test_sample_and_folds(n, most):
+@given(st.integers(0, 300), st.integers(1, 100), st.integers(1, 200), st.randoms())
+def test_sample_and_folds(n, most, kinds, random):
+    """Copies are in the fold of the first one; if they are in different folds of the lanes, they are no copies."""
     found = sampled_rows(n, most)
     rows = [i for i in range(n) if found[i]]
     assert rows == sample_of(n, most)
-    assert [*folds_of_rows(found)] == [fold_of(i) for i in rows]
+    contents = [random.randrange(kinds) for _ in range(n)]
+    folds = [c % 4 if c % 3 else random.randrange(4) for c in contents]
+    same = copies_of(array("Q", contents), bytes(folds))
+    assert [*same] == copies(contents, folds)
+    assert [*folds_of_rows(found, same)] == [fold_of(same[i]) for i in rows]
 
 
 def test_a_scan_finds_what_columns_have():
@@ -117,7 +129,7 @@ def test_gains(seed):
     reference = Screening(columns, rows, R, H)
     first, second, _ = residuals(Logistic(), "logistic", p, y, h)
     assert np.allclose(first, R[:, 0]) and np.allclose(second, H[:, 0])
-    found = Residuals(first, second, folds_of_rows(sampled_rows(n, n)))
+    found = Residuals(first, second, folds_of_rows(sampled_rows(n, n), alone(n)))
     for q in RESOLUTIONS:
         codes = [
             (codes_of_numbers(floats(c.sample), c.knots(q)), len(c.knots(q)) + 1) if isinstance(c, Numbers)
@@ -178,9 +190,18 @@ def test_when_a_stage_is_taken(shift):
     rng = np.random.default_rng(2)
     losses, h = rng.random(100), rng.integers(1, 3, 100).astype(float)
     others = losses + rng.normal(0, 0.1, 100)
-    before, mean, error = difference_of(losses + shift, others, h)
-    assert before == pytest.approx(np.average(others, weights=h))
-    assert (mean + before < 0.999 * before and mean < -2 * error) == is_taken(losses + shift, others, h)
+    for same in (alone(100), array("I", (i // 2 * 2 for i in range(100)))):
+        before, mean, error = difference_of(losses + shift, others, h, same)
+        assert before == pytest.approx(np.average(others, weights=h))
+        assert (mean + before < 0.999 * before and mean < -2 * error) == is_taken(losses + shift, others, h, same)
+
+
+def test_copies_of_all_rows_change_no_choice():
+    rng = np.random.default_rng(5)
+    losses, others = rng.random(100), rng.random(100)
+    one = difference_of(losses, others, np.ones(100), alone(100))
+    twice = difference_of(np.tile(losses, 2), np.tile(others, 2), np.ones(200), array("I", [*range(100)] * 2))
+    assert twice == pytest.approx(one)
 
 
 # --- the commands -------------------------------------------------------------------------------

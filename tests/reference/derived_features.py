@@ -384,10 +384,22 @@ def four_grams(text: str) -> list[str]:
 # --- choice -------------------------------------------------------------------------------------
 
 
-def is_taken(losses: np.ndarray, best: np.ndarray, h: np.ndarray) -> bool:
+def copies(contents: Sequence[int], folds: Sequence[int]) -> list[int]:
+    """Of each row the first one of equal content, if all of these share a fold; else the row itself."""
+    places: dict[int, list[int]] = {}
+    for i, content in enumerate(contents):
+        places.setdefault(content, []).append(i)
+    return [
+        places[content][0] if len({folds[k] for k in places[content]}) == 1 else i for i, content in enumerate(contents)
+    ]
+
+
+def is_taken(losses: np.ndarray, best: np.ndarray, h: np.ndarray, same: Sequence[int] | None = None) -> bool:
     """Point 6: whether the out-of-fold losses of a stage have a mean below .999 of that of the best so far, and below
-    it by more than two standard errors of the difference, paired by row. h: importances."""
+    it by more than two standard errors of the difference, paired by row. h: importances. same: of `copies`, which tell
+    no more than one row of their importance does."""
     apart = losses - best
     mean = np.average(apart, weights=h)
-    error = math.sqrt(float((h**2 * (apart - mean) ** 2).sum())) / h.sum()
+    parts = np.bincount(range(len(h)) if same is None else same, h * (apart - mean))
+    error = math.sqrt(float((parts**2).sum())) / h.sum()
     return bool(np.average(losses, weights=h) < 0.999 * np.average(best, weights=h) and mean < -2 * error)

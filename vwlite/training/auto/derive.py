@@ -19,6 +19,7 @@ from itertools import combinations
 from math import log
 from typing import Any, Protocol
 
+from vwlite.core.auto.folds import copies_of
 from vwlite.core.auto.given import scattered
 from vwlite.core.auto.screening import (
     ColumnScan,
@@ -123,17 +124,21 @@ class Screened:
 
 @record(frozen=True)
 class Rows:
-    """The rows by which columns are screened: labels as they are learned, importances, and which are in the sample."""
+    """The rows by which columns are screened: labels as they are learned, importances, which are in the sample, and of
+    which row each is a copy."""
 
     labels: Any
     importances: Any
     sampled: Any
+    copies: Any
 
     @staticmethod
-    def of(data: Any, summary: Any) -> "Rows":
-        scale = data.labels_as
+    def of(data: Any, summary: Any, folds: Any = None) -> "Rows":
+        """folds: that rows share which are copies; None: there are no copies."""
+        scale, n = data.labels_as, summary.examples
         labels = array("d", ((y - scale.mean) / scale.scale for y in summary.labels))
-        return Rows(labels, summary.importances, sampled_rows(summary.examples, SAMPLE))
+        copies = array("I", range(n)) if folds is None else copies_of(summary.contents, folds)
+        return Rows(labels, summary.importances, sampled_rows(n, SAMPLE), copies)
 
     @property
     def scale(self) -> float:
@@ -155,7 +160,8 @@ class Stages:
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order, self._texts = order, texts
         self._best, self._validates = trainer, trainer.data.validation is not None
-        self._learned = Rows.of(trainer.data, trainer.data.summary)
+        folds = trainer.selection.folds_in_file if not self._validates else None
+        self._learned = Rows.of(trainer.data, trainer.data.summary, folds)
         self._judged = Rows.of(trainer.data, trainer.data.judged) if self._validates else self._learned
 
     def run(self, kinds: str, most_pairs: int) -> "Stage":
@@ -264,7 +270,7 @@ class Stages:
         rows, width = self._judged, trainer.data.width
         first, second, unit = _derivatives(trainer, _file_order(trainer), rows.labels, rows.importances)
         first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
-        judged = Residuals(first, second, folds_of_rows(rows.sampled, 2 if self._validates else 4), rows.scale)
+        judged = Residuals(first, second, folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4), rows.scale)
         if not self._validates:
             return judged, None
         rows = self._learned
@@ -326,9 +332,12 @@ class Stages:
         if self._stopped or stage is self._best:
             return
         losses, others = self._losses(stage), self._losses(self._best)
-        before, difference, error = difference_of(losses, others, self._judged.importances)
-        if difference + before < LEAST_BETTER * before and difference < -ERRORS * error:
-            self._best = stage
+        before, difference, error = difference_of(losses, others, self._judged.importances, self._judged.copies)
+        is_better = difference + before < LEAST_BETTER * before and difference < -ERRORS * error
+        other, self._best = (self._best, stage) if is_better else (stage, self._best)
+        if not self._validates:
+            for c in other.candidates:
+                c.lanes = c.kept = None  # only its predictions are of use
 
     def _losses(self, stage: "Stage") -> Any:
         """Of each row out of fold."""

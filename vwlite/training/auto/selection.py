@@ -140,11 +140,11 @@ class Selection:
         self.stopped = False  # set by another thread: end without the pass that is under way
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         folds = 1 if validation is not None else FOLDS
-        in_file = bytearray(data.summary.examples)
+        self.folds_in_file = bytearray(data.summary.examples)
         known = data.summary
-        folds_of(known.contents, known.feature_counts, known.labels, in_file, folds)
-        self.folds = bytearray(len(in_file))
-        folds_in_order(in_file, data.examples.order, self.folds)
+        folds_of(known.contents, known.feature_counts, known.labels, self.folds_in_file, folds)
+        self.folds = bytearray(len(self.folds_in_file))
+        folds_in_order(self.folds_in_file, data.examples.order, self.folds)
         judge = validation or data
         summary, order = judge.summary, judge.examples.order
         self._judged, self._judged_folds = judge.examples, bytes(len(order)) if validation else self.folds

@@ -556,7 +556,9 @@ class AutoTrainer(DataTrainer):
 
     def _expander(self, name: str) -> Expander:
         settings = self.data.settings
-        if name == "none" and settings.derived and settings.derived.columns:
+        crosses = settings.crosses or settings.interactions
+        is_derived = settings.derived is not None and settings.derived.columns
+        if name == "none" and is_derived and not crosses and not self.data.summary.needs_merging:
             return make_expander(settings)  # derived features are different ones, and none has the value 0
         return make_expander(settings, Normalizer(name, self.dense if name == "center" else ()))
 
