@@ -166,7 +166,7 @@ def test_gains_by_rows_that_were_learned(classes):
             judged, others, before = (cell == c) & (half == f), (cell == c) & (half != f), learned_cell == c
             d = (R[others].sum(0) + learned_R[before].sum(0)) / (H[others].sum(0) + learned_H[before].sum(0) + 4)
             expected += (d * R[judged].sum(0) - d * d * H[judged].sum(0) / 2).sum()
-    found = Residuals(R.ravel(), H.ravel(), folds_of_rows(sampled_rows(rows, rows), 2), 3)
+    found = Residuals(R.ravel(), H.ravel(), folds_of_rows(sampled_rows(rows, rows), alone(rows), 2), 3)
     learned = Residuals(learned_R.ravel(), learned_H.ravel(), bytes(learned_rows))
     as_codes = ([(bytes(column.tolist()), 4) for column in x.T] for x in (codes, learned_codes))
     own, theirs = as_codes
@@ -237,8 +237,10 @@ def test_curves_and_pairs_are_found_where_they_are(vwlite, bent, tmp_path):
         for kind in ("none", "curves", "auto")
     )
     assert loss(pairs) < 0.8 * loss(curves) < 0.8 * 0.95 * loss(plain)
-    assert "derived = curves of 2 numbers; without" in curves.err
-    assert "derived = curves of 2 numbers, " in pairs.err
+    without = f"log loss without them {loss(plain):.4f}"
+    assert f"\nfeatures: curves of 2 numbers; {without}\n" in curves.err
+    assert "\nfeatures: curves of 2 numbers, " in pairs.err and without in pairs.err
+    assert "features:" not in plain.err
     for kind, result in (("curves", curves), ("auto", pairs)):
         found = vwlite("evaluate", "-m", tmp_path / kind, bent, "--json")
         assert json.loads(found.out)["measures"]["log_loss"]["value"] < loss(result) + 0.05
@@ -344,7 +346,7 @@ def test_triples_are_found_by_auto_alone(vwlite, tmp_path):
     triples = vwlite("train", path, "--label", "y", "--derive", "auto").err
     assert "pair" in pairs and "triple" not in pairs and "1 triple" in triples
     none = vwlite("train", path, "--label", "y", "--derive", "auto", "--pairs", "0").err
-    assert "derived" not in none
+    assert "features:" not in none  # nothing was tried
 
 
 @pytest.fixture(scope="module")
@@ -367,7 +369,7 @@ OF_TEXT = ["--label", "y", "--text", "review"]
 def test_texts_get_more_than_words(vwlite, reviews, tmp_path):
     words = vwlite("train", reviews, *OF_TEXT, "--derive", "none", "-m", tmp_path / "words")
     found = vwlite("train", reviews, *OF_TEXT, "--derive", "auto", "-m", tmp_path / "found", "--names")
-    assert "derived = n-grams of 1 text; without them" in found.err and loss(found) < 0.9 * loss(words)
+    assert "\nfeatures: n-grams of 1 text; log loss without" in found.err and loss(found) < 0.9 * loss(words)
     assert "derived" not in vwlite("info", tmp_path / "found").out
     names = vwlite("weights", tmp_path / "found").out
     assert "review^~ella\n" in names and "review^not_good\n" in names
@@ -447,7 +449,7 @@ def test_a_pair_that_has_turned_round_is_not_taken(vwlite, tmp_path, classes):
     vwlite("train", train, *how, "-m", tmp_path / "folds")
     found = vwlite("train", train, *how, "--validate", later, "-m", tmp_path / "later.m")
     assert pairs_of(tmp_path / "folds") >= {"ab", "cd"}
-    assert "derived = 1 pair; without them: " in found.err
+    assert "features: 1 pair; log loss without them " in found.err
     assert pairs_of(tmp_path / "later.m") == {"cd"}
 
 
@@ -481,4 +483,12 @@ def test_texts_are_validated(vwlite, reviews, tmp_path):
     (tmp_path / "train.csv").write_text("".join(lines[:1801]))
     (tmp_path / "later.csv").write_text("".join([lines[0], *lines[1801:]]))
     found = vwlite("train", tmp_path / "train.csv", *OF_TEXT, "--derive", "auto", "--validate", tmp_path / "later.csv")
-    assert "derived = n-grams of 1 text; without them: " in found.err
+    assert "features: n-grams of 1 text; log loss without them " in found.err
+
+
+@pytest.mark.parametrize(("kind", "words"), [("curves", "curves"), ("auto", "curves and pairs")])
+def test_the_summary_says_that_nothing_helps(vwlite, tmp_path, kind, words):
+    rng = np.random.default_rng(8)
+    rows = [[*(f"{x:.3f}" for x in rng.normal(size=3)), f"{rng.random() < 0.5:d}"] for _ in range(120)]
+    path = write(tmp_path / "noise.csv", ["a", "b", "c", "y"], rows)
+    assert f"\nfeatures: as given; {words} do not help\n" in vwlite("train", path, "--label", "y", "--derive", kind).err

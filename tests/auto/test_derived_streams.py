@@ -74,7 +74,7 @@ def test_a_stream_bends_too(vwlite, bent, first, tmp_path):  # noqa: F811
                                      ("--derive", "auto")])
     )
     assert loss(derived) < 0.8 * loss(plain)
-    assert "derived = curves of 2 numbers, " in derived.err and "loss on the first 600 rows 0." in derived.err
+    assert "features: curves of 2 numbers, " in derived.err and "loss on the first 600 rows 0." in derived.err
     assert "number of examples = 1500" in derived.err
     again = [json.loads(vwlite("evaluate", "-m", tmp_path / f"m{i}", bent, "--json").out) for i in (1, 2)]
     once, best = (found["measures"]["log_loss"]["value"] for found in again)
@@ -183,7 +183,7 @@ def test_a_value_that_the_first_rows_have_not(vwlite, first, tmp_path):
     y = np.where(rng.random(n) < 1 / (1 + np.exp(4 * np.cos(3 * x) + 4 * (late - 1))), "yes", "no")
     path = write(tmp_path / "late.csv", ["x", "late", "y"], zip(x, late, y, strict=True))
     found = vwlite("train", path, *HOW, "--passes", "1", "--names", "-m", tmp_path / "m")
-    assert "derived = curves of 1 number;" in found.err
+    assert "features: curves of 1 number;" in found.err
     raw = [row.split("\t") for row in vwlite("weights", tmp_path / "m").out.splitlines() if row.endswith("late^late")]
     assert [float(weight) < -1 for _, weight, _ in raw] == [True]
 
@@ -193,7 +193,8 @@ def test_texts_of_a_stream_get_more_than_words(vwlite, reviews, first, tmp_path)
     how = (*OF_TEXT, "--passes", "1")
     words = vwlite("train", reviews, *how, "--derive", "none")
     found = vwlite("train", reviews, *how, "--derive", "auto", "-m", tmp_path / "m", "--names")
-    assert "derived = n-grams of 1 text; loss on the first 1,500 rows" in found.err and loss(found) < 0.95 * loss(words)
+    assert "features: n-grams of 1 text; log loss on the first 1,500 rows" in found.err
+    assert loss(found) < 0.95 * loss(words)
     assert "review^not_good\n" in vwlite("weights", tmp_path / "m").out
 
 
@@ -223,5 +224,5 @@ def test_classes_from_standard_input_are_those_of_the_file(vwlite, first, tmp_pa
     found = vwlite("train", path, *how, "-m", tmp_path / "file")
     with standard_input(path):
         vwlite("train", "-", *how, "-m", tmp_path / "stream")
-    assert "derived = curves of 1 number" in found.err
+    assert "features: curves of 1 number" in found.err
     assert (tmp_path / "file").read_bytes() == (tmp_path / "stream").read_bytes()

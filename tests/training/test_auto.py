@@ -737,10 +737,10 @@ def test_a_gate_on_ratings_of_few_values_fails_under_all_names(vwlite, tmp_path)
         lines = [f"{name},left\n", *(f"{k},{y}\n" for k, y in rows)]
         path, report = write(tmp_path / "d.csv", lines), tmp_path / "r"
         gate = f"log_loss>{0.97 * entropy}"
-        vwlite("train", path, "--label", "left", "--derive", "none", "-m", tmp_path / "m", "--fail-if", gate, "--report",
-               report, code=1)
+        how = ("--label", "left", "-m", tmp_path / "m", "--report", report)
+        vwlite("train", path, *how, "--derive", "none", "--fail-if", gate, code=1)
         assert json.loads(report.read_text())["results"]["out-of-fold average loss"] > 0.97 * entropy
-        vwlite("train", path, "--label", "left", "-m", tmp_path / "m", "--report", report)
+        vwlite("train", path, *how)
         by_rating = ([y for k, y in rows if k == x] for x in range(1, 6))
         curved = sum(entropy_of(y) * len(y) for y in by_rating) / len(rows)
         assert json.loads(report.read_text())["results"]["out-of-fold average loss"] == pytest.approx(curved, rel=0.03)

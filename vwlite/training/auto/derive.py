@@ -159,6 +159,7 @@ class Stages:
         self._trainer, self._counts, self._load, self._more_follow = trainer, counts, load_batch, more_follow
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order, self._texts = order, texts
+        self.tried: list[str] = []  # n-grams, curves, pairs
         self._best, self._validates = trainer, trainer.data.validation is not None
         folds = trainer.selection.folds_in_file if not self._validates else None
         self._learned = Rows.of(trainer.data, trainer.data.summary, folds)
@@ -174,13 +175,15 @@ class Stages:
         numbers = [c.column for c in columns if isinstance(c.column, NumberColumn)]
         if not numbers and len(columns) < 2 and not self._texts:
             return
+        self.tried += ["n-grams"] * bool(self._texts) + ["curves"] * bool(numbers)
         curves = self._stage() if self._texts else self._trainer
         self._judge(curves)
         if numbers:
             curves = self._stage(tuple(_with(c, (CURVE,)) for c in numbers))
             self._judge(curves)
-        if kinds == "curves" or not most_pairs:
+        if kinds == "curves" or not most_pairs or len(columns) < 2:
             return
+        self.tried.append("pairs")
         screened: Sequence[int] = range(len(columns))
         if len(columns) > MOST_SCREENED:
             alone = self._gains(curves, columns, [(i,) for i in screened], RESOLUTIONS)
@@ -270,7 +273,8 @@ class Stages:
         rows, width = self._judged, trainer.data.width
         first, second, unit = _derivatives(trainer, _file_order(trainer), rows.labels, rows.importances)
         first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
-        judged = Residuals(first, second, folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4), rows.scale)
+        folds = folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4)
+        judged = Residuals(first, second, folds, rows.scale)
         if not self._validates:
             return judged, None
         rows = self._learned

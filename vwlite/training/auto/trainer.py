@@ -193,7 +193,9 @@ class AutoTrainer(DataTrainer):
         self.dense: list[tuple[int, float, bool]] = []  # columns of `center`: key, mean, whether all values are equal
         self.stages: list[AutoTrainer] = []  # with derived features
         self.normalizations: Sequence[str] = NORMALIZATIONS
-        self.gain_of_derived = ""  # the loss without derived features, if there are some, as part of a sentence
+        self.without: float | None = None  # the loss without derived features, if there are some
+        self.with_first: float | None = None  # the loss with them, of the first rows of a stream
+        self.tried: list[str] = []  # kinds of derived features
 
     def stop(self) -> None:
         super().stop()
@@ -241,17 +243,17 @@ class AutoTrainer(DataTrainer):
         texts = roles.count("text") if self.source.tries_ngrams else 0
         stages = Stages(self, data.column_names, order, texts, counts, self._load_batch, more_follow=of_first)
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
+        self.tried = stages.tried
         if best is self:
             return
-        without = f"without them{'' if of_first else ':'} {self._shown_loss():.4f}"
+        self.without = self._shown_loss()
         if not of_first:
             best.learn_more()
         self.best, self.selection, self.candidates = best.best, best.selection, best.candidates
         self.passes_used, self.dense, self.normalizations = best.passes_used, best.dense, best.normalizations
         data.settings, data.summary = best.data.settings, best.data.summary
         if of_first:
-            without = f"loss on the first {data.summary.examples:,} rows {self._shown_loss():.4f}, {without}"
-        self.gain_of_derived = without
+            self.with_first = self._shown_loss()
 
     def with_derived(self, derived: Derived) -> "AutoTrainer":
         """A trainer of the same data with these features, which has learned nothing and counted no example."""
@@ -491,9 +493,11 @@ class AutoTrainer(DataTrainer):
             if finder.passes_used and not finder.stopped:
                 finder._derive(data.counts, of_first=True)
         self.stages.clear()
-        if finder.gain_of_derived:
+        self.tried = finder.tried
+        if finder.without is not None:
             data.settings, data.summary = finder.data.settings, finder.data.summary
-            self.gain_of_derived, self.normalizations = finder.gain_of_derived, finder.normalizations
+            self.without, self.with_first = finder.without, finder.with_first
+            self.normalizations = finder.normalizations
 
     def learn(self, batch: Batch) -> None:
         """Learn a batch, with the checkpoints in it."""
@@ -645,8 +649,9 @@ class AutoTrainer(DataTrainer):
         found = super().results()
         lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
         lines["passes used"] = self.passes_used
-        if self.gain_of_derived and self.data.settings.derived:
-            lines["derived"] = f"{self.data.settings.derived.summary()}; {self.gain_of_derived}"
+        if self.without is not None and self.data.settings.derived:
+            lines["derived"] = self.data.settings.derived.summary()
+            lines["loss without derived features"] = self.without
         if self.best is not None:
             lines["chosen"] = described(self.best, self.chosen())
         elif self.data.summary.examples:
@@ -658,6 +663,21 @@ class AutoTrainer(DataTrainer):
             measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
             found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
         return lines | found
+
+    def verdict(self) -> list[str]:
+        found = super().verdict()
+        return [*found, *self._about_features()] if found else []
+
+    def _about_features(self) -> Iterator[str]:
+        """What the derived features are, or that none are of use; nothing, if none were tried."""
+        derived = self.data.settings.derived
+        if self.without is not None and derived:
+            loss = called(self.data.settings.loss)
+            if self.with_first is not None:
+                loss += f" on the first {self.data.summary.examples:,} rows {self.with_first:.4f},"
+            yield f"features: {derived.summary()}; {loss} without them {self.without:.4f}"
+        elif self.tried and not self.stopped:
+            yield f"features: as given; {' and '.join(self.tried)} do not help"
 
     def judged_on(self) -> str:
         if self.data.validation is not None:
