@@ -147,7 +147,8 @@ class Derived:
         a column, or several with `*` between them."""
         for c in self.columns:
             if isinstance(c, NumberColumn):
-                yield from ((c.name, name, c.name) for name in [c.name, *c.names(CURVE)])
+                hats = c.names(CURVE) if c.missing else c.names(CURVE)[:-1]
+                yield from ((c.name, name, c.name) for name in [c.name, *hats])
         for product in self.products:
             joined, first = [""], self.columns[product[0][0]].name
             for i, (at, k) in enumerate(product):

@@ -664,6 +664,10 @@ cdef class Frame:
             raise MemoryError("no memory for a batch")
         return next
 
+    def take_log(self):
+        """As of the cells: the names in the rows that were filled in."""
+        return self.cells.take_log()
+
     def text(self, Py_ssize_t begin, Py_ssize_t end, const uint8_t[::1] requested not None):
         """The VW text of the rows [begin, end), to find names: without labels and tags, with 1 for every
         number but 0, and only a line end for a row that is not requested."""

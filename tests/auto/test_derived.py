@@ -26,7 +26,7 @@ from derived_features import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import table
+from tables import bent_rows, table, written
 
 from vwlite import load_model
 from vwlite.core.auto.folds import copies_of
@@ -207,24 +207,9 @@ def test_copies_of_all_rows_change_no_choice():
 # --- the commands -------------------------------------------------------------------------------
 
 
-def write(path: Path, names, rows) -> Path:
-    with path.open("w", newline="") as f:
-        csv.writer(f, lineterminator="\n").writerows([names, *rows])
-    return path
-
-
 @pytest.fixture(scope="module")
 def bent(tmp_path_factory) -> Path:
-    """A label that needs a curve of x, and the pair of x and w."""
-    rng = np.random.default_rng(3)
-    n = 1500
-    x, z = rng.integers(-40, 41, n) / 4, rng.normal(size=n).round(3)
-    w = rng.choice(["a", "b c", "d^"], n)
-    score = 3 * np.cos(x / 2) * np.where(w == "a", 1, -1) + 3 * (np.abs(z) > 1) - 1
-    y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), "yes", "no")
-    rows = [["" if i % 50 == 7 else f"{a:g}", f"{b:g}", c, label] for i, (a, b, c, label) in
-            enumerate(zip(x, z, w, y, strict=True))]
-    return write(tmp_path_factory.mktemp("bent") / "bent.csv", ["x", "z", "w", "y"], rows)
+    return written(tmp_path_factory.mktemp("bent") / "bent.csv", ["x", "z", "w", "y"], bent_rows())
 
 
 def loss(result) -> float:
@@ -341,7 +326,7 @@ def test_triples_are_found_by_auto_alone(vwlite, tmp_path):
     a, b, c = (rng.integers(0, 2, 3000) for _ in range(3))
     y = np.where(rng.random(3000) < 0.9, (a ^ b) & c, rng.integers(0, 2, 3000))
     rows = [[f"a{i}", f"b{j}", f"c{k}", "yes" if label else "no"] for i, j, k, label in zip(a, b, c, y, strict=True)]
-    path = write(tmp_path / "signs.csv", ["a", "b", "c", "y"], rows)
+    path = written(tmp_path / "signs.csv", ["a", "b", "c", "y"], rows)
     pairs = vwlite("train", path, "--label", "y", "--derive", "pairs").err
     triples = vwlite("train", path, "--label", "y", "--derive", "auto").err
     assert "pair" in pairs and "triple" not in pairs and "1 triple" in triples

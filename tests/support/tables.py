@@ -3,6 +3,9 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.tables.cells import Cells
@@ -22,3 +25,21 @@ def table(
     batch = Batch()
     assert parser.parse(text.getvalue().encode(), batch) == 0
     return batch
+
+
+def written(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Path:
+    """A CSV file."""
+    with path.open("w", newline="") as f:
+        csv.writer(f, lineterminator="\n").writerows([names, *rows])
+    return path
+
+
+def bent_rows(n: int = 1500, seed: int = 3) -> list[list[str]]:
+    """Rows of x, z, w and y: a label that needs a curve of z, and the pair of x and w."""
+    rng = np.random.default_rng(seed)
+    x, z = rng.integers(-40, 41, n) / 4, rng.normal(size=n).round(3)
+    w = rng.choice(["a", "b c", "d^"], n)
+    score = 3 * np.cos(x / 2) * np.where(w == "a", 1, -1) + 3 * (np.abs(z) > 1) - 1
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), "yes", "no")
+    return [["" if i % 50 == 7 else f"{a:g}", f"{b:g}", c, label] for i, (a, b, c, label) in
+            enumerate(zip(x, z, w, y, strict=True))]

@@ -24,12 +24,12 @@ from vwlite.core.learn.scorer import Scorer, link_all
 from vwlite.core.tables.arrow import Frame
 from vwlite.core.tables.matrix import column_hashes
 from vwlite.core.text.feature_names import NameFinder, NameStore
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.estimators.errors import SOURCE, as_python
 from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.parsing import Parsed
-from vwlite.input.schema import OPTIONAL
+from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.learners import make_finder, restore
@@ -39,7 +39,7 @@ from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import PassTrainer, Trainer, prepared
-from vwlite.training.trainers import trainer_of
+from vwlite.training.trainers import check_options, trainer_of
 
 NAME = "the model"  # in messages: the model that is continued
 BATCHES = 2  # prepared ahead of the learner
@@ -56,21 +56,36 @@ class BatchSource(Protocol):
     def fill(self, batch: Batch, row: int) -> int: ...
 
 
+# Makes rows, of a frame with these columns, and whether features will be derived from them.
+RowsOf = Callable[[dict[str, Any], bool], BatchSource]
+
+
 class RowSource:
     """The batches of a matrix, as `Source` has those of files."""
 
-    can_be_read_again, may_be_table = True, False
+    can_be_read_again = True
     keeps_batches = keeps_text = derives = logs = tries_ngrams = reads_more = False  # they are where they are
+    rows: BatchSource | None = None
 
-    def __init__(self, rows: BatchSource | None, columns: dict[str, Any], finder: NameFinder | None = None) -> None:
-        """rows: None if there is nothing to read. columns: of a frame, as a model stores them. finder: finds names of
-        features in the first pass."""
+    def __init__(
+        self, columns: dict[str, Any], rows_of: RowsOf | None = None, finder: NameFinder | None = None
+    ) -> None:
+        """columns: of a frame, as a model stores them. rows_of: makes the rows; None: there is nothing to read. finder:
+        finds names of features in the first pass."""
         self.columns = columns
-        self._rows, self._names_of = rows, finder
+        self._rows_of, self._names_of = rows_of, finder
         self._ends = [0]  # the row after each batch of the last pass
 
+    @property
+    def may_be_table(self) -> bool:
+        """Whether it is a frame."""
+        return bool(self.columns)
+
     def open(self) -> None:
-        pass
+        if self.tries_ngrams and self.columns:
+            self.columns = Schema.restored(self.columns).with_ngrams().stored()
+        if self._rows_of is not None:
+            self.rows = self._rows_of(self.columns, self.derives)
 
     def end(self) -> None:
         pass
@@ -80,7 +95,7 @@ class RowSource:
 
     @contextmanager
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
-        rows = self._rows
+        rows = self.rows
         if rows is not None:
             finder, self._names_of = self._names_of, None
             self._ends = [0]
@@ -89,12 +104,14 @@ class RowSource:
 
     def _parsed(self, rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Parsed:
         self._ends.append(end)
-        return Parsed(batch, [], end, rows.rows, names=names_in(rows, batch, end, finder))
+        # When the last batch is there, no other thread fills one.
+        log = rows.take_log() if self.logs and isinstance(rows, Frame) and end == rows.rows else ()
+        return Parsed(batch, [], end, rows.rows, names=names_in(rows, batch, end, finder), log=log)
 
     def batch(self, number: int) -> Batch:
-        assert self._rows is not None
+        assert self.rows is not None
         batch = Batch()
-        self._rows.fill(batch, self._ends[number])
+        self.rows.fill(batch, self._ends[number])
         return batch
 
 
@@ -167,24 +184,27 @@ class Report:
 
 
 def learn(
-    rows_of: Callable[[Settings], BatchSource], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
+    rows_of: Callable[[Settings], RowsOf], o: TrainOptions, names: list[bytes], columns: dict[str, Any]
 ) -> tuple["FittedState", Report]:
     """Learn from a matrix, from the start.
 
-    rows_of: makes the rows from the settings. names: of the classes found in the data. columns: of a frame, as a model
-    stores them.
+    rows_of: makes the rows, for these settings. names: of the classes found in the data. columns: of a frame, as a
+    model stores them.
     """
     check_run(replace(o, names=None))  # names are not written to a file here
     model = read_model(o.initial, uncalibrated=True) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
+    check_options(o, settings)
+    if not columns and "derive" in o.given and o.derive != "none":
+        raise UsageError("--derive is for columns of frames, and X is a matrix: pass a frame, such as a DataFrame of "
+                         "pandas, or leave it out")
     if model is not None and _features(model.columns) != _features(columns):
         raise DataError(f"X does not have the columns of {o.initial}")
-    rows = rows_of(settings)
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     progress = FitProgress(o)
-    trainer = trainer_of(o, job, RowSource(rows, columns, finder), progress)
+    trainer = trainer_of(o, job, RowSource(columns, rows_of(settings), finder), progress)
     progress.begin(trainer)
     trainer.run()
     if not trainer.has_learned:
@@ -320,7 +340,7 @@ class FittedState(Fitted):
                 for found in (found for _, batches in journal for _, found in batches):
                     store.take(found)
         progress = FitProgress(o)
-        run = PassTrainer(o, job, RowSource(None, model.columns), progress)
+        run = PassTrainer(o, job, RowSource(model.columns), progress)
         progress.begin(run)
         progress.on_begin(run)
         for names, batches in journal:

@@ -105,15 +105,16 @@ class LoadedModel:
     def weights(self) -> "list[tuple[str | int, float | dict[str, float]]]":
         """Pairs of feature and weight, by decreasing |weight|, without zeros, as in `vwlite weights`.
 
-        A feature is its name, NAMESPACE^NAME, if the model has names (`--names`, `vwlite names`), else its index (int).
-        Features that share an index have a pair each, with the same weight. The intercept is "Constant". With classes,
-        the weight is a dictionary of the classes with a nonzero weight; the largest |weight| determines the order.
+        A feature is its name, NAMESPACE^NAME, if the model has names (`--names`, `vwlite names`) or derives it from
+        columns, else its index (int). Features that share an index have a pair each, with the same weight. The
+        intercept is "Constant". With classes, the weight is a dictionary of the classes with a nonzero weight; the
+        largest |weight| determines the order.
         """
         model = self._learned.model()
         keys, table = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, model.records)
         largest = np.abs(table).max(axis=1, initial=0)
         order = np.argsort(-largest, kind="stable")[: np.count_nonzero(largest)]
-        names = dict(model.names.by_key)
+        names = dict(model.shown_names.by_key)
         if model.settings.constant:
             key = CONSTANT_HASH & ((1 << model.settings.bits) - 1)
             names[key] = [*names.get(key, []), CONSTANT]

@@ -37,7 +37,7 @@ from vwlite.core.tables.arrow import Frame
 from vwlite.core.tables.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
-from vwlite.estimators.learned import BatchSource, Fitted, Scores, learn, linked, save, score, with_columns_named
+from vwlite.estimators.learned import BatchSource, Fitted, RowsOf, Scores, learn, linked, save, score, with_columns_named
 from vwlite.estimators.options import (
     COLUMNS,
     OF_CLASSIFIER,
@@ -54,7 +54,7 @@ from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
 from vwlite.model.file import Model
 from vwlite.model.read import read_model
-from vwlite.names import can_name, names_in, names_text
+from vwlite.names import can_name, names_in, names_text, namespace_of
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
 from vwlite.runs.options import TrainOptions
@@ -120,8 +120,9 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _options(self, more: Mapping[str, Any]) -> TrainOptions:
         """The equivalent command-line options. more: settings derived from the data."""
         running = as_typed(vars(self), RUNNING)
+        given = [*running, *(["ngram"] if self._roles().ngram != 1 else [])]
         return TrainOptions(
-            quiet=not self.verbose, typed=self._shaping() | dict(more), given=frozenset(running), **running
+            quiet=not self.verbose, typed=self._shaping() | dict(more), given=frozenset(given), **running
         )
 
     def _shaping(self) -> dict[str, Any]:
@@ -185,10 +186,13 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         roles = {name: [x] if isinstance(x, str) else x for name, x in roles.items()}
         return RoleOptions(**roles)
 
-    def _rows(self, X: Any, settings: Settings, label: Any = None, importance: Any = None) -> BatchSource:
+    def _rows(
+        self, X: Any, settings: Settings, label: Any = None, importance: Any = None, *, derives: bool = False
+    ) -> BatchSource:
+        """derives: features will be derived from the columns of a frame."""
         if isinstance(X, Frame):
             assert self._schema is not None
-            return prepared(X, self._schema, settings, label=label, importance=importance)
+            return prepared(X, self._schema, settings, label=label, importance=importance, derives=derives)
         names = getattr(self, "feature_names_in_", None)
         return matrix_of(X, settings, label=label, importance=importance, names=names)
 
@@ -219,9 +223,19 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
+        def rows_of(settings: Settings) -> RowsOf:
+            def rows(columns: dict[str, Any], derives: bool) -> BatchSource:
+                if columns:
+                    self._schema = Schema.restored(columns)
+                return self._rows(X, settings, label, importance, derives=derives)
+
+            return rows
+
         with as_python():
             columns = self._schema.stored() if self._schema is not None else {}
-            learned, report = learn(lambda settings: self._rows(X, settings, label, importance), o, names, columns)
+            learned, report = learn(rows_of, o, names, columns)
+            if self._schema is not None:
+                self._schema = Schema.restored(learned.model().columns)  # with n-grams of texts, or without
         self._learned, self._sparse_coef = learned, False
         self.n_iter_ = report.passes
         self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
@@ -271,6 +285,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         if settings.normalize != "none":
             why.append(f"the values of each row are normalized (normalize_ is {settings.normalize!r}), which "
                        "normalize='none' or 'center' does not")
+        if settings.derived is not None:
+            why.append("features are derived from the columns, which derive='none' does not")
         if settings.interactions or settings.crosses:
             why.append("crosses have weights too")
         if why:
@@ -335,9 +351,23 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return csr_array(coef)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns, in the order of `coef_`: those of X, else x0, x1, ..."""
+        """The names of the columns, in the order of `coef_`: those of X, else x0, x1, ... With derived features, for
+        which there is no `coef_`: those of the curve of a column in place of it, and at the end those of products; in
+        `weights_` the namespace stands before them."""
         check_is_fitted(self)
-        return _check_feature_names_in(self, input_features)
+        names = _check_feature_names_in(self, input_features)
+        derived = self._learned.settings.derived
+        if derived is None:
+            return names
+        curves: dict[str, list[str]] = {}
+        products: dict[str, None] = {}  # a set, in order: resolutions of a pair share the names of missing values
+        for space, name, of in derived.names():
+            if of == space:
+                curves.setdefault(space, []).append(name)
+            else:
+                products[name] = None
+        found = [name for column in names for name in curves.get(namespace_of(column), [column])]
+        return np.array([*found, *products], dtype=object)
 
     def save(self, path: Any, *, weights_only: bool = False, names: Any = None) -> None:
         """Write the model into a file, as `vwlite train -m` does; `vwlite.load_model` and every command read it.

@@ -86,6 +86,11 @@ class Schema:
     escape: str = ""
     characters: int = 0
 
+    def with_ngrams(self) -> "Schema":
+        """The same columns, with the n-grams of texts that are tried, if there are texts."""
+        has_texts = "text" in self.roles.values()
+        return replace(self, ngram=OF_TEXTS[0], characters=OF_TEXTS[1]) if has_texts else self
+
     def without_ngrams(self) -> "Schema":
         """The same columns, with the words of texts alone."""
         return replace(self, ngram=1, characters=0)

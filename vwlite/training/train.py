@@ -12,7 +12,7 @@ from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
 from vwlite.training.run import TrainRun
 from vwlite.training.trainer import Job, Trainer, prepared
-from vwlite.training.trainers import trainer_of
+from vwlite.training.trainers import check_options, trainer_of
 
 
 def train(o: TrainOptions) -> int:
@@ -61,28 +61,19 @@ def train(o: TrainOptions) -> int:
 
 def _checked(o: TrainOptions, job: Job) -> Job:
     """What training begins with. UsageError for options that the algorithm has no use for."""
-    settings = job.resolved.settings
-    if settings.algorithm == AUTO.name:
+    is_auto = job.resolved.settings.algorithm == AUTO.name
+    if o.sparse is None:
+        check_options(o, job.resolved.settings)
+    elif is_auto:
+        from vwlite.training.auto import sparse_trainer
+
+        sparse_trainer.check_options(o)
+    else:
+        raise UsageError(_not_sparse(o, job))
+    if is_auto:
         from vwlite.training.auto.reading import with_label_words
 
-        if o.sparse is None:
-            from vwlite.training.auto.trainer import check_options
-        else:
-            from vwlite.training.auto.sparse_trainer import check_options
-        check_options(o)
         return with_label_words(job, o)
-    if o.sparse is not None:
-        raise UsageError(_not_sparse(o, job))
-    for name in ("derive", "pairs"):
-        if name in o.given:
-            raise UsageError(f"--{name} needs --algorithm auto, the default" + (f", and not {settings.algorithm}"
-                             if not o.initial else ": a model that is continued keeps what it derives"))
-    if o.validate is not None:
-        raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
-    if settings.normalize == "center":
-        from vwlite.training.centered import check_options
-
-        check_options(o)
     return job
 
 
