@@ -273,13 +273,10 @@ def test_names_of_derived_features_are_shown_without_names(vwlite, bent, tmp_pat
     assert "x^x~" in explained and "#" not in explained
 
 
-def test_a_model_goes_on_and_merges_only_with_its_own_kind(vwlite, bent, tmp_path):
+def test_a_model_goes_on(vwlite, bent, tmp_path):
     vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / "m")
-    vwlite("train", bent, "--label", "y", "-m", tmp_path / "plain")
     vwlite("train", bent, "--label", "y", "-i", tmp_path / "m", "-m", tmp_path / "more")
     assert vwlite("info", tmp_path / "more").out.count("derived") == 1
-    vwlite("merge", tmp_path / "m", tmp_path / "more", "-o", tmp_path / "both", code=None)
-    assert vwlite("merge", tmp_path / "m", tmp_path / "plain", "-o", tmp_path / "x", code=None).code in (2, 65)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from crafted_models import put_together, split_into_parts
 from models import save
 from running import start as start_program
+from tables import bent_rows, written
 
 from vwlite.merging.merged import MOST_LABELS
 from vwlite.model import read_model
@@ -660,6 +661,54 @@ def test_the_state_is_made_of_some_rows_at_a_time(vwlite, shards, monkeypatch, o
     monkeypatch.setattr("vwlite.merging.states.ROWS", 3)
     vwlite("merge", "a.m", "b.m", "-o", "parts", "--quiet")
     assert open("parts", "rb").read() == open("m", "rb").read()
+
+
+@pytest.fixture
+def derived(vwlite, tmp_path, monkeypatch):
+    """In a folder of their own: s.m with derived features, a.m and b.m that continue it, other.m and plain.m."""
+    monkeypatch.chdir(tmp_path)
+    rows = bent_rows(3000)
+    for i, name in enumerate(("s", "a", "b", "held", "other")):
+        written(tmp_path / f"{name}.csv", ["x", "z", "w", "y"], rows[600 * i : 600 * i + 600])
+    for name in ("s", "other"):
+        vwlite("train", f"{name}.csv", "--label", "y", "--derive", "auto", "-m", f"{name}.m")
+    for name in "ab":
+        vwlite("train", f"{name}.csv", "--label", "y", "-i", "s.m", "-m", f"{name}.m")
+    vwlite("train", "a.csv", "--label", "y", "--derive", "none", "--normalize", "none", "-m", "plain.m")
+
+
+def test_the_score_of_a_mean_is_the_mean_of_scores_with_derived_features_too(vwlite, derived):
+    vwlite("merge", "a.m", "b.m", "--start", "s.m", "--rule", "mean", "-o", "mean.m")
+    assert read_model("mean.m").settings.derived == read_model("s.m").settings.derived is not None
+    found = {}
+    for name in ("a", "b", "mean"):
+        vwlite("predict", "held.csv", "-m", f"{name}.m", "-r", name)
+        found[name] = np.loadtxt(name)
+    assert found["mean"] == pytest.approx((found["a"] + found["b"]) / 2, abs=1e-5)
+
+
+def test_a_holdout_of_derived_features_may_be_a_table_or_a_cache(vwlite, derived):
+    vwlite("merge", "a.m", "b.m", "--start", "s.m", "--holdout", "held.csv", "-o", "table.m", "--report", "r")
+    vwlite("train", "held.csv", "-i", "s.m", "-m", "unused.m", "--cache-file", "held.cache")
+    vwlite("merge", "a.m", "b.m", "--start", "s.m", "--holdout", "held.cache", "-o", "cache.m")
+    assert open("table.m", "rb").read() == open("cache.m", "rb").read()
+    loss = json.loads(open("r").read())["results"]["holdout loss"]
+    evaluated = json.loads(vwlite("evaluate", "-m", "table.m", "held.csv", "--json").out)
+    assert evaluated["measures"]["log_loss"]["value"] == pytest.approx(loss, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shards", "what"),
+    [
+        (["a.m", "other.m"], "other.m: derives other features from its columns, unlike a.m"),
+        (["a.m", "plain.m"], "plain.m: derives no features from its columns, unlike a.m"),
+        (["plain.m", "a.m"], "a.m: derives features from its columns, unlike plain.m"),
+        (["a.m", "b.m", "--start", "other.m"], "a.m: derives other features from its columns, unlike other.m"),
+    ],
+)
+def test_shards_derive_the_same_features(vwlite, derived, shards, what):
+    done = vwlite("merge", *shards, "-o", "x", code=65)
+    assert what in done.err and "`vwlite train -i` trains all from one" in done.err
 
 
 def test_a_signal_leaves_what_was_there(vwlite, shards):
