@@ -16,6 +16,7 @@ import pytest
 from crafted_models import put_together, split_into_parts
 from running import GD, PATIENT, shell, start
 from streams import CONSTANT
+from tables import bent_rows, written
 from text_problems import SMOOTH, Data, weights_of
 
 from vwlite import __version__
@@ -28,6 +29,32 @@ DIGITS = ROOT / "data/digits.train.libsvm"
 
 def report_of(path: Path) -> dict:
     return json.loads(path.read_text())
+
+
+def test_the_optimum_over_the_features_that_the_first_model_derives(vwlite, at):
+    """The objective is what other commands say of the model; and the model goes on with them."""
+    written(at / "d.csv", ["x", "z", "w", "y"], bent_rows())
+    vwlite("train", "d.csv", "--label", "y", "--derive", "auto", "-m", "first")
+    vwlite("train", "d.csv", "--label", "y", "--derive", "curves", "-m", "other")
+    derived = read_model("first").settings.derived
+    for how in (["--solver", "cd"], ["--shards", 2]):
+        vwlite("solve", "d.csv", "-i", "first", "--l2", 0.01, *how, "-m", "m", "--report", "r")
+        assert read_model("m").settings.derived == derived is not None
+        w = weights_of_all("m")
+        loss = json.loads(vwlite("evaluate", "-m", "m", "d.csv", "--json").out)["measures"]["log_loss"]["value"]
+        results = report_of(at / "r")["results"]
+        assert results["objective"] == pytest.approx(loss + 0.01 / 2 * w @ w, rel=1e-6)
+        assert results["gap"] <= 1e-3 * results["objective"] and np.count_nonzero(w) > 200
+    vwlite("train", "d.csv", "-i", "m", "--algorithm", "gd", "--label", "y", "-m", "on")
+    assert read_model("on").settings.derived == derived
+    said = vwlite("certify", "-m", "m", "d.csv", "--against", "other", code=2).err
+    assert "other features are derived from its columns" in said
+
+
+def weights_of_all(path):
+    """Those of a model, without the intercept."""
+    model = read_model(path)
+    return np.array([w for key, w in zip(model.keys, model.weights, strict=True) if key != CONSTANT])
 
 
 NEAR = 1e-6  # derivatives are as far from those of an optimum as the root of the gap, which is 1e-12 of the objective

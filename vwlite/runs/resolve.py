@@ -20,7 +20,7 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 # Settings that define the meaning of the weights; a run that starts from them cannot change these.
 KEPT = (
     "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "normalize",
-    "loss", "oaa", "classes", "softmax",
+    "loss", "oaa", "classes", "softmax", "derived",
 )
 # Options of a run that --algorithm auto has no use for, and why.
 NOT_AUTO = {

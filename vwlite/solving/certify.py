@@ -66,9 +66,10 @@ def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
     for name in KEPT:
         a, b = getattr(model, name), getattr(other, name)
         if a != b and not (name == "loss" and not a and o.typed.get("loss") == b):
-            raise UsageError(
-                f"{o.against} solves another problem than {o.initial}: {option_name(name)} differs ({b} and {a})"
-            )
+            what = f"{option_name(name)} differs ({b} and {a})"
+            if name == "derived":
+                what = "other features are derived from its columns"
+            raise UsageError(f"{o.against} solves another problem than {o.initial}: {what}")
 
 
 def on_simplex(model: Model) -> bool:

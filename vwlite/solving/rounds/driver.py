@@ -115,7 +115,7 @@ class Rounds:
             keys = array("I", [key for key in start.keys if key != constant_key])
             x = aligned(keys, start.keys, start.weights)
             x.append(0.0 if constant_key is None else aligned(array("I", [constant_key]), start.keys, start.weights)[0])
-            state.keys = keys
+            state.keys, state.columns = keys, start.columns
         state.arrays = {"x": x}
         run = cls(state, tolerance)
         if settings.radius is not None:  # into the ball

@@ -9,7 +9,6 @@ import pickle
 import signal
 import socket
 from array import array
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from types import FrameType
@@ -47,14 +46,15 @@ class Line:
 
 
 class Processes:
-    """Processes that hold shards, the files of `paths`: the first file is the first one's, the second the second one's,
-    and round again. Use as a context manager: at its end they end.
+    """Processes that hold shards, the files of DATA: the first file is the first one's, the second the second one's,
+    and round again. Use as a context manager: at its end they end. columns: of tables, as far as they are known.
 
     stop: from any thread. Answers that are awaited then are none.
     """
 
-    def __init__(self, options: SolveOptions, settings: Settings, paths: Sequence[str], count: int) -> None:
-        self.paths, self.stopped = paths, False
+    def __init__(self, options: SolveOptions, settings: Settings, count: int, columns: dict[str, Any]) -> None:
+        self.paths = paths = options.data
+        self.stopped = False
         self._busy = False  # answers are awaited
         self._ours: list[Line] = []
         self._pids: list[int] = []
@@ -67,7 +67,7 @@ class Processes:
             if pid == 0:
                 for line in (*self._ours, ours):
                     line.close()
-                _work(theirs, options, settings, [paths[i] for i in mine])
+                _work(theirs, replace(options, data=tuple(paths[i] for i in mine)), settings, columns)
             theirs.close()
             self._ours.append(ours)
             self._pids.append(pid)
@@ -163,12 +163,12 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _work(line: Line, options: SolveOptions, settings: Settings, paths: list[str]) -> None:
-    """The work of one process; it does not return."""
+def _work(line: Line, options: SolveOptions, settings: Settings, columns: dict[str, Any]) -> None:
+    """The work of one process, which holds DATA; it does not return."""
     code = 70
     try:
         with ExitStack() as stack:
-            _serve(line, options, settings, paths, stack)
+            _serve(line, options, settings, columns, stack)
         code = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
         code = 0
@@ -176,13 +176,15 @@ def _work(line: Line, options: SolveOptions, settings: Settings, paths: list[str
         os._exit(code)
 
 
-def _serve(line: Line, options: SolveOptions, settings: Settings, paths: list[str], stack: ExitStack) -> None:
+def _serve(
+    line: Line, options: SolveOptions, settings: Settings, columns: dict[str, Any], stack: ExitStack
+) -> None:
     at = 0
     try:
         shards, answers = [], []
-        for path in paths:
+        for path in options.data:
             o = replace(options, data=(path,))
-            known = DataNames.of(None, settings)
+            known = replace(DataNames.of(None, settings), columns=columns)
             examples = Examples(o, settings, known, stack, source=o.of_source, memory=o.memory)
             examples.read()
             shards.append(shard_of(examples, settings))

@@ -24,7 +24,8 @@ def solve_shards(o: SolveOptions) -> int:
     check_problem(settings, "--shards")
     run = Rounds.create(settings, start, o.tolerance)
     # Forked before the frame opens files, which the processes would have too; ended before it ends.
-    with Processes(o, settings, o.data, o.shards) as processes, RunFrame("solve", o) as frame:
+    columns = start.columns if start else {}
+    with Processes(o, settings, o.shards, columns) as processes, RunFrame("solve", o) as frame:
         frame.push(processes)
         frame.stop_with(processes.stop)
         file = frame.file(o.model) if o.model else None
