@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from running import GD, finish, in_child, start
+from tables import bent_rows, written
 
 from vwlite.model import read_model
 
@@ -426,6 +427,52 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     vwlite("predict", "-m", "m", "t.csv", "-p", "p", "--quiet")
     vwlite("dask", "predict", "t.csv", "-m", "m", "-o", "out", *at[:4], "--quiet")
     assert b"".join(path.read_bytes() for path in sorted(Path("out").iterdir())) == Path("p").read_bytes()
+
+
+@pytest.fixture
+def derived(vwlite, tmp_path, monkeypatch):
+    """In a folder of their own, tables first, a, b and c, and a model of the first with derived features."""
+    monkeypatch.chdir(tmp_path)
+    rows = bent_rows(2400)
+    for i, name in enumerate(("first", "a", "b", "c")):
+        written(Path(f"{name}.csv"), ["x", "z", "w", "y"], rows[600 * i : 600 * i + 600])
+    vwlite("train", "first.csv", "--label", "y", "--derive", "auto", "-m", "first")
+    return read_model("first").settings.derived
+
+
+@pytest.mark.long
+def test_derived_features_are_those_of_the_start(vwlite, cluster, derived):
+    """One round is what one makes by hand."""
+    for name in "abc":
+        held = ("--holdout-to", f"held{name}.csv", "--holdout-period", 10)
+        vwlite("train", f"{name}.csv", "--label", "y", "-i", "first", "-m", name, *held)
+    held = [x for name in "abc" for x in ("--holdout", f"held{name}.csv")]
+    vwlite("merge", *"abc", "--start", "first", *held, "-o", "expected", "--report", "merged")
+    at = ("--scheduler", cluster.scheduler_address)
+    vwlite("dask", "train", "a.csv", "b.csv", "c.csv", *at, "-i", "first", "--holdout-period", 10, "-m", "found",
+           "--report", "r")
+    assert digest("found") == digest("expected")
+    assert read_model("found").settings.derived == derived is not None
+    report, merged = (json.loads(Path(name).read_text()) for name in ("r", "merged"))
+    losses = [c["loss"] for c in report["rounds"][0]["candidates"]]
+    assert losses == pytest.approx([c["loss"] for c in merged["candidates"]])
+    vwlite("predict", "-m", "found", "first.csv", "-p", "p")
+    vwlite("dask", "predict", "first.csv", "-m", "found", "-o", "out", *at)
+    assert Path("out/first.csv.predictions").read_bytes() == Path("p").read_bytes()
+
+
+@pytest.mark.long
+def test_derived_features_are_merged_by_ranges_and_solved(vwlite, cluster, derived, monkeypatch):
+    monkeypatch.setattr(Merge, "_own", RangeMerge._own)
+    arguments = ("dask", "train", "a.csv", "b.csv", "c.csv", "--scheduler", cluster.scheduler_address, "-i", "first")
+    vwlite(*arguments, "-m", "here", "--holdout-period", 10)
+    monkeypatch.setattr(train, "MANY_SHARDS", 2)
+    monkeypatch.setattr(train, "RANGE_KEYS", 500)
+    vwlite(*arguments, "-m", "there", "--holdout-period", 10)
+    assert digest("here") == digest("there")
+    vwlite(*arguments, "-m", "exact", "--exact", "--l2", 0.1)
+    vwlite("solve", "a.csv", "b.csv", "c.csv", "-i", "first", "--shards", 2, "--l2", 0.1, "-m", "solved")
+    assert digest("exact") == digest("solved") and read_model("exact").settings.derived == derived is not None
 
 
 @pytest.mark.long
