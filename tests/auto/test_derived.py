@@ -26,7 +26,7 @@ from derived_features import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import bent_rows, table, written
+from tables import bent_rows, review_rows, table, written
 
 from vwlite import load_model
 from vwlite.core.auto.folds import copies_of
@@ -333,16 +333,7 @@ def test_triples_are_found_by_auto_alone(vwlite, tmp_path):
 
 @pytest.fixture(scope="module")
 def reviews(tmp_path_factory) -> Path:
-    """Texts whose label is in pairs of words, and in the ends of names that are all different."""
-    rng = np.random.default_rng(5)
-    rows = []
-    for i in range(2500):
-        good, ends = rng.integers(0, 2, 2)
-        judged = ["not bad", "not good"] if rng.integers(0, 2) else ["so good", "so bad"]
-        name = f"Film{i:x}{'ella' if ends else 'osso'}"
-        text = f"{name}, {judged[1 - good]}: {'a cast | crew' if rng.integers(0, 2) else 'the plot'}!"
-        rows.append([text, "yes" if rng.random() < (0.95 if good == ends else 0.6 * good + 0.2) else "no"])
-    return write(tmp_path_factory.mktemp("texts") / "texts.csv", ["review", "y"], rows)
+    return written(tmp_path_factory.mktemp("texts") / "texts.csv", ["review", "y"], review_rows())
 
 
 OF_TEXT = ["--label", "y", "--text", "review"]
@@ -363,7 +354,7 @@ def test_texts_that_words_suffice_for_have_no_more(vwlite, tmp_path):
     rng = np.random.default_rng(6)
     rows = [[f"{a} {b}", "yes" if rng.random() < (0.9 if a == "good" else 0.1) else "no"]
             for a, b in zip(rng.choice(["good", "bad"], 800), rng.choice(["day", "night"], 800), strict=True)]
-    path = write(tmp_path / "texts.csv", ["review", "y"], rows)
+    path = written(tmp_path / "texts.csv", ["review", "y"], rows)
     for kind in ("none", "auto"):
         vwlite("train", path, *OF_TEXT, "--derive", kind, "-m", tmp_path / kind)
     models = [read_model(str(tmp_path / kind)) for kind in ("none", "auto")]

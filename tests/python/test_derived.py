@@ -11,7 +11,7 @@ pa = pytest.importorskip("pyarrow")
 import pandas as pd  # noqa: E402
 from scipy.sparse import csr_array  # noqa: E402
 from sklearn.base import clone  # noqa: E402
-from tables import bent_rows, written  # noqa: E402
+from tables import bent_rows, review_rows, written  # noqa: E402
 
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
 from vwlite.model import read_model  # noqa: E402
@@ -76,6 +76,28 @@ def test_so_do_classes_and_numbers(vwlite, tmp_path, rows, frame, target):
     kind = SparseClassifier if target == "w" else SparseRegressor
     kind(derive="auto", pairs=2).fit(frame, frame[target]).save(tmp_path / "python.model")
     assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+
+
+TRIED = [{"derive": "auto"}, {"derive": "auto", "names": True}]  # with which the texts below have n-grams
+
+
+@pytest.mark.parametrize("options", [*TRIED, {"derive": "none"}, {"derive": "auto", "ngram": 2}])
+def test_texts_have_n_grams_where_those_of_the_file_have(vwlite, tmp_path, options):
+    rows = review_rows()
+    frame = pd.DataFrame(rows, columns=["review", "y"])
+    words = [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items()]
+    path = written(tmp_path / "d.csv", ["review", "y"], rows)
+    vwlite("train", path, "--label", "y", "--text", "review", *words, "-m", tmp_path / "command.model")
+    fitted = SparseClassifier(text="review", **options).fit(frame, frame["y"])
+    fitted.save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+    printed = vwlite("predict", "-m", tmp_path / "command.model", path, "--link", "logistic").out.split()
+    assert [f"{p:.6f}" for p in fitted.predict_proba(frame)[:, 1]] == printed
+    assert ("characters" in read_model(tmp_path / "python.model").columns) == (options in TRIED)
+    fitted.partial_fit(frame, frame["y"]).save(tmp_path / "python.model")
+    vwlite("train", path, "-i", tmp_path / "command.model", "-m", tmp_path / "command.model")
+    models = [read_model(tmp_path / f"{name}.model") for name in ("python", "command")]
+    assert [*models[0].weights] == [*models[1].weights] and models[0].columns == models[1].columns
 
 
 def test_without_the_option_it_is_what_the_command_does(vwlite, tmp_path, rows, frame):

@@ -43,3 +43,16 @@ def bent_rows(n: int = 1500, seed: int = 3) -> list[list[str]]:
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-2 * score)), "yes", "no")
     return [["" if i % 50 == 7 else f"{a:g}", f"{b:g}", c, label] for i, (a, b, c, label) in
             enumerate(zip(x, z, w, y, strict=True))]
+
+
+def review_rows(n: int = 2500) -> list[list[str]]:
+    """Texts whose label is in pairs of words, and in the ends of names that are all different."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for i in range(n):
+        good, ends = rng.integers(0, 2, 2)
+        judged = ["not bad", "not good"] if rng.integers(0, 2) else ["so good", "so bad"]
+        name = f"Film{i:x}{'ella' if ends else 'osso'}"
+        text = f"{name}, {judged[1 - good]}: {'a cast | crew' if rng.integers(0, 2) else 'the plot'}!"
+        rows.append([text, "yes" if rng.random() < (0.95 if good == ends else 0.6 * good + 0.2) else "no"])
+    return rows

@@ -37,7 +37,17 @@ from vwlite.core.tables.arrow import Frame
 from vwlite.core.tables.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
-from vwlite.estimators.learned import BatchSource, Fitted, RowsOf, Scores, learn, linked, save, score, with_columns_named
+from vwlite.estimators.learned import (
+    BatchSource,
+    Fitted,
+    RowsOf,
+    Scores,
+    learn,
+    linked,
+    save,
+    score,
+    with_columns_named,
+)
 from vwlite.estimators.options import (
     COLUMNS,
     OF_CLASSIFIER,
