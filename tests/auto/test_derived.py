@@ -401,7 +401,7 @@ def signs(path: Path, n: int, seed: int, turned: float, kept: float, classes: bo
     if classes:
         y = np.where(rng.random(n) < 0.2, "never", y)
     columns = [[f"{name}{x}" for x in values] for name, values in zip("abcd", (a, b, c, d), strict=True)]
-    return write(path, ["a", "b", "c", "d", "y"], zip(*columns, y, strict=True))
+    return written(path, ["a", "b", "c", "d", "y"], zip(*columns, y, strict=True))
 
 
 def pairs_of(path: Path) -> set[str]:
@@ -463,5 +463,5 @@ def test_texts_are_validated(vwlite, reviews, tmp_path):
 def test_the_summary_says_that_nothing_helps(vwlite, tmp_path, kind, words):
     rng = np.random.default_rng(8)
     rows = [[*(f"{x:.3f}" for x in rng.normal(size=3)), f"{rng.random() < 0.5:d}"] for _ in range(120)]
-    path = write(tmp_path / "noise.csv", ["a", "b", "c", "y"], rows)
+    path = written(tmp_path / "noise.csv", ["a", "b", "c", "y"], rows)
     assert f"\nfeatures: as given; {words} do not help\n" in vwlite("train", path, "--label", "y", "--derive", kind).err
