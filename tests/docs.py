@@ -21,7 +21,7 @@ README = ROOT / "README.md"
 RESULTS = HERE / "bench/RESULTS.md"
 ALGORITHMS_TEXT = ROOT / "vwlite/help/algorithms.txt"
 FIRST_RUN = (
-    "vwlite train data/code.train.csv --label is_cython -m code.model",
+    "vwlite train data/code.train.csv --label is_cython --text code --drop id -m code.model",
     "vwlite predict -m code.model data/code.test.csv -p predictions.txt",
 )
 

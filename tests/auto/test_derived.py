@@ -26,7 +26,7 @@ from derived_features import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import bent_rows, review_rows, table, written
+from tables import OF_TEXT, loss, table, written
 
 from vwlite import load_model
 from vwlite.core.auto.folds import copies_of
@@ -207,15 +207,6 @@ def test_copies_of_all_rows_change_no_choice():
 # --- the commands -------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def bent(tmp_path_factory) -> Path:
-    return written(tmp_path_factory.mktemp("bent") / "bent.csv", ["x", "z", "w", "y"], bent_rows())
-
-
-def loss(result) -> float:
-    return float(next(line for line in result.err.splitlines() if line.startswith("log loss")).split()[2])
-
-
 def test_curves_and_pairs_are_found_where_they_are(vwlite, bent, tmp_path):
     plain, curves, pairs = (
         vwlite("train", bent, "--label", "y", "--derive", kind, "-m", tmp_path / kind)
@@ -329,14 +320,6 @@ def test_triples_are_found_by_auto_alone(vwlite, tmp_path):
     assert "pair" in pairs and "triple" not in pairs and "1 triple" in triples
     none = vwlite("train", path, "--label", "y", "--derive", "auto", "--pairs", "0").err
     assert "features:" not in none  # nothing was tried
-
-
-@pytest.fixture(scope="module")
-def reviews(tmp_path_factory) -> Path:
-    return written(tmp_path_factory.mktemp("texts") / "texts.csv", ["review", "y"], review_rows())
-
-
-OF_TEXT = ["--label", "y", "--text", "review"]
 
 
 def test_texts_get_more_than_words(vwlite, reviews, tmp_path):

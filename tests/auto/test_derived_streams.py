@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import pytest
 from running import standard_input
-from test_derived import OF_TEXT, bent, loss, reviews, write  # noqa: F401
+from tables import OF_TEXT, loss, written
 
 from vwlite.model import read_model
 from vwlite.model.header import COUNTERS
@@ -66,7 +66,7 @@ def learned(path):
     return model.keys.tolist(), model.weights.tolist(), model.counters, model.settings.derived, model.chosen
 
 
-def test_a_stream_bends_too(vwlite, bent, first, tmp_path):  # noqa: F811
+def test_a_stream_bends_too(vwlite, bent, first, tmp_path):
     """Close to several passes over the file; the kept rows are learned as well."""
     plain, derived, _ = (
         vwlite("train", bent, "--label", "y", *options, "-m", tmp_path / f"m{i}")
@@ -82,7 +82,7 @@ def test_a_stream_bends_too(vwlite, bent, first, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("rows", [200, 600, 1500, 12000])
-def test_features_are_those_of_a_file_of_the_first_rows(vwlite, bent, first, tmp_path, rows):  # noqa: F811
+def test_features_are_those_of_a_file_of_the_first_rows(vwlite, bent, first, tmp_path, rows):
     first(rows)
     lines = bent.read_text().splitlines(keepends=True)
     (tmp_path / "start.csv").write_text("".join(lines[: rows + 1]))
@@ -92,14 +92,14 @@ def test_features_are_those_of_a_file_of_the_first_rows(vwlite, bent, first, tmp
     assert derived is not None and derived == read_model(tmp_path / "file").settings.derived
 
 
-def test_a_short_stream_is_learned_as_a_file(vwlite, bent, tmp_path):  # noqa: F811
+def test_a_short_stream_is_learned_as_a_file(vwlite, bent, tmp_path):
     vwlite("train", bent, *HOW, "-m", tmp_path / "file")
     with standard_input(bent):
         vwlite("train", "-", *HOW, "-m", tmp_path / "stream")
     assert (tmp_path / "file").read_bytes() == (tmp_path / "stream").read_bytes()
 
 
-def test_chunks_threads_and_formats_change_nothing(vwlite, bent, first, tmp_path, monkeypatch):  # noqa: F811
+def test_chunks_threads_and_formats_change_nothing(vwlite, bent, first, tmp_path, monkeypatch):
     with bent.open(newline="") as f:
         rows = [{k: float(v) if k in "xz" else v for k, v in row.items() if v} for row in csv.DictReader(f)]
     (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -116,7 +116,7 @@ def test_chunks_threads_and_formats_change_nothing(vwlite, bent, first, tmp_path
     assert learned(tmp_path / "json") == learned(tmp_path / "a") == learned(tmp_path / "pipe")
 
 
-def test_a_checkpoint_is_the_model_of_the_stream_so_far(vwlite, bent, first, tmp_path, committed):  # noqa: F811
+def test_a_checkpoint_is_the_model_of_the_stream_so_far(vwlite, bent, first, tmp_path, committed):
     lines, how = bent.read_text().splitlines(keepends=True), (*HOW, "--passes", "1", "--quiet")
     vwlite("train", bent, *how, "-m", tmp_path / "m", "-p", tmp_path / "p", "--checkpoint-every", "500")
     checkpoints = [path for path in committed if path.read_bytes()[:2] == b"PK"][:-1]
@@ -132,7 +132,7 @@ def test_a_checkpoint_is_the_model_of_the_stream_so_far(vwlite, bent, first, tmp
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2])
-def test_a_signal_while_features_are_found(vwlite, bent, first, tmp_path, monkeypatch, stage):  # noqa: F811
+def test_a_signal_while_features_are_found(vwlite, bent, first, tmp_path, monkeypatch, stage):
     """In any stage it ends soon, and leaves a model that predicts."""
     one_pass, stages = Selection._one_pass, []
 
@@ -153,7 +153,7 @@ def test_a_signal_while_features_are_found(vwlite, bent, first, tmp_path, monkey
     assert len(vwlite("predict", bent, "-m", tmp_path / "m").out.splitlines()) == 1500
 
 
-def test_a_state_is_restored(bent, first):  # noqa: F811
+def test_a_state_is_restored(bent, first):
     """In another trainer, which has the same model."""
 
     def trainer(stack):
@@ -181,14 +181,14 @@ def test_a_value_that_the_first_rows_have_not(vwlite, first, tmp_path):
     n = 3000
     x, late = rng.normal(size=n).round(2), np.where(np.arange(n) < 1000, 1, rng.integers(1, 3, n))
     y = np.where(rng.random(n) < 1 / (1 + np.exp(4 * np.cos(3 * x) + 4 * (late - 1))), "yes", "no")
-    path = write(tmp_path / "late.csv", ["x", "late", "y"], zip(x, late, y, strict=True))
+    path = written(tmp_path / "late.csv", ["x", "late", "y"], zip(x, late, y, strict=True))
     found = vwlite("train", path, *HOW, "--passes", "1", "--names", "-m", tmp_path / "m")
     assert "features: curves of 1 number;" in found.err
     raw = [row.split("\t") for row in vwlite("weights", tmp_path / "m").out.splitlines() if row.endswith("late^late")]
     assert [float(weight) < -1 for _, weight, _ in raw] == [True]
 
 
-def test_texts_of_a_stream_get_more_than_words(vwlite, reviews, first, tmp_path):  # noqa: F811
+def test_texts_of_a_stream_get_more_than_words(vwlite, reviews, first, tmp_path):
     first(1500)
     how = (*OF_TEXT, "--passes", "1")
     words = vwlite("train", reviews, *how, "--derive", "none")
@@ -200,11 +200,11 @@ def test_texts_of_a_stream_get_more_than_words(vwlite, reviews, first, tmp_path)
 
 def test_a_sorted_stream_has_no_derived_features(vwlite, first, tmp_path):
     rows = [[i % 7, i % 3, "yes" if i < 800 else "no"] for i in range(1500)]
-    path = write(tmp_path / "sorted.csv", ["x", "z", "y"], rows)
+    path = written(tmp_path / "sorted.csv", ["x", "z", "y"], rows)
     assert "derived" not in vwlite("train", path, *HOW, "--passes", "1", code=None).err
 
 
-def test_a_model_of_a_stream_goes_on_and_tells_what_it_does_not_know(vwlite, bent, first, tmp_path):  # noqa: F811
+def test_a_model_of_a_stream_goes_on_and_tells_what_it_does_not_know(vwlite, bent, first, tmp_path):
     vwlite("train", bent, *HOW, "--passes", "1", "-m", tmp_path / "m")
     rows = bent.read_text().replace("d^", "new").splitlines()
     (tmp_path / "new.csv").write_text("\n".join(rows[:300]) + "\n")
@@ -219,7 +219,7 @@ def test_classes_from_standard_input_are_those_of_the_file(vwlite, first, tmp_pa
     n = 1500
     x, w = rng.normal(size=n).round(2), rng.choice(["a", "b"], n)
     y = np.where(np.abs(x) > 1, 1, np.where((x > 0) ^ (w == "a"), 2, 3))
-    path = write(tmp_path / "d.csv", ["x", "w", "y"], zip(x, w, y, strict=True))
+    path = written(tmp_path / "d.csv", ["x", "w", "y"], zip(x, w, y, strict=True))
     how = (*HOW, "--classes", "auto", "--oaa", "4")
     found = vwlite("train", path, *how, "-m", tmp_path / "file")
     with standard_input(path):

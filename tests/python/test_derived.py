@@ -154,7 +154,6 @@ def test_it_is_copied_and_continued(fitted, frame, tmp_path, vwlite):
         ({"algorithm": "gd", "derive": "auto"}, "derive needs algorithm auto, the default, and not gd"),
         ({"derive": "none", "pairs": 3}, "pairs needs derive"),
         ({"derive": "all"}, "derive: 'all' is not one of"),
-        ({"derive": "auto", "passes": 1}, "derive reads the data several times"),
     ],
 )
 def test_what_is_refused(frame, options, message):

@@ -12,6 +12,8 @@ from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.input.schema import ROLES
 
+OF_TEXT = ["--label", "y", "--text", "review"]  # of `review_rows`
+
 
 def table(
     names: Sequence[str], kinds: Sequence[str], rows: Iterable[Sequence[str]], *, zeros: bool = True, **more: int
@@ -56,3 +58,8 @@ def review_rows(n: int = 2500) -> list[list[str]]:
         text = f"{name}, {judged[1 - good]}: {'a cast | crew' if rng.integers(0, 2) else 'the plot'}!"
         rows.append([text, "yes" if rng.random() < (0.95 if good == ends else 0.6 * good + 0.2) else "no"])
     return rows
+
+
+def loss(result) -> float:
+    """The log loss that the summary of a run begins with."""
+    return float(next(line for line in result.err.splitlines() if line.startswith("log loss")).split()[2])

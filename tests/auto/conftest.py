@@ -1,0 +1,16 @@
+"""Tables whose features are worth deriving."""
+
+from pathlib import Path
+
+import pytest
+from tables import bent_rows, review_rows, written
+
+
+@pytest.fixture(scope="session")
+def bent(tmp_path_factory) -> Path:
+    return written(tmp_path_factory.mktemp("bent") / "bent.csv", ["x", "z", "w", "y"], bent_rows())
+
+
+@pytest.fixture(scope="session")
+def reviews(tmp_path_factory) -> Path:
+    return written(tmp_path_factory.mktemp("texts") / "texts.csv", ["review", "y"], review_rows())
