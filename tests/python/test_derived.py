@@ -64,6 +64,17 @@ def test_a_frame_gives_the_model_of_its_file(vwlite, tmp_path, rows, frame, made
     assert [f"{p:.6f}" for p in fitted.predict_proba(made(frame))[:, 1]] == printed
 
 
+def test_one_pass_derives_from_the_first_rows(vwlite, tmp_path):
+    rows = bent_rows(13_000)  # more than are kept
+    path = written(tmp_path / "d.csv", NAMES, rows)
+    vwlite("train", path, "--label", "y", "--derive", "auto", "--passes", 1, "-m", tmp_path / "command.model")
+    frame = pd.DataFrame(rows, columns=NAMES)
+    frame["x"], frame["z"] = pd.to_numeric(frame["x"]), pd.to_numeric(frame["z"])
+    SparseClassifier(derive="auto", passes=1).fit(frame, frame["y"]).save(tmp_path / "python.model")
+    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
+    assert read_model(tmp_path / "python.model").settings.derived is not None
+
+
 @pytest.mark.parametrize("target", ["w", "z"])
 def test_so_do_classes_and_numbers(vwlite, tmp_path, rows, frame, target):
     """w has three classes."""
@@ -164,5 +175,5 @@ def test_what_is_refused(frame, options, message):
 def test_partial_fit_learns_columns_as_they_are(frame):
     first = SparseClassifier(algorithm="auto").partial_fit(frame, frame["y"], classes=["no", "yes"])
     assert first._learned.settings.derived is None
-    with pytest.raises(ValueError, match="learns rows once, and derive reads them several times: use fit"):
+    with pytest.raises(ValueError, match="learns columns as they are: use fit with derive"):
         SparseClassifier(algorithm="auto", derive="auto").partial_fit(frame, frame["y"], classes=["no", "yes"])

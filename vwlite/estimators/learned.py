@@ -72,14 +72,10 @@ class RowSource:
     ) -> None:
         """columns: of a frame, as a model stores them. rows_of: makes the rows; None: there is nothing to read. finder:
         finds names of features in the first pass."""
-        self.columns = columns
+        self.columns, self.may_be_table = columns, bool(columns)
         self._rows_of, self._names_of = rows_of, finder
         self._ends = [0]  # the row after each batch of the last pass
-
-    @property
-    def may_be_table(self) -> bool:
-        """Whether it is a frame."""
-        return bool(self.columns)
+        self._logs: dict[int, Any] = {}  # by that row, for batches that are prepared ahead
 
     def open(self) -> None:
         if self.tries_ngrams and self.columns:
@@ -99,14 +95,18 @@ class RowSource:
         if rows is not None:
             finder, self._names_of = self._names_of, None
             self._ends = [0]
-            with closing(batches_of(rows)) as found:
+            with closing(batches_of(rows, filled=self._take_log if self.logs else None)) as found:
                 yield (self._parsed(rows, batch, row, finder) for batch, row in found)
 
     def _parsed(self, rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Parsed:
         self._ends.append(end)
-        # When the last batch is there, no other thread fills one.
-        log = rows.take_log() if self.logs and isinstance(rows, Frame) and end == rows.rows else ()
-        return Parsed(batch, [], end, rows.rows, names=names_in(rows, batch, end, finder), log=log)
+        names, log = names_in(rows, batch, end, finder), self._logs.pop(end, ())
+        return Parsed(batch, [], end, rows.rows, names=names, log=log)
+
+    def _take_log(self, end: int) -> None:
+        """Keep the names in the batch that ends there. Called by the thread that fills it."""
+        assert isinstance(self.rows, Frame)
+        self._logs[end] = self.rows.take_log()
 
     def batch(self, number: int) -> Batch:
         assert self.rows is not None
@@ -115,9 +115,11 @@ class RowSource:
         return batch
 
 
-def batches_of(rows: BatchSource, fresh: bool = False) -> Generator[tuple[Batch, int], None, None]:
+def batches_of(
+    rows: BatchSource, fresh: bool = False, filled: Callable[[int], None] | None = None
+) -> Generator[tuple[Batch, int], None, None]:
     """The batches, each with the number of the row after it. A batch is valid until the next one, unless `fresh` (each
-    is a new object).
+    is a new object). filled: is called with this number, by the thread that has filled a batch.
 
     Another thread prepares the batches of a frame ahead, because it hashes words. Preparing a batch of a matrix takes a
     quarter of the time to learn it, which is less than two threads would lose by waiting for each other.
@@ -132,6 +134,8 @@ def batches_of(rows: BatchSource, fresh: bool = False) -> Generator[tuple[Batch,
             batch = Batch()
         batch.source, batch.first_line = SOURCE, row
         row = rows.fill(batch, row)
+        if filled is not None:
+            filled(row)
         return batch, row
 
     first = fill(Batch())

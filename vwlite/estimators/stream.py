@@ -27,7 +27,7 @@ sys.modules.setdefault("vwlite.options.run_options", vwlite.runs.options)
 
 State = dict[str, Any]
 NOT_SEVERAL = "partial_fit with algorithm='auto' is for two classes: use fit, or algorithm='gd'"
-NOT_DERIVED = "partial_fit learns rows once, and --derive reads them several times: use fit, or leave it out"
+NOT_DERIVED = "partial_fit learns columns as they are: use fit with --derive, or leave it out"
 CHANGED = "partial_fit with algorithm='auto' continues with the parameters of its first call: use fit for other ones"
 
 
@@ -39,9 +39,9 @@ class OnePass:
             raise UsageError(NOT_SEVERAL)
         if "pairs" in o.given or ("derive" in o.given and o.derive != "none"):
             raise UsageError(NOT_DERIVED)
-        o = replace(o, derive="none")
-        job, progress = prepared(o, None, in_place=False), Progress(o)
-        self.trainer = AutoTrainer(o, job, AutoData(o, job, RowSource(columns), progress))
+        job, progress, source = prepared(o, None, in_place=False), Progress(o), RowSource(columns)
+        source.may_be_table = False  # nothing is derived
+        self.trainer = AutoTrainer(o, job, AutoData(o, job, source, progress))
         self.data, self.names = self.trainer.data, self.trainer.names
         progress.begin(self.trainer)
         self.finder = make_finder(self.trainer.settings, self.names) if self.names is not None else None
