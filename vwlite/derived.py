@@ -7,6 +7,7 @@ Names are those of the namespace of a (first) column:
     age~64@38                  its hat at the knot 38, of at most 64
     age?                       it is missing
     age~5@38^job=clerk         a product; words are levels, `*` any other one, `?` none
+    at.hour=8^at.weekday=1     a product of two parts of a time
 """
 
 import re
@@ -25,6 +26,9 @@ CURVE = 64  # knots of a curve
 MOST_LEVELS = 31  # of a column of words in products
 PAIRS = 40  # of columns that are taken at most, if --pairs does not say it
 MOST_CELLS = 1 << 22  # of all products of a model
+PARTS_OF_TIME = {
+    "hour": tuple(map(str, range(24))), "weekday": tuple(map(str, range(1, 8))), "month": tuple(map(str, range(1, 13))),
+}
 WORDS = 0  # the resolution of a column of words
 
 
@@ -39,6 +43,10 @@ class NumberColumn:
     missing: bool
     knots: Mapping[int, tuple[float, ...]]
 
+    @property
+    def full_name(self) -> str:
+        return self.name
+
     def names(self, resolution: int) -> list[str]:
         """Those of its codes: hats, and that it is missing."""
         return [*(f"{self.name}~{resolution}@{x:.9g}" for x in self.knots[resolution]), f"{self.name}?"]
@@ -50,14 +58,21 @@ class NumberColumn:
 
 @record(frozen=True)
 class WordColumn:
-    """A column of words. levels: the words that have a code of their own."""
+    """A column of words, or a part of a column of times. levels: the words that have a code of their own; of a time,
+    all that there are."""
 
     name: str
     levels: tuple[str, ...]
+    part: str = ""  # hour, weekday or month
+
+    @property
+    def full_name(self) -> str:
+        """`at.hour`"""
+        return f"{self.name}.{self.part}" if self.part else self.name
 
     def factors(self, resolution: int = WORDS) -> list[str]:
         """The names of its codes as parts of a product's name: levels, any other word, none."""
-        name = escaped(self.name, "^")
+        name = escaped(self.full_name, "^")
         return [*(f"{name}={escaped(level)}" for level in self.levels), f"{name}=*", f"{name}?"]
 
     def hashes(self, hash_all: bool) -> list[int]:
@@ -65,7 +80,7 @@ class WordColumn:
         from vwlite.hashing import name_hash, namespace_hash  # not at the top: few models have derived features
 
         seed = namespace_hash(_bytes(self.name), hash_all)
-        return [name_hash(_bytes(f"{self.name}={level}"), seed, hash_all) for level in self.levels]
+        return [name_hash(_bytes(f"{self.part or self.name}={level}"), seed, hash_all) for level in self.levels]
 
 
 Column = NumberColumn | WordColumn
@@ -91,7 +106,7 @@ class Derived:
             {"name": c.name, "mean": c.mean, "deviation": c.deviation, "missing": c.missing,
              "knots": {str(k): list(knots) for k, knots in c.knots.items()}}
             if isinstance(c, NumberColumn) else
-            {"name": c.name, "levels": list(c.levels)}
+            {"name": c.name, "levels": list(c.levels)} | ({"part": c.part} if c.part else {})
             for c in self.columns
         ]
         products = [[list(factor) for factor in product] for product in self.products]
@@ -153,7 +168,7 @@ class Derived:
             joined, first = [""], self.columns[product[0][0]].name
             for i, (at, k) in enumerate(product):
                 joined = [before + "^" * (i > 0) + name for before in joined for name in self.columns[at].factors(k)]
-            of = "*".join(self.columns[at].name for at, _ in product)
+            of = "*".join(self.columns[at].full_name for at, _ in product)
             yield from ((first, name, of) for name in joined)
 
     def named(self, hash_all: bool) -> dict[int, tuple[bytes, str]]:
@@ -172,7 +187,7 @@ def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
 
     space = namespace_hash(_bytes(c.name), hash_all)
     if isinstance(c, WordColumn):
-        return _bytes(c.name), space, False, c.hashes(hash_all)
+        return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part)
     knots = {
         k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE else [])
         for k, at in sorted(c.knots.items(), key=lambda item: item[0] != CURVE)  # that of the curve is the first
@@ -191,7 +206,10 @@ def _column_of(stored: dict[str, Any]) -> Column:
         words = all(type(x) is str for x in levels)
         if len(levels) > MOST_LEVELS or not words or len({*levels}) < len(levels):
             raise ValueError("levels")
-        return WordColumn(name, levels)
+        part = stored.get("part", "")
+        if part and levels != PARTS_OF_TIME.get(part):
+            raise ValueError("a part of a time")
+        return WordColumn(name, levels, part)
     knots = {int(k): tuple(map(float, at)) for k, at in stored["knots"].items()}
     mean, deviation = float(stored["mean"]), float(stored["deviation"])
     if CURVE not in knots:

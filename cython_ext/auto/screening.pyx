@@ -164,6 +164,8 @@ cdef struct WordCount:
 cdef struct ScannedColumn:
     uint32_t space          # the hash of its namespace
     uint32_t number         # the hash of its number as a feature
+    uint32_t* part          # owned; [parts] the words that are of this column; NULL: all of the namespace
+    size_t parts
     size_t numbers, words   # rows that have one
     bint several            # a row has more than one feature
     float* value            # owned; [rows of the sample] NaN: none. NULL: no number so far
@@ -175,7 +177,8 @@ cdef struct ScannedColumn:
 cdef class ColumnScan:
     """What columns have in all rows, and which values in those of the sample.
 
-    columns: of each the hash of its namespace and of its number. sampled: a byte for each row. words, on the other hand, are
+    columns: of each the hash of its namespace and of its number; or, of a part of a time, the hash of its namespace and those of
+    its words. Columns of a namespace are in a row. sampled: a byte for each row. words, on the other hand, are
     counted in all rows.
     """
 
@@ -198,7 +201,16 @@ cdef class ColumnScan:
         if self.columns == NULL or self.places == NULL:
             raise MemoryError("no memory for columns")
         for i, (space, number) in enumerate(columns):
-            self.columns[i].space, self.columns[i].number = space, number
+            self.columns[i].space = space
+            if isinstance(number, int):
+                self.columns[i].number = number
+            else:
+                self.columns[i].parts = len(number)
+                self.columns[i].part = <uint32_t*>calloc(len(number) + 1, sizeof(uint32_t))
+                if self.columns[i].part == NULL:
+                    raise MemoryError("no memory for columns")
+                for k, hash in enumerate(number):
+                    self.columns[i].part[k] = hash
             at = place_of(space, 64 - self.bits)
             while self.places[at]:
                 at = (at + 1) & ((<size_t>1 << self.bits) - 1)
@@ -208,6 +220,7 @@ cdef class ColumnScan:
         cdef size_t i
         if self.columns != NULL:
             for i in range(self.count):
+                free(self.columns[i].part)
                 free(self.columns[i].value)
                 free(self.columns[i].word)
                 free(self.columns[i].counts)
@@ -244,6 +257,10 @@ cdef class ColumnScan:
             if self.places[at] == 0:
                 continue
             c, begin = &self.columns[self.places[at] - 1], a.feature_begin[span]
+            if c.part != NULL:
+                if self.take_parts(a, span, self.places[at] - 1):
+                    return -1
+                continue
             c.several |= a.feature_begin[span + 1] > begin + 1 or self.places[at] == last_column
             last_column = self.places[at]
             if a.hash[begin] == c.number:
@@ -254,6 +271,22 @@ cdef class ColumnScan:
                 c.words += 1
                 if self.keep_word(c, a.hash[begin]):
                     return -1
+        return 0
+
+    cdef int take_parts(self, const Arrays* a, size_t span, size_t column) noexcept nogil:
+        """Keep the words of a time, of which each is in one of the columns from this one on; -1: no memory."""
+        cdef size_t i, j, k
+        cdef ScannedColumn* c
+        for i in range(column, self.count):
+            c = &self.columns[i]
+            if c.space != a.space[span] or c.part == NULL:
+                break
+            for k in range(a.feature_begin[span], a.feature_begin[span + 1]):
+                for j in range(c.parts):
+                    if c.part[j] == a.hash[k]:
+                        c.words += 1
+                        if self.keep_word(c, a.hash[k]):
+                            return -1
         return 0
 
     cdef int keep_number(self, ScannedColumn* c, float value) noexcept nogil:

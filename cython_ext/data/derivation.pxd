@@ -30,6 +30,7 @@ cdef struct Column:
     uint32_t missing        # the hash of the feature of a missing number; 0: none
     size_t first_knots, resolutions     # in `knots`; the first one is that of its curve
     size_t levels           # of words
+    bint is_part            # each word is one of the levels; other words of the namespace are those of other columns
     size_t first_level      # in `level_hash`
 
 

@@ -37,7 +37,8 @@ cdef class Derivation:
 
     columns: of each its namespace as bytes and the hash of that; then, for a number, `True`, the hash of its feature, mean,
     standard deviation, the hash of the feature of a missing one (0: none), and its knots by resolution as (knots, hashes of
-    hats), of which the first are those of its curve; for a word, `False` and the hashes of its levels.
+    hats), of which the first are those of its curve; for a word, `False`, the hashes of its levels, and whether these are all
+    that it may be, of several words in its namespace, such as the hours of a time. Columns of a namespace are in a row.
     products: the factors of each as (column, resolution), and of each factor the names of its codes as bytes; names are
     joined by `^`, and hashed in the namespace of the first column. only_words: of texts; features beyond these are left out.
     """
@@ -59,7 +60,7 @@ cdef class Derivation:
             c.letter, c.space, c.is_number = (column[0] or b" ")[0], column[1], column[2]
             at.append({})
             if not c.is_number:
-                c.first_level, c.levels = n, len(column[3])
+                c.first_level, c.levels, c.is_part = n, len(column[3]), column[4]
                 for hash in column[3]:
                     self.level_hash[n] = hash
                     n += 1
@@ -235,6 +236,11 @@ cdef class Derivation:
                 if end == begin + 1 and a.hash[begin] == c.hash:
                     out.number[i], out.present[i] = a.value[begin], True
                     return
+            elif c.is_part:
+                while i < self.count and self.columns[i].is_part and self.columns[i].space == space:
+                    for k in range(begin, end):
+                        self.note_word(i, a.hash[k], out)
+                    i += 1
             elif end > begin:
                 self.note_word(i, a.hash[begin], out)
         for k in range(begin, end):
@@ -242,7 +248,7 @@ cdef class Derivation:
         end_span(out, a.letter[span], space)
 
     cdef void note_word(self, size_t i, uint32_t hash, DerivedLine* out) noexcept nogil:
-        """Note the level of a word of a column. Of several words the first counts."""
+        """Note the level of a word of a column. Of several words the first counts; of a part, the first that is one."""
         cdef size_t k
         cdef Column* c = &self.columns[i]
         if out.present[i]:
@@ -251,6 +257,8 @@ cdef class Derivation:
             if self.level_hash[c.first_level + k] == hash:
                 break
         else:
+            if c.is_part:
+                return
             k = c.levels
         out.code[i], out.present[i] = <uint16_t>k, True
 

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from array import array
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ from vwlite.core.auto.screening import (
 )
 from vwlite.core.auto.screening import knots as compiled_knots
 from vwlite.core.learn.losses import Logistic, Squared
+from vwlite.derived import PARTS_OF_TIME, WordColumn
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model import read_model
 
@@ -111,6 +113,17 @@ def test_a_scan_finds_what_columns_have():
     order = levels([w for _, w in rows])
     codes = scan.codes(1, [feature_hash(b"w=" + w.encode(), b"w") for w in order[:2]])
     assert [*codes] == [{"a": 0, "b": 1, "c": 2, "": 3}[rows[i][1]] for i in kept]
+
+
+def test_a_scan_finds_the_parts_of_times():
+    rows = [("2026-01-31T13:05", "1"), ("2026-02-01", "1"), ("", "1"), ("2026-12-31T00:00:00Z", "1")] * 5
+    parts = [WordColumn("at", levels, part) for part, levels in PARTS_OF_TIME.items()]
+    hashes = [c.hashes(False) for c in parts]
+    scan = ColumnScan([(namespace_hash(b"at"), h) for h in hashes], sampled_rows(len(rows), len(rows)))
+    scan.take(table(["at", "y"], ["time", "label"], rows))
+    assert [scan.facts(i)[:3] for i in range(3)] == [(0, 10, False), (0, 15, False), (0, 15, False)]
+    expected = [[13, 25, 25, 0], [5, 6, 8, 3], [0, 1, 13, 11]]  # behind the levels: any other word, none
+    assert [[*scan.codes(i, hashes[i])][:4] for i in range(3)] == expected
 
 
 # --- screening ----------------------------------------------------------------------------------
@@ -306,6 +319,54 @@ def test_python_predicts_what_the_command_does(vwlite, bent, tmp_path):
     assert [*model.predict_lines(text)] == pytest.approx(expected, abs=1e-6)
     objects = [json.dumps({k: row[k] for k in "xzw"}) for row in frame.to_pylist()]
     assert [*model.predict_lines(objects)] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory) -> Path:
+    """A label that needs hours of working days, and months of one kind of visitors."""
+    rng = np.random.default_rng(9)
+    rows = []
+    for i in range(2500):
+        time = datetime(2025, 1, 1) + timedelta(minutes=int(rng.integers(0, 525_600)))
+        who = "ab"[rng.integers(0, 2)]
+        works = (8 <= time.hour < 18) != (time.isoweekday() > 5)
+        score = 3 * works - 1.5 + (1.5 if (who == "a") == (time.month < 7) else -1.5)
+        at = "" if i % 50 == 0 else time.isoformat()
+        rows.append([at, who, "yes" if rng.random() < 1 / (1 + np.exp(-score)) else "no"])
+    return write(tmp_path_factory.mktemp("visits") / "visits.csv", ["at", "who", "y"], rows)
+
+
+OF_TIME = ["--label", "y", "--time", "at"]
+
+
+def test_hours_weekdays_and_months_are_in_pairs(vwlite, visits, tmp_path):
+    plain = vwlite("train", visits, *OF_TIME, "--derive", "none")
+    found = vwlite("train", visits, *OF_TIME, "--derive", "auto", "-m", tmp_path / "m")
+    assert loss(found) < 0.8 * loss(plain) and "\nfeatures: 2 pairs" in found.err
+    names = vwlite("weights", tmp_path / "m").out
+    assert "\tat^at.hour=13^at.weekday=6" in names and "^who=" in names
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet", "vw"])
+def test_every_format_has_the_same_times(vwlite, visits, tmp_path, kind):
+    vwlite("train", visits, *OF_TIME, "--derive", "auto", "-m", tmp_path / "m")
+    with visits.open(newline="") as f:
+        rows = list(csv.DictReader(f))
+    other = tmp_path / f"data.{kind}"
+    if kind == "jsonl":
+        other.write_text("".join(json.dumps({k: v for k, v in row.items() if v}) + "\n" for row in rows))
+    elif kind == "vw":
+        other.write_text(vwlite("convert", visits, *OF_TIME).out)
+    else:
+        parquet, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+        columns = {k: [r[k] or None for r in rows] for k in rows[0]}
+        columns["at"] = [datetime.fromisoformat(x) if x else None for x in columns["at"]]
+        parquet.write_table(pa.table(columns), other)
+    if kind != "vw":
+        vwlite("train", other, *OF_TIME, "--derive", "auto", "-m", tmp_path / "other")
+        models = [read_model(str(tmp_path / name)) for name in ("m", "other")]
+        assert [*models[0].weights] == [*models[1].weights]
+    assert len({vwlite("predict", "-m", tmp_path / "m", path).out for path in (visits, other)}) == 1
 
 
 def test_triples_are_found_by_auto_alone(vwlite, tmp_path):

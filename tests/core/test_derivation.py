@@ -15,7 +15,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
-from vwlite.derived import WORDS, Derived, NumberColumn, WordColumn
+from vwlite.derived import PARTS_OF_TIME, WORDS, Derived, NumberColumn, WordColumn
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import ROLES
 
@@ -111,6 +111,29 @@ def test_ngrams_of_characters_in_vw_text():
     parser.parse(b"Ab:c|d\n", Batch())
     names = [name.replace(":", "%3A").replace("|", "%7C") for name in four_grams("ab:c|d")]
     assert parser.take_text().decode().split() == ["|t", "ab", "c", "d", *names]
+
+
+def test_hours_weekdays_and_months_are_columns_of_words():
+    """In products with each other and with words, beside the words that they are by themselves."""
+    parts = [WordColumn("at", levels, part) for part, levels in PARTS_OF_TIME.items()]
+    columns = (WordColumn("w", ("a", "b")), *parts)
+    sets = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 2, 3)]
+    derived = Derived(columns, tuple(tuple((i, WORDS) for i in places) for places in sets))
+    assert Derived.restored(json.loads(json.dumps(derived.stored()))) == derived
+    rows = [("a", "2026-01-31T13:05"), ("c", "2026-02-01"), ("", "2026-12-31T00:00:00Z"), ("b", "")]
+    values = [{"hour": "13", "weekday": "6", "month": "1"}, {"weekday": "7", "month": "2"},
+              {"hour": "0", "weekday": "4", "month": "12"}, {}]
+    codes = ["w=a", "w=*", "w?", "w=b"]
+    found = derived.derivation(False).derived(table(["w", "at"], ["categorical", "time"], rows))
+    for (word, _), code, own, (hashes, ones) in zip(rows, codes, values, found, strict=True):
+        factors = [code, *(f"at.{part}={own[part]}" if part in own else f"at.{part}?" for part in PARTS_OF_TIME)]
+        names = [("w", f"w={word}")] * bool(word) + [("at", f"{part}={x}") for part, x in own.items()]
+        names += [("w" if 0 in places else "at", "^".join(factors[i] for i in places)) for places in sets]
+        assert {*ones} == {1}
+        assert sorted(hashes) == sorted(feature_hash(name.encode(), space.encode()) for space, name in names)
+        assert {hash for hash in hashes if hash in derived.named(False)} == {*hashes[-len(sets):]}
+    with pytest.raises(ValueError, match="invalid"):
+        Derived.restored({"columns": [{"name": "at", "levels": ["0"], "part": "hour"}], "products": []})
 
 
 def test_settings_without_derived_features_are_stored_as_before():

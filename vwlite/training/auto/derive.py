@@ -13,7 +13,7 @@ that has turned round since then is not taken, though each half has it.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from math import log
@@ -37,7 +37,7 @@ from vwlite.core.auto.screening import (
     sampled_rows,
 )
 from vwlite.core.data.batch import Batch
-from vwlite.derived import CURVE, MOST_LEVELS, WORDS, Column, Derived, NumberColumn, Products, WordColumn
+from vwlite.derived import CURVE, MOST_LEVELS, PARTS_OF_TIME, WORDS, Column, Derived, NumberColumn, Products, WordColumn
 from vwlite.hashing import namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
@@ -151,14 +151,14 @@ class Stages:
     """The stages of a trainer that has learned without derived features."""
 
     def __init__(
-        self, trainer: "Stage", names: ColumnNames, order: Sequence[str], texts: int, counts: list[int],
-        load_batch: Callable[[int], Batch], *, more_follow: bool = False,
+        self, trainer: "Stage", names: ColumnNames, order: Sequence[str], times: Collection[str], texts: int,
+        counts: list[int], load_batch: Callable[[int], Batch], *, more_follow: bool = False,
     ) -> None:
-        """order: of columns, by name; others come behind, in that of the data. texts: columns with n-grams to try.
-        more_follow: the data are the first rows of a stream."""
+        """order: of columns, by name; others come behind, in that of the data. times: those of times. texts: columns
+        with n-grams to try. more_follow: the data are the first rows of a stream."""
         self._trainer, self._counts, self._load, self._more_follow = trainer, counts, load_batch, more_follow
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
-        self._order, self._texts = order, texts
+        self._order, self._times, self._texts = order, times, texts
         self.tried: list[str] = []  # n-grams, curves, pairs
         self._best, self._validates = trainer, trainer.data.validation is not None
         folds = trainer.selection.folds_in_file if not self._validates else None
@@ -209,11 +209,14 @@ class Stages:
     # --- the columns ----------------------------------------------------------------------------
 
     def _columns(self) -> list[Screened]:
-        """Those that numbers or words are all values of, in order."""
+        """Those that numbers or words are all values of, and parts of times, in order."""
         data, known = self._trainer.data, self._names.columns
         spaces = {name: (space, number) for space, (name, number) in known.items()}
-        names = [name for name in self._order if name in spaces] + [name for name in spaces if name not in self._order]
-        asked = [spaces[name] for name in names]
+        order = [*self._order, *(name for name in spaces if name not in self._order)]
+        parts = PARTS_OF_TIME.items()
+        times = {name: [WordColumn(name, levels, part) for part, levels in parts] for name in self._times}
+        columns = [c for name in order for c in times.get(name, [name] if name in spaces else [])]
+        asked = [self._scanned(c) if isinstance(c, WordColumn) else spaces[c] for c in columns]
         scan = judged = ColumnScan(asked, self._learned.sampled)
         for number in range(len(self._counts)):
             scan.take(self._load(number))
@@ -222,11 +225,21 @@ class Stages:
             for batch in data.validation_batches:
                 judged.take(batch)
         found = []
-        for i, name in enumerate(names):
-            column = self._column(scan, judged, i, name)
+        for i, c in enumerate(columns):
+            column = (self._part if isinstance(c, WordColumn) else self._column)(scan, judged, i, c)
             if column is not None:
                 found.append(column)
         return found[:MOST_COLUMNS]
+
+    def _scanned(self, c: WordColumn) -> tuple[int, list[int]]:
+        return namespace_hash(c.name.encode("utf-8", "surrogateescape"), self._hash_all), c.hashes(self._hash_all)
+
+    def _part(self, scan: ColumnScan, judged: ColumnScan, i: int, c: WordColumn) -> Screened | None:
+        """Hour, weekday or month of a column of times."""
+        _, words, _, _ = scan.facts(i)
+        hashes = c.hashes(self._hash_all)
+        codes = [{WORDS: (rows.codes(i, hashes), len(c.levels) + 2)} for rows in self._scans(scan, judged)]
+        return Screened(c, *codes) if words else None
 
     def _column(self, scan: ColumnScan, judged: ColumnScan, i: int, name: str) -> Screened | None:
         numbers, words, several, distinct = scan.facts(i)

@@ -29,7 +29,7 @@ from vwlite.derived import PAIRS, Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
-from vwlite.input.schema import Schema
+from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
@@ -238,10 +238,11 @@ class AutoTrainer(DataTrainer):
 
         data, o = self.data, self.options
         assert data.column_names is not None
-        order = [namespace_of(name) for name, _ in self.source.columns.get("roles", [])]
-        roles = [role for _, role in self.source.columns.get("roles", [])]
-        texts = roles.count("text") if self.source.tries_ngrams else 0
-        stages = Stages(self, data.column_names, order, texts, counts, self._load_batch, more_follow=of_first)
+        found = self.source.columns.get("roles", [])
+        roles = {namespace_of(name): role for name, role in found if role not in OPTIONAL}
+        times = [name for name, role in roles.items() if role == "time"]
+        texts = [*roles.values()].count("text") if self.source.tries_ngrams else 0
+        stages = Stages(self, data.column_names, [*roles], times, texts, counts, self._load_batch, more_follow=of_first)
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         self.tried = stages.tried
         if best is self:
