@@ -232,3 +232,29 @@ def test_the_first_signal_ends_it_while_it_counts():
     process.terminate()
     process.communicate(timeout=10)
     assert process.returncode == 143
+
+
+def test_numbers_that_look_like_codes_have_a_hint(vwlite, folder):
+    """Stores from 1 to 54 and kinds far apart; not counts, ages, prices in steps, measures or times of the day."""
+    rng = np.random.default_rng(1)
+    n = 3000
+    columns = {
+        "store": rng.integers(1, 55, n),
+        "kind": rng.choice([101, 317, 2044, 9005, 12013, 13999, 20001, 31337, 40002], n),
+        "visits": rng.poisson(3, n),
+        "age": rng.normal(40, 12, n).round().clip(18),
+        "price": rng.choice([500, 1000, 2000, 9000, 20_000, 40_000, 50_000, 70_000, 90_000], n),
+        "gain": np.where(rng.random(n) < 0.9, 0, rng.choice([2407, 3103, 7298, 15_024, 99_999, 5013, 4386, 8614], n)),
+        "size": rng.normal(size=n).round(1),
+        "flag": rng.integers(0, 2, n),
+    }
+    rows = zip(*columns.values(), rng.integers(0, 2, n), strict=True)
+    lines = [",".join([*columns, "y"]), *(",".join(f"{x:g}" for x in row) for row in rows)]
+    Path("d.csv").write_text("\n".join(lines) + "\n")
+    notes = json.loads(vwlite("describe", "d.csv", "--label", "y", "--json").out)["notes"]
+    found = {x["column"]: x["note"] for x in notes}
+    hint = "whole numbers that look like codes: --categorical {0} makes them categories"
+    assert found.pop("store") == "54 " + hint.format("store") and found.pop("kind") == "9 " + hint.format("kind")
+    assert not any("codes" in note for note in found.values())
+    typed = vwlite("describe", "d.csv", "--label", "y", "--numeric", "store,kind").out
+    assert "codes" not in typed and "--categorical" not in typed

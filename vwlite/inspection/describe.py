@@ -1,5 +1,6 @@
 """A run of `vwlite describe`: what is in data, before anybody learns from it."""
 
+import math
 import os
 import re
 import textwrap
@@ -44,6 +45,7 @@ from vwlite.runs.source import table_of
 
 EXACT, ENTRIES, ROWS = 4096, 1 << 19, 1 << 18  # distinct values that are counted: of a column, of all; distinct rows
 MOST_NAMES = 1 << 17  # of columns of JSON lines and namespaces of VW text, which come with the lines
+FEWEST_CODES, ROWS_OF_CODE = 8, 10  # of a column that may have codes: different ones, rows for each
 ALL_DIFFER = 0.98  # of whole numbers: the share of different ones from which they are ids
 BLANK = 1  # a kind of lines, as in cython_ext/data/batch.pxd
 SHOWN, CLASSES = 20, 8  # columns and notes that are printed without --all; classes of the label
@@ -217,6 +219,9 @@ class Description:
             if many and v.distinct >= ALL_DIFFER * v.total and all(float(x).is_integer() for x, _ in counted):
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
+            elif many and not v.level and _are_codes({float(x): n for x, n in counted}):
+                how = f"--categorical {names_text([name])} makes them categories"
+                findings.append(Finding(name, f"{v.distinct} whole numbers that look like codes: {how}"))
         if self._delimited:
             whole = replace(schema, roles=roles)  # a model of JSON lines has only what was typed
             sample = Sample(list(roles), words, 0, schema.missing, schema.decimal, schema.thousands)
@@ -295,6 +300,18 @@ def _cell(value: Any) -> Any:
     if value is None or isinstance(value, bytes) or (type(value) in (int, float) and not abs(value) > 1e300):
         return value
     return (str(value).lower() if type(value) is bool else str(value)).encode("utf-8", "surrogatepass")
+
+
+def _are_codes(counts: Mapping[float, int]) -> bool:
+    """Whether whole numbers may be names, as those of stores are: few for so many rows, and either nearly all from the
+    least to the largest one, about equally often; or far apart, not in steps, and none in most rows."""
+    total, n = sum(counts.values()), len(counts)
+    if n < FEWEST_CODES or total < ROWS_OF_CODE * n or not all(x >= 0 and x.is_integer() for x in counts):
+        return False
+    low, reach = min(counts), max(counts) - min(counts)
+    if reach < 1.25 * n:
+        return 3 * sorted(counts.values())[n // 10] * n >= total and max(counts.values()) * n <= 3 * total
+    return reach >= 10 * n and max(counts.values()) * 2 <= total and math.gcd(*(int(x - low) for x in counts)) == 1
 
 
 def _names(names: Any) -> str:
