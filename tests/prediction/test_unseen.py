@@ -113,3 +113,46 @@ def test_a_model_without_features_is_not_asked(vwlite, folder, options):
         assert json.loads(vwlite("info", "m", "--json").out)["features"] <= 1
     for command in ("predict", "evaluate"):
         assert "note: " not in vwlite(command, "-m", "m", "noise.csv").err
+
+
+def signs(n: int, words: str, x: float = 1.0) -> str:
+    """A label that needs the product of two numbers, turned round by a word."""
+    rows = []
+    for i in range(n):
+        a, b, word = (i * 7919 % 1009 - 504) / 504, (i * 104_729 % 997 - 498) / 498, words[i % len(words)]
+        rows.append(f"{(a * b > 0) != (word == words[0]):d},{x * a:.4f},{b:.4f},{word}\n")
+    return "y,a,b,w\n" + "".join(rows)
+
+
+@pytest.fixture
+def derived(folder, vwlite):
+    """A model of products; its columns are all that `signs` has."""
+    Path("train.csv").write_text(signs(1500, "pqr"))
+    said = vwlite("train", "train.csv", "--label", "y", "--labels", "0,1", "--derive", "auto", "-m", "m").err
+    assert "triple" in said
+
+
+def test_levels_that_products_do_not_know_are_unknown_words(vwlite, derived):
+    Path("new.csv").write_text(signs(300, "stu"))
+    Path("some.csv").write_text(signs(300, "stp"))
+    done = vwlite("predict", "-m", "m", "new.csv", "--report", "r.json", "-p", "p")
+    assert "note: column w: none of its 3 words was seen in training\n" in done.err
+    results = json.loads(Path("r.json").read_text())["results"]
+    assert results["columns without a known word"] == 1 and results["unknown features, share"] > 0
+    assert "column w" in vwlite("predict", "-m", "m", "new.csv", "--on-unknown", "error", code=65).err
+    vwlite("predict", "-m", "m", "some.csv", "--on-unknown", "error", "-p", "p")
+    vwlite("predict", "-m", "m", "train.csv", "--on-unknown", "error", "--report", "r.json", "-p", "p")
+    assert json.loads(Path("r.json").read_text())["results"]["unknown features, share"] == 0
+    # All levels that were not seen are one, and no text for a level is that of another
+    rows = ["y,a,b,w", *(f"1,0.5,0.5,{word}" for word in ("s", "never seen", "*", "?", "p^q"))]
+    Path("words.csv").write_text("\n".join(rows) + "\n")
+    assert len({*vwlite("predict", "-m", "m", "words.csv").out.split()}) == 1
+
+
+def test_numbers_beyond_those_of_training_are_the_last_ones(vwlite, derived):
+    rows = [f"1,{a},{b},p" for sign in (1, -1) for a in (50, 1e4, 3e38) for b in (sign, 0.3)]
+    Path("far.csv").write_text("\n".join(["y,a,b,w", *rows]) + "\n")
+    done = vwlite("predict", "-m", "m", "far.csv", "--on-unknown", "error")
+    found = [float(x) for x in done.out.split()]
+    assert found[0::2][:3] == [found[0]] * 3 and found[1::2] == [found[1]] * 6 and "note" not in done.err
+    assert min(found) > 0 and max(found) < 1
