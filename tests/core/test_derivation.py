@@ -1,11 +1,10 @@
 """Derived features of lines, beside the reference implementation."""
 
 import json
-import math
 
-import numpy as np
 import pytest
 from derived_features import CURVE, Numbers, Product, Words, features_of_derived_text, four_grams
+from derived_tables import derived_of, hashed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_tables import features_of_text
@@ -18,31 +17,6 @@ from vwlite.core.tables.tables import TableParser
 from vwlite.derived import PARTS_OF_TIME, WORDS, Derived, NumberColumn, WordColumn
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import ROLES
-
-
-def as_product(columns, places, resolution):
-    return tuple((i, resolution if isinstance(columns[i], Numbers) else WORDS) for i in places)
-
-
-def derived_of(columns, products) -> Derived:
-    """As a model has it, from columns and products of the reference."""
-    found = []
-    for c in columns:
-        if isinstance(c, Numbers):
-            at = {k: tuple(c.knots(k)) for k in {CURVE, *(k for p in products for k in p.knots_of(columns))}}
-            mean, deviation = c.scale
-            found.append(NumberColumn(c.name, mean, deviation, any(map(math.isnan, c.sample)), at))
-        else:
-            found.append(WordColumn(c.name, tuple(c.kept)))
-    return Derived(
-        tuple(found), tuple(as_product(columns, p.columns, k) for p in products for k in p.knots_of(columns))
-    )
-
-
-def hashed(features, column):
-    """Features of the reference in the namespace of a column, as hashes."""
-    return [(feature_hash(name.encode(), column.name.encode()), np.float32(x)) for name, x in features]
-
 
 cell = st.sampled_from(["", "0", "1", "-2.5", "3", "1e3", "0.125", "7"])
 word = st.sampled_from(["", "a", "b", "a^b", "*", "?", "%2A", "never"])

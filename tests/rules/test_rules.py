@@ -1,5 +1,6 @@
 """Each compiled rule against its dense, eager reference."""
 
+import math
 import random
 from math import inf
 from time import process_time
@@ -9,8 +10,11 @@ import pytest
 import slow_rules
 from algorithm_options import FULL, OPTIONS, taken
 from batches import Line, batch_of, learn
+from derived_features import Numbers, Product, Words
+from derived_tables import derived_of, hashed
 from losses import LOSSES
 from streams import CONSTANT, Walk, random_stream
+from tables import table
 
 from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.table import ALGORITHMS
@@ -81,11 +85,13 @@ def run(learner, stream, cut=None):
 
 
 def assert_agree(
-    name, loss, stream, options, *, tolerance, passes=1, decay=1.0, bits=BITS, holdout_period=0, constant=True
+    name, loss, stream, options, *, tolerance, passes=1, decay=1.0, bits=BITS, holdout_period=0, constant=True,
+    derivation=None, batch=None
 ):
-    """Run both over the stream; compare the weights after each pass, and every prediction."""
+    """Run both over the stream; compare the weights after each pass, and every prediction. derivation: makes the
+    features of the stream from those of the batch."""
     compiled_loss, plain_loss = LOSSES[loss]
-    expander = Expander(bits=bits, constant=constant)
+    expander = Expander(bits=bits, constant=constant, derivation=derivation)
     of_compiled = {"features": (1 << bits) - constant} | options if name in ALL_KEYS else options
     compiled = RULES[name][0](compiled_loss, constant_key=expander.constant_key, **of_compiled)
     reference = RULES[name][1](plain_loss, 1 << bits, constant_key=expander.constant_key, **options)
@@ -103,7 +109,10 @@ def assert_agree(
     for number in range(passes):
         compiled.pass_decay = reference.decay = decay**number
         learner.begin_pass()
-        run(learner, stream)
+        if batch is None:
+            run(learner, stream)
+        else:
+            assert learn(learner, batch) == len(batch) == len(stream)
         walk.run(stream)
         ours, theirs = weights_of(compiled, 1 << bits), reference.weights
         assert np.abs(theirs).max() > 1e-3  # something was learned
@@ -886,6 +895,34 @@ def test_few_bits_and_no_constant(name, bits):
     tolerance = 4 * FLOAT if name in IN_FLOATS else exact
     assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=False)
     assert_agree(name, loss, stream, options, tolerance=tolerance, bits=bits, constant=True)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_curves_and_products(name):
+    """Of two numbers and a column of words, with missing ones, beside a column that stays as it is."""
+    rng = np.random.default_rng(7)
+    loss, n = "hinge" if name in HINGE_ONLY else "logistic", 300
+    columns = [
+        Numbers("x", [math.nan if rng.random() < 0.1 else float(v) for v in rng.integers(-20, 21, n) / 4]),
+        Numbers("z", rng.normal(size=n).round(3).tolist()),
+        Words("w", rng.choice(["a", "b", ""], n).tolist()),
+    ]
+    products = [Product(places, 9.0, 8) for places in [(0, 1), (1, 2), (0, 1, 2)]]
+    rows, stream = [], []
+    for x, z, word in zip(columns[0].sample, columns[1].sample, columns[2].given, strict=True):
+        other = f"{rng.integers(1, 9) / 8}"
+        label = 1.0 if math.cos(x if x == x else 0) * (1 if word == "a" else -1) + z * z > 0.7 else -1.0
+        rows.append(("" if x != x else f"{x:g}", f"{z:g}", word, other, f"{label:g}"))
+        features = hashed(columns[2].curve(word), columns[2]) + hashed([("o", float(other))], Words("o", []))
+        features += hashed(columns[0].curve(x), columns[0]) + hashed(columns[1].curve(z), columns[1])
+        for product in products:
+            features += hashed(product.features(columns, (x, z, word)), columns[product.columns[0]])
+        stream.append(Line(label, tuple((hash, float(value)) for hash, value in features)))
+    batch = table(["x", "z", "w", "o", "y"], ["numeric", "numeric", "categorical", "numeric", "label"], rows)
+    assert_agree(
+        name, loss, stream, {"rate": 0.05} | NEEDED[name], tolerance=1e-4, passes=2, bits=10,
+        derivation=derived_of(columns, products).derivation(False), batch=batch,
+    )
 
 
 def test_gd_pays_large_gravity_at_once():
