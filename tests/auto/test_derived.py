@@ -333,7 +333,7 @@ def visits(tmp_path_factory) -> Path:
         score = 3 * works - 1.5 + (1.5 if (who == "a") == (time.month < 7) else -1.5)
         at = "" if i % 50 == 0 else time.isoformat()
         rows.append([at, who, "yes" if rng.random() < 1 / (1 + np.exp(-score)) else "no"])
-    return write(tmp_path_factory.mktemp("visits") / "visits.csv", ["at", "who", "y"], rows)
+    return written(tmp_path_factory.mktemp("visits") / "visits.csv", ["at", "who", "y"], rows)
 
 
 OF_TIME = ["--label", "y", "--time", "at"]

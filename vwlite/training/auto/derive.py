@@ -226,7 +226,10 @@ class Stages:
                 judged.take(batch)
         found = []
         for i, c in enumerate(columns):
-            column = (self._part if isinstance(c, WordColumn) else self._column)(scan, judged, i, c)
+            if isinstance(c, WordColumn):
+                column = self._part(scan, judged, i, c)
+            else:
+                column = self._column(scan, judged, i, c)
             if column is not None:
                 found.append(column)
         return found[:MOST_COLUMNS]
