@@ -1,13 +1,13 @@
 """Tables as nobody wants them: columns without values, with huge ones, ids, copies of the label; few rows, repeated and
 sorted ones. `--derive auto` gives a model that is no worse than without, or a sentence."""
 
-import csv
 import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import written
 
 ROWS, FRESH, DRAWS = 300, 1500, 4
 
@@ -99,13 +99,7 @@ ORDERS = {
 
 def write(path: Path, columns, y, order) -> Path:
     rows = [*zip(*columns.values(), y, strict=True)]
-    write_rows(path, [[*columns, "y"], *(rows[i] for i in order)])
-    return path
-
-
-def write_rows(path: Path, rows) -> None:
-    with path.open("w", newline="") as f:
-        csv.writer(f, lineterminator="\n").writerows(rows)
+    return written(path, [*columns, "y"], (rows[i] for i in order))
 
 
 def is_number(word: str) -> bool:
@@ -228,18 +222,19 @@ def test_every_prediction_is_a_number(vwlite, tmp_path, table):
     names, *rows = table(np.random.default_rng(MODELS.index(table)))
     data, model, other = tmp_path / "data.csv", tmp_path / "m", tmp_path / "other.csv"
     texts = ["--text", "text"] if names[0] == "text" else []
-    write_rows(data, [names, *rows])
+    written(data, names, rows)
     assert "nan" not in vwlite("train", data, "--label", "y", *texts, "--derive", "auto", "-m", model).err
     empty = [["" for _ in row[:-1]] + row[-1:] for row in rows[:3]]
     far = [["-3e38" if is_number(x) else x for x in row[:-1]] + row[-1:] for row in rows[:3]]
-    write_rows(other, [names, *empty, *far, *([*row[:-2], "", row[-1]] for row in rows[:9])])
+    written(other, names, [*empty, *far, *([*row[:-2], "", row[-1]] for row in rows[:9])])
     for path in (data, other):
         predicted = vwlite("predict", "-m", model, path).out.split()
         assert predicted and all(math.isfinite(float(x)) for x in predicted)
 
 
 def test_numbers_beyond_float32_are_refused(vwlite, tmp_path):
-    write_rows(tmp_path / "data.csv", beyond_float(None))
+    names, *rows = beyond_float(None)
+    written(tmp_path / "data.csv", names, rows)
     said = vwlite("train", tmp_path / "data.csv", "--label", "y", "--derive", "auto", code=65).err
     assert "data.csv:2:1: column x: '-5e+307' is too large for a 32-bit float" in said
 
@@ -247,9 +242,9 @@ def test_numbers_beyond_float32_are_refused(vwlite, tmp_path):
 def test_a_file_without_a_column_is_refused_and_one_with_it_in_another_place_is_not(vwlite, tmp_path):
     names, *rows = of_a_model_without_errors(np.random.default_rng(1))
     data, model, other = tmp_path / "data.csv", tmp_path / "m", tmp_path / "other.csv"
-    write_rows(data, [names, *rows])
+    written(data, names, rows)
     vwlite("train", data, "--label", "y", "--derive", "auto", "-m", model)
-    write_rows(other, [[row[0], row[2]] for row in (names, *rows)])
+    written(other, ["a", "y"], ([row[0], row[2]] for row in rows))
     assert "column b of the model is missing" in vwlite("predict", "-m", model, other, code=65).err
-    write_rows(other, [[row[1], "c" if row is names else "7", row[0]] for row in (names, *rows)])
+    written(other, ["b", "c", "a"], ([row[1], "7", row[0]] for row in rows))
     assert vwlite("predict", "-m", model, other).out == vwlite("predict", "-m", model, data).out
