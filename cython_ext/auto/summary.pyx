@@ -14,6 +14,7 @@ from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport exp
 from vwlite.core.data.batch cimport Arrays, Batch
+from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.data.expand cimport WHOLE, Expander
 from vwlite.core.data.normalize cimport Normalizer
 from vwlite.core.learn.losses cimport Loss
@@ -124,7 +125,7 @@ cdef class DataSummary:
             column.sum += values[i]
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
-            self.feature_count[n] = <uint32_t>nonzeros_of(a, line)
+            self.feature_count[n] = <uint32_t>counted_of(a, line)
             if self.expander.derivation is not None:
                 self.feature_count[n] += <uint32_t>numbers_of(a, line)
         self.has_initial |= a.initial[line] != 0
@@ -140,7 +141,8 @@ cdef class DataSummary:
                  or reserve(<void**>&self.feature_count, &self.feature_count_capacity, n, sizeof(uint32_t)))
 
     cdef int hash_of(self, const Arrays* a, size_t line, uint64_t* out) noexcept nogil:
-        """A hash of the features as they are read, in any order, after those with equal keys are added."""
+        """A hash of the features as they are read, in any order, after those with equal keys are added. N-grams that are only
+        tried do not count."""
         cdef size_t i, first = a.feature_begin[a.span_begin[line]]
         cdef size_t n = features_of(a, line)
         cdef uint64_t sum = 0
@@ -155,6 +157,8 @@ cdef class DataSummary:
             return -1
         self.needs_merging |= n != nonzeros_of(a, line) or n > MOST_UNMERGED
         for i in range(n):
+            if self.values[i] == OPEN:
+                continue
             memcpy(&bits, &self.values[i], sizeof(uint32_t))
             sum += mixed(<uint64_t>self.keys[i] << 32 | bits)
         out[0] = mixed(sum)
@@ -295,7 +299,14 @@ cdef inline size_t numbers_of(const Arrays* a, size_t line) noexcept nogil:
     """Features whose values are neither 0 nor 1, as those of words are."""
     cdef size_t i, found = 0
     for i in range(a.feature_begin[a.span_begin[line]], a.feature_begin[a.span_begin[line + 1]]):
-        found += a.value[i] != 0 and a.value[i] != 1
+        found += a.value[i] != 0 and a.value[i] != 1 and a.value[i] != OPEN
+    return found
+
+
+cdef inline size_t counted_of(const Arrays* a, size_t line) noexcept nogil:
+    cdef size_t i, found = 0
+    for i in range(a.feature_begin[a.span_begin[line]], a.feature_begin[a.span_begin[line + 1]]):
+        found += a.value[i] != 0 and a.value[i] != OPEN
     return found
 
 

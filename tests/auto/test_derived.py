@@ -394,15 +394,19 @@ def test_texts_get_more_than_words(vwlite, reviews, tmp_path):
     assert "derived" not in typed.err
 
 
-def test_texts_that_words_suffice_for_have_no_more(vwlite, tmp_path):
+@pytest.mark.parametrize("words", [["day", "night"], [""]])
+def test_texts_that_words_suffice_for_have_no_more(vwlite, tmp_path, words):
+    """Not even other folds, by punctuation marks or by how many n-grams there are."""
     rng = np.random.default_rng(6)
-    rows = [[f"{a} {b}", "yes" if rng.random() < (0.9 if a == "good" else 0.1) else "no"]
-            for a, b in zip(rng.choice(["good", "bad"], 800), rng.choice(["day", "night"], 800), strict=True)]
+    rows = [[f"{a} {b}{end}", "yes" if rng.random() < (0.9 if a == "good" else 0.1) else "no"]
+            for a, b, end in zip(rng.choice(["good", "bad"], 800), rng.choice(words, 800),
+                                 rng.choice(["", "!", "..."], 800), strict=True)]
     path = written(tmp_path / "texts.csv", ["review", "y"], rows)
     for kind in ("none", "auto"):
         vwlite("train", path, *OF_TEXT, "--derive", kind, "-m", tmp_path / kind)
     models = [read_model(str(tmp_path / kind)) for kind in ("none", "auto")]
     assert [*models[0].weights] == [*models[1].weights] and models[0].columns == models[1].columns
+    assert models[0].chosen == models[1].chosen
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
