@@ -173,13 +173,15 @@ class Derived:
 
     def named(self, hash_all: bool) -> dict[int, tuple[bytes, str]]:
         """By the hash of each of these features its name behind that of its namespace, and what it is of."""
+        return {hash: (_bytes(f"{space}^{name}"), of) for hash, space, name, of in self.hashed(hash_all)}
+
+    def hashed(self, hash_all: bool) -> Iterator[tuple[int, str, str, str]]:
+        """The hash of each of these features, and what `names` says of it."""
         from vwlite.hashing import name_hash, namespace_hash
 
         seeds = {c.name: namespace_hash(_bytes(c.name), hash_all) for c in self.columns}
-        return {
-            name_hash(_bytes(name), seeds[space], hash_all): (_bytes(f"{space}^{name}"), of)
-            for space, name, of in self.names()
-        }
+        for space, name, of in self.names():
+            yield name_hash(_bytes(name), seeds[space], hash_all), space, name, of
 
 
 def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:

@@ -45,6 +45,13 @@ cdef size_t escape(char* to, const char* p, size_t n, bint is_name) noexcept nog
     return size
 
 
+def as_in_text(bytes name not None):
+    """The name of a feature as VW text has it."""
+    cdef bytes found = bytes(3 * len(name))
+    cdef char* to = found
+    return found[: escape(to, name, len(name), True)]
+
+
 cdef size_t unescape(char* to, const char* p, size_t n) noexcept nogil:
     """Write the bytes of which `escape` made these; returns how many."""
     cdef const char* end = p + n

@@ -20,6 +20,7 @@ COMMANDS = {
     "drift": ["-m", "MODEL", "DATA", "DATA"],
     "explain": ["-m", "MODEL", "DATA"],
     "worst": ["-m", "MODEL", "DATA"],
+    "convert": ["-m", "MODEL", "DATA"],
     "calibrate": ["-m", "MODEL", "DATA"],
     "export": ["MODEL", "--to", "tsv"],
     "solve": ["DATA", "--l1", "1", "--loss", "logistic"],

@@ -1,7 +1,14 @@
 """`vwlite convert`: tables as VW text."""
 
+import csv
 import json
 from pathlib import Path
+
+import pytest
+from models import save
+from tables import bent_rows, written
+
+from vwlite.model import read_model
 
 
 def test_without_a_header_the_first_row_counts(vwlite, at):
@@ -71,3 +78,61 @@ def test_types_may_differ_from_line_to_line(vwlite, at):
     )
     out = vwlite("convert", "a.jsonl", "--label", "y", "--categorical", "zip").out
     assert out.startswith("1 |zip zip=123\n")
+
+
+@pytest.fixture
+def derived(vwlite, at):
+    """d.csv, a model m of it with derived features, and plain, its weights without saying what is derived."""
+    written(Path("d.csv"), ["x", "z", "w", "y"], [*bent_rows(), ["", "", "", "no"], ["", "0", "", "yes"]])
+    vwlite("train", "d.csv", "--label", "y", "--derive", "auto", "-m", "m")
+    model = read_model("m")
+    del model.options["derived"]
+    save("plain", model)
+
+
+def test_the_features_that_a_model_derives_have_its_weights(vwlite, derived):
+    """From every format the same text, whose features give the scores of the table."""
+    text = vwlite("convert", "d.csv", "-m", "m").out
+    Path("d.vw").write_text(text)
+    vwlite("predict", "d.csv", "-m", "m", "-r", "expected")
+    vwlite("predict", "d.vw", "-m", "plain", "-r", "found")
+    assert Path("found").read_text() == Path("expected").read_text()
+    with open("d.csv", newline="") as f:
+        rows = [{k: float(v) if k in "xz" else v for k, v in row.items() if v} for row in csv.DictReader(f)]
+    Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("plain.vw").write_text(vwlite("convert", "d.csv", "--label", "y").out)
+    for other in ("d.jsonl", "plain.vw"):
+        assert vwlite("convert", other, "-m", "m").out == text
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.Table.from_pylist(rows), "d.parquet")
+    assert vwlite("convert", "d.parquet", "-m", "m").out == text
+
+
+def test_what_learns_the_text_has_the_features_of_the_model(vwlite, derived):
+    Path("d.vw").write_text(vwlite("convert", "d.csv", "-m", "m").out)
+    vwlite("solve", "d.csv", "-i", "m", "--l2", 0.01, "--tolerance", 1e-9, "--report", "a")
+    vwlite("solve", "d.vw", "--labels", "no,yes", "--l2", 0.01, "--tolerance", 1e-9, "--report", "b")
+    a, b = (json.loads(Path(name).read_text())["results"] for name in "ab")
+    assert a["objective"] == pytest.approx(b["objective"], rel=1e-8)
+    assert a["nonzero weights"] == b["nonzero weights"] > 200
+
+
+def test_names_of_what_is_derived(vwlite, derived):
+    lines = vwlite("convert", "d.csv", "-m", "m").out.splitlines()
+    assert lines[-2].startswith("no |x x? |z z? |x x?^")  # all is missing
+    assert lines[-1].startswith("yes |x x? |z z:") and " z~64@" in lines[-1]
+    whole = next(line for line in lines if "w=b%20c" in line)
+    assert "^w=b%20c" in whole and whole.count("|w w=b%20c") == 1
+    # VW text of another form: what has several values, or another name, stays.
+    Path("a.vw").write_text("yes 2 tag|x a x:1 |z:2 z:3 |w w=a\n\nyes 1 tag|z z:2\n")
+    found = vwlite("convert", "a.vw", "-m", "m").out.splitlines()
+    assert found[0].startswith("yes 2 tag|x a x:1 |w w=a |x x? |z z:") and found[1] == ""
+    assert found[2].startswith("yes 1 tag|x x? |z z:")
+
+
+def test_a_model_without_columns_converts_no_table(vwlite, derived):
+    Path("a.vw").write_text("1 |a b\n-1 |a c\n")
+    vwlite("train", "a.vw", "--loss", "logistic", "-m", "text")
+    assert vwlite("convert", "a.vw", "-m", "text").out == "1 |a b\n-1 |a c\n"
+    assert "the model text was trained on text without columns" in vwlite("convert", "d.csv", "-m", "text", code=65).err
+    assert "contradicts" in vwlite("convert", "d.csv", "-m", "m", "--categorical", "z", code=2).err

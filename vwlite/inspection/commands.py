@@ -32,11 +32,24 @@ _CHECK = (
     *(spec for spec in specs_of(InputOptions) if spec.name == "format"), *specs_of(InputOptions, TABLES),
     *(SPECS[name] for name in ("labels", "loss", "oaa", "classes")),
 )
+
+
+@record(frozen=True)
+class ConvertOptions(InputOptions):
+    """The options of `vwlite convert`, as typed."""
+
+    model: str | None = option(
+        None, "-m", "--model", group=OUT, type=PATH, metavar="MODEL", reads="the input model",
+        help="Write also what this model derives from the columns. Curves and products of `vwlite train --derive`; "
+             "columns have their roles in the model.",
+    )
+
+
 _CONVERT = (
-    *specs_of(InputOptions, IN, TABLES), *(spec for spec in specs_of(InputOptions, OUT, RUN)
+    *specs_of(InputOptions, IN, TABLES), *specs_of(ConvertOptions), *(spec for spec in specs_of(InputOptions, OUT, RUN)
                                            if spec.name in ("quiet", "threads")),
 )
-convert_options = takes(InputOptions, _CONVERT)
+convert_options = takes(ConvertOptions, _CONVERT)
 
 
 def check_options(f: Callable[..., int]) -> Callable[..., int]:
@@ -125,15 +138,17 @@ def weights_command(**options: Any) -> int:
     usual=("--label", "--text", "--categorical", "--numeric", "--drop", "--tag", "--on-error", "--quiet",),
     examples=(
         "vwlite convert clicks.csv --label clicked > clicks.vw",
-        "vwlite convert clicks.csv --label clicked --drop id | vwlite train -m converted.model",
+        "vwlite convert clicks.csv -m clicks.model > derived.vw",
     ),
 )
 @convert_options
-def convert_command(options: InputOptions) -> int:
+def convert_command(options: ConvertOptions) -> int:
     """Convert DATA to VW text on standard output: the text that training on a table uses.
 
     Training on it gives the same weights as training on DATA with the same options, except of words that VW text cannot
     hold: in these a blank is %20, ':' is %3A, '|' is %7C, '%' is %25. VW text is copied unchanged.
+
+    With --model, other programs get the features of a model of --derive: `age~64@38:0.25` is one of a curve.
     """
     return run("vwlite.inspection.convert:convert", options)
 

@@ -5,28 +5,34 @@ from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import check_sources
 from vwlite.input.tables import TableReader
+from vwlite.inspection.commands import ConvertOptions
+from vwlite.inspection.derived_text import DerivedText
+from vwlite.model import read_model
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.options import InputOptions
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines, Sink, say
 from vwlite.runs.source import table_of
 
 
-def convert(o: InputOptions) -> int:
+def convert(o: ConvertOptions) -> int:
     """Run `vwlite convert`; the exit code."""
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
-    table = table_of(o) or TableReader()
-    table.as_text = True
+    model = read_model(o.model) if o.model else None
+    table = table_of(o, model.columns if model else None) or TableReader()
+    table.as_text, derived = True, model.settings.derived if model else None
+    if model is not None and not model.columns:
+        table.model = o.model or ""
     # Labels of any form are copied, and none is kept in the batch: training checks them.
     parse = ParseOptions(
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )
     with RunFrame("convert", o) as frame:
         bad, out, escaped = BadLines.of(o, frame), Sink("-", frame), 0
+        more = DerivedText(model, derived) if model is not None and derived is not None else None
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
-            out.write(parsed.text)
+            out.write(more.of(parsed.text) if more is not None else parsed.text)
             bad.take(parsed.bad)
             escaped += parsed.escaped
             if frame.signal is not None:

@@ -1,0 +1,52 @@
+"""VW text of tables with the features that a model derives from their columns."""
+
+from vwlite.core.base.escapes import as_in_text
+from vwlite.core.data.batch import Batch
+from vwlite.core.text.parser import Parser
+from vwlite.derived import Derived, NumberColumn
+from vwlite.input.schema import Schema
+from vwlite.model import Model
+
+
+class DerivedText:
+    """Puts the features that are derived into lines of VW text, behind those that stay."""
+
+    def __init__(self, model: Model, derived: Derived) -> None:
+        hash_all = model.settings.hash == "all"
+        self._derivation = derived.derivation(hash_all)
+        self._names = {
+            hash: (_encoded(space), as_in_text(_encoded(name))) for hash, space, name, _ in derived.hashed(hash_all)
+        }
+        numbers = [_encoded(c.name) for c in derived.columns if isinstance(c, NumberColumn)]
+        self._numbers = {name: as_in_text(name) for name in numbers}  # by namespace, the feature that is replaced
+        self._parser = Parser(format="vw", hash_all=hash_all, spaces=True, places=True)
+        self._parser.zeros = True
+        self._parser.unescapes = bool(model.columns) and Schema.restored(model.columns).is_escaped
+
+    def of(self, text: bytes) -> bytes:
+        """The same lines, each with what is derived."""
+        lines = [line.partition(b"|") for line in text.split(b"\n")[:-1]]
+        batch = Batch()
+        failed = self._parser.parse(b"".join(bar + features + b"\n" for _, bar, features in lines), batch)
+        assert not failed, "lines are valid"
+        found = self._derivation.text(batch, self._names)
+        return b"".join(self._line(*line, more) + b"\n" for line, more in zip(lines, found, strict=True))
+
+    def _line(self, head: bytes, bar: bytes, features: bytes, more: bytes | None) -> bytes:
+        """more: what is derived; None for a blank line."""
+        if more is None:
+            return head + bar + features
+        parts = (part for part in features.split(b"|") if part.strip() and not self._is_number(part))
+        kept = b"".join(b"|" + part for part in parts)
+        return head + kept + more if kept else head + (more[1:] or b"|")  # a bar may touch a tag
+
+    def _is_number(self, part: bytes) -> bool:
+        words = part.split()
+        if len(words) != 2 or part[:1].isspace():
+            return False
+        space, name = (word.partition(b":")[0] for word in words)
+        return self._numbers.get(space) == name
+
+
+def _encoded(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
