@@ -44,6 +44,8 @@ cdef class Learner:
         self.rule, self.loss, self.expander = rule, loss, expander
         self.table = rule.table
         self.maker = ChunkMaker(expander, self.table)
+        if learn and expander.derivation is not None:
+            expander.derivation.find_units(expander.mask)
         self.maker.stopping = &self.stopping
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
         self.writer = PredictionWriter(class_names=class_names, **written)
@@ -413,11 +415,23 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
         return -1
     e.slots = slots = self.slots[here]
     if learns:
-        return self.table.resolve(f.keys, e.size, slots)
+        if self.table.resolve(f.keys, e.size, slots):
+            return -1
+        if self.expander.derivation is not None:
+            begin_units(self, f, slots)
+        return 0
     self.table.lookup(f.keys, e.size, slots)
     if not self.learning:
         count_unknown(self, a, line, f.size, slots)
     return 0
+
+
+cdef void begin_units(Learner self, const Features* f, char** slots) noexcept nogil:
+    """Tell the rule which features have values from 0 to 1."""
+    cdef size_t i
+    for i in range(f.size):
+        if self.expander.derivation.is_unit(f.keys[i]):
+            self.rule.begin_unit(slots[i])
 
 
 cdef inline int locate_numbers(Learner self, const Arrays* a, size_t which) noexcept nogil:

@@ -103,6 +103,11 @@ cdef class Classifier(Rule):
         for i in range(part.size):
             part.slots[i] += self.record
 
+    cdef void begin_unit(self, char* slot) noexcept nogil:
+        cdef size_t k
+        for k in range(self.classes):
+            (<Rule>self.each[k]).begin_unit(slot + k * self.record)
+
     cdef double predict(self, const Example* e) noexcept nogil:
         return self.score(e, False)
 

@@ -81,6 +81,7 @@ cdef class Rule:
     cdef double predict(self, const Example* e) noexcept nogil
     cdef double predict_to_learn(self, const Example* e) noexcept nogil
     cdef void update(self, const Example* e, const Outcome* o) noexcept nogil
+    cdef void begin_unit(self, char* slot) noexcept nogil
     cdef double weight(self, const char* slot) noexcept nogil
     cdef bint is_default(self, const char* slot) noexcept nogil
     cdef void normalize(self, char* slot) noexcept nogil

@@ -113,6 +113,10 @@ cdef class Rule:
         """Learn from an example whose importance is positive."""
         pass
 
+    cdef void begin_unit(self, char* slot) noexcept nogil:
+        """The feature of a slot, which may be new, has values from 0 to 1: hats and products of `--derive`."""
+        pass
+
     cdef double weight(self, const char* slot) noexcept nogil:
         """The current weight, including pending lazy updates."""
         return 0

@@ -64,6 +64,11 @@ cdef class Gd(Rule):
         cdef Slot slot = Slot(0, 0, <float>self.schedule.initial_t, 0)
         return (<const char*>&slot)[:sizeof(Slot)]
 
+    cdef void begin_unit(self, char* slot) noexcept nogil:
+        """Begin with the scale 1: else a cell that had small values only would have a large weight."""
+        if (<Slot*>slot).N == 0:
+            (<Slot*>slot).N = 1
+
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i, n
         cdef const float* x

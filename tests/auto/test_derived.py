@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from array import array
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,7 +28,7 @@ from derived_features import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import OF_TEXT, loss, table, written
+from tables import OF_TEXT, bent_rows, loss, table, written
 
 from vwlite import load_model
 from vwlite.core.auto.folds import copies_of
@@ -281,6 +282,24 @@ def test_a_model_goes_on(vwlite, bent, tmp_path):
     vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / "m")
     vwlite("train", bent, "--label", "y", "-i", tmp_path / "m", "-m", tmp_path / "more")
     assert vwlite("info", tmp_path / "more").out.count("derived") == 1
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_new_products_of_a_model_that_goes_on_begin_with_the_scale_1(vwlite, tmp_path, classes):
+    """Then the first example moves them all alike, however small their values are: by u M x / (|g x| N)."""
+    rows = [[*row[:3], row[3] if classes == 2 or i % 3 else "perhaps"] for i, row in enumerate(bent_rows())]
+    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], rows)
+    typed = ["--label", "y", *(["--classes", "no,yes,perhaps"] if classes == 3 else [])]
+    vwlite("train", path, *typed, "--derive", "auto", "-m", tmp_path / "m")
+    one = written(tmp_path / "one.csv", ["x", "z", "w", "y"], [["0.1", "0.05", "new", "yes"]])
+    vwlite("train", one, "-i", tmp_path / "m", "-m", tmp_path / "more")
+    before, after = (read_model(str(tmp_path / name)) for name in ("m", "more"))
+    names, new = after.derived_names, ~np.isin(after.keys, before.keys)
+    new &= [names.get(key, (b"", ""))[0].endswith(b"^w=*") for key in after.keys]
+    scales, weights = (np.array(x).reshape(len(new), -1)[new] for x in (after.state["N"], after.weights))
+    values = [float(v) for v in re.findall(r"\^w=\*:(\S+)", vwlite("convert", one, "-m", tmp_path / "m").out)]
+    assert len(weights) > 3 and max(values) > 5 * min(values)
+    assert (scales == 1).all() and np.ptp(weights, axis=0) == pytest.approx(0, abs=1e-5 * abs(weights).max())
 
 
 @pytest.mark.parametrize(
