@@ -380,7 +380,7 @@ def test_prediction_names_a_column_that_is_missing_or_renamed(vwlite, clicks):
     assert err == "new.csv:1:1: column age of the model is missing; the file has the new columns Age\n"
     Path("new.csv").write_text("clicked,id\n1,2\n")
     err = vwlite("predict", "-m", "m", "new.csv", code=65).err
-    assert err == "new.csv:1:1: column age, country, device, 'ad text' of the model is missing\n"
+    assert err == "new.csv:1:1: columns age, country, device, 'ad text' of the model are missing\n"
 
 
 def test_another_column_can_be_the_tag_of_predictions(vwlite, clicks):

@@ -173,7 +173,8 @@ class Schema:
             renamed = f"; the file has the new columns {listed(new)}" if new else ""
             if any(map(_INDEX.fullmatch, missing)):
                 renamed = ": it was the index of a pandas frame, which is not a feature; train the model again"
-            raise SchemaError(f"column {listed(missing)} of the model is missing{renamed}")
+            subject, verb = ("column", "is") if len(missing) == 1 else ("columns", "are")
+            raise SchemaError(f"{subject} {listed(missing)} of the model {verb} missing{renamed}")
         return found
 
     @property
