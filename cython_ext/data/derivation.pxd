@@ -61,7 +61,7 @@ cdef struct DerivedLine:
     Arrays a
     uint32_t[2] span_begin
     size_t span_capacity, space_capacity, letter_capacity, hash_capacity, value_capacity
-    size_t copied           # spans, the first ones, that are as they were
+    size_t copied           # features, the first ones, that are as they were
     size_t crossed          # spans, the first ones, that interactions see: not those of products
     float* number           # owned; [columns]
     uint16_t* code          # owned; [columns] of a word

@@ -211,7 +211,7 @@ cdef class Derivation:
         memset(out.present, 0, self.count)
         for span in range(first, last):
             self.take_span(a, span, out)
-        out.copied = out.a.spans
+        out.copied = out.a.features
         for i in range(self.count):
             if self.columns[i].is_number:
                 self.locate(i, out)
@@ -342,11 +342,11 @@ cdef class Derivation:
                 add(out, self.hashes[p.first_hash + cell], value)
         end_span(out, p.letter, p.space)
 
-    def text(self, Batch batch not None, dict names not None):
-        """What is derived for each line of a batch, as VW text: ` |space name:value ...`; None for a line that is no
-        example. names: by hash, the namespace and the name of each feature, as VW text has them."""
+    def derived(self, Batch batch not None):
+        """The features of each line of a batch, as lists of hashes and values, and how many of these, the first ones, are as
+        they were; None for a line that is no example."""
         cdef DerivedLine out
-        cdef size_t line, span, i
+        cdef size_t line, i
         found = []
         if batch.decode() or batch.a.space == NULL:
             raise ValueError("a batch without the hashes of namespaces")
@@ -358,33 +358,8 @@ cdef class Derivation:
                     continue
                 if self.derive(&batch.a, line, &out):
                     raise MemoryError("no memory for derived features")
-                parts = []
-                for span in range(out.copied, out.a.spans):
-                    for i in range(out.a.feature_begin[span], out.a.feature_begin[span + 1]):
-                        space, name = names[out.a.hash[i]]
-                        if i == out.a.feature_begin[span]:
-                            parts.append(b" |" + space)
-                        parts.append(b" " + name if out.a.value[i] == 1 else b" %b:%.9g" % (name, out.a.value[i]))
-                found.append(b"".join(parts))
-        finally:
-            release(&out)
-        return found
-
-    def derived(self, Batch batch not None):
-        """The derived features of each example of a batch, as lists of hashes and values."""
-        cdef DerivedLine out
-        cdef size_t line, i
-        found = []
-        if batch.decode() or batch.a.space == NULL:
-            raise ValueError("a batch without the hashes of namespaces")
-        prepare(&out, self)
-        try:
-            for line in range(batch.a.lines):
-                if batch.a.kind[line] != EXAMPLE:
-                    continue
-                if self.derive(&batch.a, line, &out):
-                    raise MemoryError("no memory for derived features")
-                found.append(([out.a.hash[i] for i in range(out.a.features)], [out.a.value[i] for i in range(out.a.features)]))
+                hashes, values = [out.a.hash[i] for i in range(out.a.features)], [out.a.value[i] for i in range(out.a.features)]
+                found.append((hashes, values, out.copied))
         finally:
             release(&out)
         return found

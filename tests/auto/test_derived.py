@@ -264,9 +264,13 @@ def test_every_format_gives_the_same_model_and_predictions(vwlite, bent, tmp_pat
 
 
 def test_threads_and_caches_change_nothing(vwlite, bent, tmp_path):
-    for name, options in ("a", ["--threads", 1]), ("b", ["--threads", 3]), ("c", ["--cache-file", tmp_path / "cache"]):
-        vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / name, *options)
-    assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
+    cached = ["--cache-file", tmp_path / "cache"]
+    for name, options in ("a", ["--threads", 1]), ("b", ["--threads", 3]), ("c", cached), ("d", cached):
+        said = vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / name, *options).err
+        assert "not used" not in said
+    assert len({(tmp_path / name).read_bytes() for name in "abcd"}) == 1
+    others = vwlite("train", bent, "--label", "y", "--derive", "none", "-m", tmp_path / "e", *cached).err
+    assert "is not used: " in others and "it is rebuilt" in others
 
 
 def test_names_of_derived_features_are_shown_without_names(vwlite, bent, tmp_path):

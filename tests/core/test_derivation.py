@@ -42,14 +42,14 @@ def test_features_of_lines(seen, rows, q):
     assert Derived.restored(json.loads(json.dumps(derived.stored()))) == derived
     batch = table(names, ["numeric"] * 2 + ["categorical"] * 2, rows)
     known = derived.named(False)
-    for row, found in zip(rows, derived.derivation(False).derived(batch), strict=True):
+    for row, (hashes, values, _) in zip(rows, derived.derivation(False).derived(batch), strict=True):
         cells = [float(x or "nan") for x in row[:2]] + list(row[2:])
         words = [x for i in (2, 3) for x in hashed(columns[i].curve(cells[i]), columns[i])]
         expected = words + [x for i in (0, 1) for x in hashed(columns[i].curve(cells[i]), columns[i])]
         for product in products:
             expected += hashed(product.features(columns, cells), columns[product.columns[0]])
-        got = dict(zip(*found, strict=True))
-        assert len(got) == len(found[0])
+        got = dict(zip(hashes, values, strict=True))
+        assert len(got) == len(hashes)
         assert got.keys() == {hash for hash, _ in expected}
         for hash, x in expected:
             assert got[hash] == pytest.approx(x, rel=1e-5, abs=1e-6)
@@ -69,7 +69,7 @@ def test_ngrams_of_texts(text):
 
     def found(derived, **how):
         batch = table(["t"], ["text"], [[text]], ngram=2, characters=4, **how)
-        hashes, values = derived.derivation(False).derived(batch)[0]
+        hashes, values, _ = derived.derivation(False).derived(batch)[0]
         return list(zip(hashes, values, strict=True))
 
     all_names, words = of(features_of_derived_text(text)), of(features_of_text(text, 1))
@@ -99,7 +99,7 @@ def test_hours_weekdays_and_months_are_columns_of_words():
               {"hour": "0", "weekday": "4", "month": "12"}, {}]
     codes = ["w=a", "w=*", "w?", "w=b"]
     found = derived.derivation(False).derived(table(["w", "at"], ["categorical", "time"], rows))
-    for (word, _), code, own, (hashes, ones) in zip(rows, codes, values, found, strict=True):
+    for (word, _), code, own, (hashes, ones, _) in zip(rows, codes, values, found, strict=True):
         factors = [code, *(f"at.{part}={own[part]}" if part in own else f"at.{part}?" for part in PARTS_OF_TIME)]
         names = [("w", f"w={word}")] * bool(word) + [("at", f"{part}={x}") for part, x in own.items()]
         names += [("w" if 0 in places else "at", "^".join(factors[i] for i in places)) for places in sets]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from running import finish, start
 from servers import CLASSES, DENSE, TABLE, TEXT, Server
+from tables import bent_rows, text_of
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +17,7 @@ def models(tmp_path_factory):
         ("other.vw", TEXT[: len(TEXT) // 2], ("--algorithm", "ftrl", "--loss", "logistic", "--link", "logistic")),
         ("cross.vw", TEXT, ("--algorithm", "gd", "-q", "ab")),
         ("table.csv", TABLE, ("--label", "click")),
+        ("bent.csv", text_of(["x", "z", "w", "y"], bent_rows()), ("--label", "y")),
         ("classes.vw", CLASSES, ("--oaa", "3", "--classes", "auto", "--loss", "logistic", "--algorithm", "gd")),
         ("center.vw", DENSE, ("--algorithm", "gd", "--normalize", "center")),
     ):
@@ -44,7 +46,8 @@ def serve():
 @pytest.fixture(scope="module")
 def shared(models):
     """One server for the tests that leave it as it is."""
-    named = [f"--model={name}={models / name}.model" for name in ("text", "table", "classes", "cross", "center")]
+    names = ("text", "table", "classes", "cross", "center", "bent")
+    named = [f"--model={name}={models / name}.model" for name in names]
     server = Server(*named, "--lines=0", "--max-body", "100K", "--timeout", "1")
     yield server
     done = server.stop()

@@ -4,6 +4,7 @@ import json
 import random
 import socket
 import time
+from itertools import product
 
 import pytest
 from running import finish, start
@@ -24,6 +25,26 @@ def test_text_gets_the_bytes_of_predict(shared, models, name, cut):
             "one": data.split("\n", 2)[0] + "\n" + (ROWS[0] if name == "table" else "")}[cut].encode()
     kind = "text/csv" if name == "table" else "text/plain"
     assert shared.post(f"/predict?model={name}", data, kind=kind) == predicted(models / f"{name}.model", data)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_derived_features_get_the_bytes_of_predict(shared, models, kind):
+    """Curves and pairs, of rows with values missing, unseen and beyond all others; many rows, and single ones."""
+    cells = product(("", -40, 0.1, 1e9), ("", -0.5, 2), ("", "a", "b c", "new"))
+    rows = [dict(zip("xzw", row, strict=True)) for row in cells if any(x != "" for x in row)]
+    if kind == "csv":
+        head, lines = "x,z,w\n", [f"{r['x']},{r['z']},{r['w']}\n" for r in rows]
+    else:
+        head, lines = "", [json.dumps({k: v for k, v in r.items() if v != ""}) + "\n" for r in rows]
+    expected = predicted(models / "bent.model", (head + "".join(lines)).encode())
+    kind = "text/csv" if kind == "csv" else "application/x-ndjson"
+
+    def post(some: list[str]) -> list[bytes]:
+        found = shared.post("/predict?model=bent", (head + "".join(some)).encode(), kind=kind).splitlines()
+        return found if head else [b"%.6f" % json.loads(line)["prediction"] for line in found]
+
+    assert post(lines) == expected.splitlines() and len({*post(lines)}) > 30
+    assert [post([line]) for line in lines[:9]] == [[line] for line in expected.splitlines()[:9]]
 
 
 def test_large_bodies_are_cut_without_a_trace(serve, models):

@@ -15,24 +15,30 @@ from vwlite.input.schema import ROLES
 OF_TEXT = ["--label", "y", "--text", "review"]  # of `review_rows`
 
 
+def text_of(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The text of a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([names, *rows])
+    return text.getvalue()
+
+
 def table(
     names: Sequence[str], kinds: Sequence[str], rows: Iterable[Sequence[str]], *, zeros: bool = True, **more: int
 ) -> Batch:
     """The batch of a table with these columns and roles, with the hashes of namespaces, and zeros. more: of Cells."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    first, *rest = rows
+    text = text_of(first, rest)
     parser = TableParser(format="csv", spaces=True)
     cells = Cells([(name, ROLES.index(kind)) for name, kind in zip(names, kinds, strict=True)], zeros=zeros, **more)
     parser.set_table(cells, list(range(len(names))), len(names), ",")
     batch = Batch()
-    assert parser.parse(text.getvalue().encode(), batch) == 0
+    assert parser.parse(text.encode(), batch) == 0
     return batch
 
 
 def written(path: Path, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Path:
     """A CSV file."""
-    with path.open("w", newline="") as f:
-        csv.writer(f, lineterminator="\n").writerows([names, *rows])
+    path.write_text(text_of(names, rows), newline="")
     return path
 
 

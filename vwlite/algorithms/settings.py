@@ -233,6 +233,11 @@ class Settings:
         help="Function applied to scores when they are written. logistic gives probabilities; identity the scores.",
     )
 
+    @property
+    def needs_spaces(self) -> bool:
+        """Whether batches need the hashes of namespaces."""
+        return bool(self.crosses) or self.derived is not None
+
     def stored(self) -> dict[str, Any]:
         """As JSON can hold it, without the settings of other losses."""
         others = {name for name, loss in LOSS_OPTIONS.items() if loss != self.loss} - {_ALWAYS}

@@ -128,7 +128,7 @@ def prepared(
     label, importance = (
         None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (label, importance)
     )
-    spaces = spaces or derives or bool(settings.crosses) or settings.derived is not None
+    spaces = spaces or derives or settings.needs_spaces
     frame.prepare(cells_of(schema, settings, derives), places, label=label, importance=importance, spaces=spaces)
     fault = frame.check()
     if fault is not None:

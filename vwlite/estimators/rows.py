@@ -123,7 +123,7 @@ def matrix_of(
         "label": None if label is None else np.ascontiguousarray(label, dtype=np.float64),
         "importance": None if importance is None else np.ascontiguousarray(importance, dtype=np.float64),
         "hash_all": settings.hash == "all",
-        "spaces": spaces or bool(settings.crosses) or settings.derived is not None,
+        "spaces": spaces or settings.needs_spaces,
     }
     if is_sparse(x):
         return MatrixRows(_csr(x.tocsr(), more), names)

@@ -31,7 +31,7 @@ def diff(o: DiffOptions) -> int:
     with RunFrame("diff", o) as frame:
         a, b = models = read_model(str(o.model)), read_model(o.other)
         headers = [
-            m.options | {f"counted {name}": n for name, n in m.counters.items()}
+            m.shown_options | {f"counted {name}": n for name, n in m.counters.items()}
             | {"calibration": m.calibration.get("method")} for m in models
         ]
         options = {name: [header.get(name) for header in headers] for name in headers[0] | headers[1]}

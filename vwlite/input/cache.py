@@ -2,8 +2,8 @@
 
     magic, format version           16 bytes
     batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
-    index                           JSON: the fingerprint, the names of classes, and place, size, sum and origin of
-                                    each batch
+    index                           JSON: the fingerprint, the names of classes, of columns and words, and place,
+                                    size, sum and origin of each batch
     trailer                         32 bytes: place and size of the index, its sum, magic
 
 A later pass reads the batches and parses nothing. A cache from an earlier run is used only if its fingerprint is that
@@ -42,6 +42,7 @@ FETCHED = 3  # batches that are read ahead
 SAMPLE = 1 << 16  # bytes of each content sample
 
 Found = tuple[Batch, int] | None  # a batch, and the place in the file where it ends
+NameOfLog = tuple[int, int, int, bytes]  # of a column or a word, as of `Cells.take_log`
 
 
 class CacheUnusable(Exception):
@@ -103,6 +104,7 @@ class CacheWriter:
         self.path = path
         self._made_from = made_from
         self._entries: list[BatchEntry] = []
+        self._log: dict[tuple[int, int], NameOfLog] = {}  # by the hashes of namespace and feature
         self._file: AtomicFile | None = None
         if path is None:
             try:
@@ -148,16 +150,23 @@ class CacheWriter:
         entry = BatchEntry(place, len(data), checksum(data), batch.source, batch.first_line, gap, tuple(batch.breaks))
         self._entries.append(entry)
 
+    def take(self, log: Sequence[NameOfLog]) -> None:
+        """Keep names of columns and words."""
+        for name in log:
+            self._log.setdefault(name[:2], name)
+
     def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
         """Put the file in its place; how to read it.
 
         skipped: how many bad lines it leaves out. classes: the names that its labels are the numbers of.
         """
+        log = [*self._log.values()]
         index = json.dumps(
             {
                 "made from": self._made_from,
                 "skipped": skipped,
                 "classes": list(classes),
+                **({"log": [[*numbers, os.fsdecode(name)] for *numbers, name in log]} if log else {}),
                 "batches": [
                     [e.place, e.size, e.sum, e.source, e.first_line, *([e.breaks] if e.breaks else [])]
                     for e in self._entries
@@ -169,7 +178,7 @@ class CacheWriter:
         self._write(TRAILER.pack(place, len(index), checksum(index), END))
         reader = CacheReader(
             self._file.fileno() if self._file is not None else self._temporary.fileno(),
-            CacheIndex(self._made_from, skipped, list(classes), self._entries),
+            CacheIndex(self._made_from, skipped, list(classes), self._entries, log),
         )
         if self._file is not None:
             self._file.commit()
@@ -207,6 +216,7 @@ class CacheIndex:
     skipped: int
     classes: list[str]
     entries: list[BatchEntry]
+    log: list[NameOfLog]
 
 
 class CacheReader:
@@ -218,6 +228,7 @@ class CacheReader:
 
     def __init__(self, fd: int, index: CacheIndex) -> None:
         self.skipped, self.classes, self.made_from = index.skipped, index.classes, index.made_from
+        self.log = index.log
         self.size = os.fstat(fd).st_size
         self._entries = index.entries
         self._domain, self._most = _labels(index)
@@ -382,6 +393,7 @@ def _index(fd: int, size: int) -> CacheIndex:
         index = CacheIndex(
             _dict(content["made from"]), _count(content["skipped"]),
             [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
+            [_logged(*entry) for entry in _list(content.get("log", []))],
         )
     except (KeyError, TypeError, ValueError, RecursionError) as e:  # the checksum is right: not our index
         raise CacheUnusable("its format has another version") from e
@@ -421,6 +433,14 @@ def _count(x: Any) -> int:
     if type(x) is not int or not 0 <= x < 1 << 64:
         raise ValueError(f"{x!r} is not a count")
     return x
+
+
+def _logged(space: Any, hash: Any, size: Any, name: Any) -> NameOfLog:
+    """A name of a column, or of a word of it."""
+    found = _count(space), _count(hash), _count(size), os.fsencode(_text(name))
+    if found[2] > len(found[3]):
+        raise ValueError(f"{name!r} is no name of a column")
+    return found
 
 
 def _text(x: Any) -> str:

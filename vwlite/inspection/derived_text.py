@@ -29,16 +29,30 @@ class DerivedText:
         batch = Batch()
         failed = self._parser.parse(b"".join(bar + features + b"\n" for _, bar, features in lines), batch)
         assert not failed, "lines are valid"
-        found = self._derivation.text(batch, self._names)
+        found = self._derivation.derived(batch)
         return b"".join(self._line(*line, more) + b"\n" for line, more in zip(lines, found, strict=True))
 
-    def _line(self, head: bytes, bar: bytes, features: bytes, more: bytes | None) -> bytes:
-        """more: what is derived; None for a blank line."""
-        if more is None:
+    def _line(
+        self, head: bytes, bar: bytes, features: bytes, derived: tuple[list[int], list[float], int] | None
+    ) -> bytes:
+        """derived: as of `Derivation.derived`."""
+        if derived is None:
             return head + bar + features
+        more = self._text(*derived)
         parts = (part for part in features.split(b"|") if part.strip() and not self._is_number(part))
         kept = b"".join(b"|" + part for part in parts)
         return head + kept + more if kept else head + (more[1:] or b"|")  # a bar may touch a tag
+
+    def _text(self, hashes: list[int], values: list[float], copied: int) -> bytes:
+        """What is derived: ` |space name:value ...`."""
+        parts, before = [], None
+        for hash, x in zip(hashes[copied:], values[copied:], strict=True):
+            space, name = self._names[hash]
+            if space != before:
+                parts.append(b" |" + space)
+            parts.append(b" " + name if x == 1 else b" %b:%.9g" % (name, x))
+            before = space
+        return b"".join(parts)
 
     def _is_number(self, part: bytes) -> bool:
         words = part.split()

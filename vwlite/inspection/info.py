@@ -38,9 +38,7 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     settings = model.settings
     counted = (weights != 0) & (keys != intercept_key(settings))
     norm = total(np.abs(weights[counted]).astype(np.float64))
-    header = model.header()
-    if (derived := model.settings.derived) is not None:
-        header["options"] = header["options"] | {"derived": derived.summary()}
+    header = model.header() | {"options": model.shown_options}
     if model.calibration:
         shown = {name: model.calibration[name] for name in ("method", "slope")}  # there may be many points
         header["calibration"] = shown | {"points": len(model.calibration["scores"])}

@@ -123,6 +123,12 @@ class Model:
         """Read once, as it may be large."""
         return Derived.restored(self.options["derived"])
 
+    @property
+    def shown_options(self) -> dict[str, Any]:
+        """The options, with derived features in a few words."""
+        derived = self.settings.derived
+        return self.options if derived is None else self.options | {"derived": derived.summary()}
+
     @cached_property
     def derived_names(self) -> dict[int, tuple[bytes, str]]:
         """By index, the name of each derived feature, and of which column or columns it is."""

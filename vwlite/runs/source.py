@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from functools import partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vwlite.algorithms.settings import Settings
@@ -248,7 +249,8 @@ class Source:
         if self._cache is not None:
             size = self._cache.size
             found = self._cache.batches(self._options.threads, self.share_numbers)
-            yield (Parsed(batch, [], place, size) for batch, place in found)
+            logs = chain([self._cache.log if self.logs else ()], repeat(()))
+            yield (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
             return
         with ExitStack() as stack:
             writer = self._writer()
@@ -292,6 +294,8 @@ class Source:
         shaping = shaping_of(self._options, self._settings, self._named, self.columns)
         if self.derives:
             shaping |= {"derives": True}
+        if self.logs:
+            shaping |= {"logs": True}
         if self._or_numbers:
             shaping |= {"or_numbers": True, "label_domain": self._parse_options.label_domain}
         return fingerprint(self._options.data, shaping)
@@ -305,8 +309,6 @@ class Source:
         try:
             if self._finder is not None:
                 raise CacheUnusable("names of features are only in the text")
-            if self.logs:
-                raise CacheUnusable("names of words are only in the text")
             if self._how.holds_out:
                 raise CacheUnusable("the lines for --holdout-to are only in the text")
             cache = open_cache(path, self._fingerprint())
@@ -348,4 +350,5 @@ def _written(batches: Iterator[Parsed], writer: "CacheWriter | None") -> Iterato
     for parsed in batches:
         if writer is not None:
             writer.add(parsed.batch)
+            writer.take(parsed.log)
         yield parsed
