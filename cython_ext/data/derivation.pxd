@@ -11,6 +11,7 @@ cdef extern from "<math.h>":
 cdef enum:
     MOST_FACTORS = 3        # columns of a product
     MOST_KNOTS = 65         # of a column at one resolution: of 64, with 63 frequent values
+    MOST_Z = 4              # standard deviations
 
 
 # The knots of a column at one resolution, and the hashes of its hats as features by themselves; NULL: they are none.
@@ -62,6 +63,7 @@ cdef struct DerivedLine:
     uint32_t[2] span_begin
     size_t span_capacity, space_capacity, letter_capacity, hash_capacity, value_capacity
     size_t copied           # features, the first ones, that are as they were
+    bint is_folded          # columns are noted, but neither curves nor products become features: see learn/folded.pyx
     size_t crossed          # spans, the first ones, that interactions see: not those of products
     float* number           # owned; [columns]
     uint16_t* code          # owned; [columns] of a word
@@ -69,8 +71,25 @@ cdef struct DerivedLine:
     Place* places           # owned; [knots]
 
 
+cdef void* allocated(size_t items, size_t size) except NULL
 cdef int prepare(DerivedLine* line, Derivation derivation) except -1
 cdef void release(DerivedLine* line) noexcept nogil
+
+
+cdef inline size_t last_knot(const float* at, size_t count, float x) noexcept nogil:
+    """The last knot that is not above x, without branches; of a value below all of them the first."""
+    cdef size_t low = 0, half
+    while count > 1:
+        half = count >> 1
+        low += half * (at[low + half] <= x)
+        count -= half
+    return low
+
+
+cdef inline float standardized(float x, double mean, double deviation) noexcept nogil:
+    """z, clipped."""
+    cdef float z = <float>((<double>x - mean) / deviation)
+    return min(max(z, -<float>MOST_Z), <float>MOST_Z)
 
 
 cdef class Derivation:

@@ -21,8 +21,6 @@ from vwlite.core.base.fibonacci cimport place_of, shift_of
 from vwlite.core.base.murmur cimport murmur
 from vwlite.core.data.batch cimport EXAMPLE, Batch
 
-cdef float MOST_Z = 4       # standard deviations
-
 
 cdef void* allocated(size_t items, size_t size) except NULL:
     """An array of zeros, of at least one item."""
@@ -212,12 +210,12 @@ cdef class Derivation:
         for span in range(first, last):
             self.take_span(a, span, out)
         out.copied = out.a.features
-        for i in range(self.count):
+        for i in range(self.count if not out.is_folded else 0):
             if self.columns[i].is_number:
                 self.locate(i, out)
                 self.add_curve(i, out)
         out.crossed = out.a.spans
-        for i in range(self.product_count):
+        for i in range(self.product_count if not out.is_folded else 0):
             self.add_product(&self.products[i], out)
         out.span_begin[1] = <uint32_t>out.a.spans
         return 0
@@ -268,19 +266,14 @@ cdef class Derivation:
         cdef Column* c = &self.columns[i]
         cdef Knots* knots
         cdef Place* place
-        cdef size_t k, low, half, left
+        cdef size_t k, low
         cdef float x = out.number[i], w
         for k in range(c.first_knots, c.first_knots + c.resolutions):
             knots, place = &self.knots[k], &out.places[k]
             if not out.present[i]:
                 place.code, place.weight = knots.count, 0
                 continue
-            # The last knot that is not above x, without branches.
-            low, left = 0, knots.count
-            while left > 1:
-                half = left >> 1
-                low += half * (knots.at[low + half] <= x)
-                left -= half
+            low = last_knot(knots.at, knots.count, x)
             place.code = <uint32_t>low
             if low + 1 == knots.count or x < knots.at[0]:
                 place.weight = 0
@@ -295,15 +288,13 @@ cdef class Derivation:
         cdef Column* c = &self.columns[i]
         cdef Knots* knots
         cdef Place* place
-        cdef float z
         if not out.present[i]:
             if c.missing:
                 add(out, c.missing, 1)
                 end_span(out, c.letter, c.space)
             return
         if c.deviation > 0:
-            z = <float>((<double>out.number[i] - c.mean) / c.deviation)
-            add(out, c.hash, min(max(z, -MOST_Z), MOST_Z))
+            add(out, c.hash, standardized(out.number[i], c.mean, c.deviation))
             knots, place = &self.knots[c.first_knots], &out.places[c.first_knots]
             if knots.hash != NULL:
                 add(out, knots.hash[place.code], 1 - place.weight)

@@ -61,6 +61,7 @@ cdef class Expander:
     cdef readonly Derivation derivation    # or None
     cdef DerivedLine derived  # the line at work with them
     cdef readonly bint unchanged  # a line's features are as they are in the batch, so that their numbers will do
+    cdef readonly bint only_derives    # ... but for what is derived; then that needs not be features
     cdef bint constant, filters, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves
     cdef uint8_t alive[256]   # whether a namespace counts at all

@@ -80,7 +80,8 @@ cdef class Expander:
         if constant_early and normalizer is not None:
             raise ValueError("the intercept is not normalized, so that it cannot precede the interactions")
         self.normalizer = normalizer
-        self.unchanged = not (self.filters or interactions or named or normalizer is not None or derivation is not None)
+        self.only_derives = not (self.filters or interactions or named or normalizer is not None)
+        self.unchanged = self.only_derives and derivation is None
         self.set_terms()
         self.bound, self.chunk = most_whole if normalizer is None else most_normalized, chunk_size
 

@@ -6,6 +6,7 @@ from vwlite.core.data.batch cimport Arrays
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport Expander
 from vwlite.core.learn.chunks cimport ChunkMaker
+from vwlite.core.learn.folded cimport Folded
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.output cimport PredictionWriter
@@ -48,6 +49,7 @@ cdef class Learner:
     cdef Table table
     cdef bint learning
     cdef size_t holdout_period
+    cdef readonly Folded folded            # of a learner that does not learn: derived features with their weights, or None
     cdef public bint answers_blank_lines   # write an empty line for a blank line, as for invalid lines
     # Classes.
     cdef readonly Classifier classifier    # the rule, or None
@@ -90,7 +92,7 @@ cdef class Learner:
     cdef readonly uint64_t unlabelled
     cdef readonly uint64_t unfit             # ... because their label is not valid for the model
     cdef public double unlabelled_weight
-    cdef readonly uint64_t features        # of all examples, including held out ones
+    cdef readonly uint64_t features        # of all examples, including held out ones; not those that are folded
     cdef readonly int distinct_labels      # number of different labels; 3: or more
     cdef readonly double first_label, second_label
     cdef readonly uint64_t cut             # features of the example whose learning was interrupted by `stop`; 0: none

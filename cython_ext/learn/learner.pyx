@@ -19,6 +19,7 @@ from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, Arrays, Batch, is_
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, TOO_LARGE, WHOLE, Expander, Expansion, Features
 from vwlite.core.learn.chunks cimport ChunkMaker, vwlite_load, vwlite_store
+from vwlite.core.learn.folded cimport fold
 from vwlite.core.learn.losses cimport Loss, Poisson
 from vwlite.core.learn.multiclass cimport Classifier
 from vwlite.core.learn.output cimport Link, PredictionWriter, linked
@@ -86,6 +87,12 @@ cdef class Learner:
         self.clips, self.named, self.min_label, self.max_label = other.clips, other.named, other.min_label, other.max_label
         self.points, self.outer_slope = other.points, other.outer_slope
         self.point_scores, self.point_values = other.point_scores, other.point_values
+        self.folded = other.folded
+
+    def fold(self):
+        """Keep derived features with their weights in tables, if that is possible. The learner does not learn, and the
+        weights stay as they are now."""
+        self.folded = fold(self.expander, self.rule)
 
     @property
     def predictions(self):
@@ -131,7 +138,9 @@ cdef class Learner:
         if not self.encoded and batch.decode():
             raise MemoryError("no memory for the hashes of a batch")
         with nogil:
+            self.expander.derived.is_folded = self.folded is not None
             line = self.loop(&batch.a, begin, last)
+            self.expander.derived.is_folded = False     # who else uses it wants all features
         self.maker.raise_error()
         return line
 
@@ -179,6 +188,8 @@ cdef class Learner:
             raw = self.rule.predict_to_learn(&turn.e)
         else:
             raw = self.rule.predict(&turn.e)
+            if self.folded is not None:
+                raw = add_folded(self, raw, self.folded.sums[turn.line & 1])
         if turn.e.chunks != NULL and self.maker.stopped:     # the state is as before this example
             self.lines -= 1
             return Reason.STOPPED
@@ -289,7 +300,7 @@ cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn
     cdef Expansion expansion = WHOLE
     # The next example is expanded before this one is learned, so that its slots are prefetched meanwhile.
     if self.expanded != line:
-        expansion = self.expander.expand(a, line, line & 1, self.encoded)
+        expansion = expand(self, a, line)
     if expansion == TOO_LARGE:
         return Reason.TOO_LONG
     if expansion != WHOLE:
@@ -298,6 +309,27 @@ cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn
     elif locate_whole(self, a, line, &turn.e, turn.learns):
         return Reason.NO_MEMORY
     return Reason.DONE
+
+
+cdef inline Expansion expand(Learner self, const Arrays* a, size_t line) noexcept nogil:
+    """Expand a line, and sum what is folded."""
+    cdef Expansion expansion = self.expander.expand(a, line, line & 1, self.encoded)
+    if self.folded is not None and expansion != NO_SPACE:
+        self.folded.sum(&self.expander.derived, line & 1)
+    return expansion
+
+
+cdef inline double add_folded(Learner self, double raw, const double* sums) noexcept nogil:
+    """A prediction of the rule together with what is folded; of classes, the scores, as the rule does it."""
+    cdef double* scores
+    cdef size_t k
+    if not self.multiclass:
+        return raw + sums[0]
+    scores = self.classifier.scores
+    for k in range(self.classifier.classes):
+        scores[k] += sums[k]
+        raw += scores[k] - scores[k]
+    return raw
 
 
 cdef inline Reason evaluate(Learner self, Turn* turn) noexcept nogil:
@@ -394,7 +426,7 @@ cdef inline int locate_whole(Learner self, const Arrays* a, size_t line, Example
     cdef char** slots
     cdef size_t here = line & 1
     if (line + 1 < a.lines and a.kind[line + 1] == EXAMPLE
-            and self.expander.expand(a, line + 1, 1 - here, self.encoded) == WHOLE):
+            and expand(self, a, line + 1) == WHOLE):
         self.expanded = line + 1
     f = &self.expander.buffers[here]
     e.size, e.x = f.size, f.values
@@ -464,13 +496,17 @@ cdef int locate_chunks(Learner self, const Arrays* a, size_t line, Example* e, b
 
 
 cdef inline void count_unknown(Learner self, const Arrays* a, size_t line, size_t size, char** slots) noexcept nogil:
-    """Count the features of the line that are not in the model; they precede the interactions."""
+    """Count the features of the line that are not in the model; they precede the interactions. Of a number that is
+    folded, no feature is in the model."""
     cdef size_t n = a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
     cdef size_t i, unknown = 0
     cdef const char* blank = self.table.blank
     n = min(n, size - self.expander.constant)
     for i in range(n):
         unknown += slots[i] == blank
+    if self.folded is not None:
+        n += self.folded.present[line & 1]
+        unknown += self.folded.unknown[line & 1]
     self.looked_up += n
     self.unknown += unknown
     self.unknown_examples += 0 < unknown == n

@@ -69,6 +69,13 @@ def resume(model: "Model", resolved: Resolved, path: str, **options: Any) -> Lea
 
 def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Learner:
     """A learner that continues a model. options: those of Learner."""
+    learner = _restore(model, settings, path, options)
+    if not options.get("learn", True):
+        learner.fold()
+    return learner
+
+
+def _restore(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
     if model.weights_only:
         if options.get("learn", True):
             why = "saved with --save-weights-only"
