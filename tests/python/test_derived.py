@@ -163,7 +163,8 @@ def test_it_is_copied_and_continued(fitted, frame, tmp_path, vwlite):
     ("options", "message"),
     [
         ({"algorithm": "gd", "derive": "auto"}, "derive needs algorithm auto, the default, and not gd"),
-        ({"derive": "none", "pairs": 3}, "pairs needs derive"),
+        ({"derive": "none", "pairs": 3}, "pairs needs derive pairs or auto, and not none"),
+        ({"derive": "curves", "pairs": 3}, "pairs needs derive pairs or auto, and not curves"),
         ({"derive": "all"}, "derive: 'all' is not one of"),
     ],
 )

@@ -84,8 +84,8 @@ def check_options(o: TrainOptions) -> None:
     for name, why in NOT_AUTO.items():
         if name in o.given:
             raise UsageError(f"{option_name(name)} has no effect with --algorithm auto: {why}")
-    if o.derive == "none" and o.pairs is not None:
-        raise UsageError("--pairs needs --derive: without it nothing is derived from columns")
+    if o.derive in ("none", "curves") and o.pairs is not None:
+        raise UsageError(f"--pairs needs --derive pairs or auto, and not {o.derive}: it derives no pairs")
     if o.validate is not None and "passes" in o.given and o.passes == 1:
         raise UsageError("--validate chooses among passes: leave --passes 1 out")
 
