@@ -282,6 +282,20 @@ def test_names_of_derived_features_are_shown_without_names(vwlite, bent, tmp_pat
     assert "x^x~" in explained and "#" not in explained
 
 
+def test_names_of_derived_features_are_found_and_counted(vwlite, bent, tmp_path):
+    """Before names of data are added, and after."""
+    m = tmp_path / "m"
+    vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", m)
+    derived = vwlite("weights", m, "--contains", "~")
+    assert derived.out and "names of derived features only: vwlite names adds" in derived.err
+    named = re.match(r"(\d+) of (\d+) features with a weight have a name, 100.0%", vwlite("names", m, bent).err)
+    facts = json.loads(vwlite("info", m, "--json").out)
+    assert named is not None and named[1] == named[2] == str(facts["named features"])
+    assert facts["named share of l1 norm"] == 1
+    found = vwlite("weights", m, "--contains", "~")
+    assert found.out == derived.out and not found.err
+
+
 def test_a_model_goes_on(vwlite, bent, tmp_path):
     vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", tmp_path / "m")
     vwlite("train", bent, "--label", "y", "-i", tmp_path / "m", "-m", tmp_path / "more")

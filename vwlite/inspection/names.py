@@ -64,12 +64,12 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
 
 def named_share(model: Model) -> tuple[int, int, float]:
     """How many features with a weight have a name, how many there are, and which part of the sum of |weights| the named
-    ones are; 1 if all weights are zero. The constant counts in none of these."""
+    ones are; 1 if all weights are zero. Derived features have names. The constant counts in none of these."""
     keys = np.asarray(model.keys)
     weights = np.abs(np.asarray(model.weights).reshape(-1, model.records)).sum(axis=1)
     weights[keys == intercept_key(model.settings)] = 0
     with np.errstate(over="ignore", invalid="ignore"):
-        named = np.isin(keys, np.asarray(model.names.keys)) & (weights > 0)
+        named = np.isin(keys, np.asarray(model.shown_names.keys)) & (weights > 0)
         largest = weights.max(initial=0)
         total = float((weights / largest).sum()) if largest else 0
         share = float((weights / largest)[named].sum()) / total if total else 1.0

@@ -36,7 +36,10 @@ def weights(
         if by_class and not loaded.class_names():
             raise UsageError(f"--by-class: {model} has no classes")
         if contains is not None and not len(loaded.names):
-            raise UsageError(f"--contains: {model} has no names of features: vwlite names adds those of data")
+            known, adds = loaded.shown_names, "vwlite names adds those of data"
+            if not len(known):
+                raise UsageError(f"--contains: {model} has no names of features: {adds}")
+            say(f"note: {model} has names of derived features only: {adds}")
         if features:
             return _of_features(model, loaded, features)
         return largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
