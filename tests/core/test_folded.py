@@ -85,7 +85,7 @@ def test_scores_are_those_of_the_derived_features(derived, seen, others, data):
     derivation, k = derived.derivation(False), classes or 1
     mask = (1 << bits) - 1
     batch = table(NAMES, KINDS, seen + others)
-    features = derivation.derived(batch)
+    features = [(hashes, values) for hashes, values, _ in derivation.derived(batch)]
     known = {hash for hashes, _ in features[: len(seen)] for hash in hashes} | {*derived.named(False)}
     random = np.random.default_rng(data.draw(st.integers(0, 99)))
     share = data.draw(st.sampled_from([0.0, 0.1, 0.6, 1.0]))
