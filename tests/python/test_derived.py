@@ -174,7 +174,8 @@ def test_what_is_refused(frame, options, message):
 
 
 def test_partial_fit_learns_columns_as_they_are(frame):
-    first = SparseClassifier(algorithm="auto").partial_fit(frame, frame["y"], classes=["no", "yes"])
-    assert first._learned.settings.derived is None
+    for options in ({"algorithm": "auto"}, {}):
+        first = SparseClassifier(**options).partial_fit(frame, frame["y"], classes=["no", "yes"])
+        assert first._learned.settings.derived is None
     with pytest.raises(ValueError, match="learns columns as they are: use fit with derive"):
         SparseClassifier(algorithm="auto", derive="auto").partial_fit(frame, frame["y"], classes=["no", "yes"])

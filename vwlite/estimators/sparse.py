@@ -68,6 +68,7 @@ from vwlite.names import can_name, names_in, names_text, namespace_of
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
 from vwlite.runs.options import TrainOptions
+from vwlite.runs.resolve import resolve
 
 Array = Any  # of NumPy, or of scipy where documented
 Self = TypeVar("Self", bound="_Sparse")
@@ -255,6 +256,10 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         if o.typed.get("algorithm") != AUTO.name:
             if o.typed.get("normalize") == "center":
                 raise ValueError("normalize='center' needs the means of all rows first: use fit, or algorithm='auto'")
+            with as_python():
+                new = resolve(o.typed, given=o.given, passes=o.passes).settings if o.initial is None else None
+            if new is not None and new.algorithm == AUTO.name and "derive" not in o.given:
+                o = replace(o, derive="none")  # of the first rows only it would be
             self._learn(X, label, importance, o, names)
             return
         from vwlite.estimators.stream import FittedStream
