@@ -504,7 +504,7 @@ def rows_of_sample(const double[::1] values not None, const unsigned char[::1] s
     return found
 
 
-cdef class Cells:
+cdef class RowCells:
     """The cell of each row: where one to three columns have the codes that the row has. codes: of each of them, one for each
     row, and how many there are."""
 
@@ -540,15 +540,15 @@ cdef class Residuals:
             raise ValueError("arrays of different lengths")
 
     def gain(self, codes, Residuals learned=None, learned_codes=None):
-        """What the mean residual of each cell, shrunk, gains on the rows of the other folds, in nats. codes: as of `Cells`.
+        """What the mean residual of each cell, shrunk, gains on the rows of the other folds, in nats. codes: as of `RowCells`.
         learned: of rows that all folds may learn from, with their codes."""
-        cdef Cells cells = Cells(codes, self.rows), theirs = None
+        cdef RowCells cells = RowCells(codes, self.rows), theirs = None
         cdef size_t k
         cdef double found = 0
         cdef double* sums
         cdef double* before
         if learned is not None:
-            theirs = Cells(learned_codes, learned.rows)
+            theirs = RowCells(learned_codes, learned.rows)
             if theirs.count != cells.count or learned.classes != self.classes:
                 raise ValueError("other cells")
         sums = <double*>calloc(cells.count * (FOLDS + 1) * 2, sizeof(double))
@@ -564,7 +564,7 @@ cdef class Residuals:
         free(sums)
         return found * self.scale
 
-    cdef void add_up(self, size_t k, Cells cells, size_t folds, double* sums) noexcept nogil:
+    cdef void add_up(self, size_t k, RowCells cells, size_t folds, double* sums) noexcept nogil:
         """The sums of both derivatives of a class, by cells, and in these by folds. folds: 1 for none."""
         cdef size_t i, cell
         cdef double* at

@@ -125,9 +125,7 @@ cdef class DataSummary:
             column.sum += values[i]
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
-            self.feature_count[n] = <uint32_t>counted_of(a, line)
-            if self.expander.derivation is not None:
-                self.feature_count[n] += <uint32_t>numbers_of(a, line)
+            self.feature_count[n] = <uint32_t>counted_of(a, line, 1 + (self.expander.derivation is not None))
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
         return 0
@@ -295,18 +293,13 @@ cdef inline size_t features_of(const Arrays* a, size_t line) noexcept nogil:
     return a.feature_begin[a.span_begin[line + 1]] - a.feature_begin[a.span_begin[line]]
 
 
-cdef inline size_t numbers_of(const Arrays* a, size_t line) noexcept nogil:
-    """Features whose values are neither 0 nor 1, as those of words are."""
+cdef inline size_t counted_of(const Arrays* a, size_t line, size_t of_number) noexcept nogil:
+    """Features, without n-grams that are only tried. A number, whose value is not 1 as that of a word is, counts as
+    `of_number`."""
     cdef size_t i, found = 0
     for i in range(a.feature_begin[a.span_begin[line]], a.feature_begin[a.span_begin[line + 1]]):
-        found += a.value[i] != 0 and a.value[i] != 1 and a.value[i] != OPEN
-    return found
-
-
-cdef inline size_t counted_of(const Arrays* a, size_t line) noexcept nogil:
-    cdef size_t i, found = 0
-    for i in range(a.feature_begin[a.span_begin[line]], a.feature_begin[a.span_begin[line + 1]]):
-        found += a.value[i] != 0 and a.value[i] != OPEN
+        if a.value[i] != 0 and a.value[i] != OPEN:
+            found += 1 if a.value[i] == 1 else of_number
     return found
 
 

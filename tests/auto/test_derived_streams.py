@@ -7,7 +7,7 @@ import random
 import signal
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -15,13 +15,7 @@ from running import standard_input
 from tables import OF_TEXT, loss, written
 
 from vwlite.model import read_model
-from vwlite.model.header import COUNTERS
-from vwlite.runs.options import TrainOptions
-from vwlite.runs.run import BadLines
-from vwlite.runs.source import Source
 from vwlite.training.auto.selection import Selection
-from vwlite.training.trainer import Listener, prepared
-from vwlite.training.trainers import trainer_of
 
 HOW = ("--label", "y", "--derive", "auto")
 
@@ -151,28 +145,6 @@ def test_a_signal_while_features_are_found(vwlite, bent, first, tmp_path, monkey
     assert len(stages) == stage + 1
     assert read_model(tmp_path / "m").interrupted
     assert len(vwlite("predict", bent, "-m", tmp_path / "m").out.splitlines()) == 1500
-
-
-def test_a_state_is_restored(bent, first):
-    """In another trainer, which has the same model."""
-
-    def trainer(stack):
-        o = TrainOptions(data=(str(bent),), label="y", derive="auto", passes=1, quiet=True, given=frozenset({"passes"}),
-                         typed={"loss": "logistic", "labels": ("no", "yes")})
-        job, bad = prepared(o, None, in_place=False), BadLines.of(o, stack)
-        return trainer_of(o, job, Source(o, job.resolved.settings, job.known, bad, o.of_source), Listener())
-
-    with ExitStack() as stack:
-        whole, resumed = trainer(stack), trainer(stack)
-        whole.run()
-        learner, s = whole.learner, whole.data.summary
-        resumed.data.summary.take_labels(s.labels, s.importances, s.initials)
-        counters = {name: getattr(learner, name) for name in COUNTERS}
-        resumed.restore(whole.dense, whole.data.stream.state(), counters, (learner.min_label, learner.max_label),
-                        whole.data.settings.derived)
-        one, other = whole.model(), resumed.so_far().model()
-        assert one.settings == other.settings and one.settings.derived.products
-        assert one.keys.tolist() == other.keys.tolist() and one.weights.tolist() == other.weights.tolist()
 
 
 def test_a_value_that_the_first_rows_have_not(vwlite, first, tmp_path):

@@ -98,9 +98,8 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
 
 def cells_of(schema: Schema, settings: Settings, derives: bool = False) -> Cells:
     """The columns for the core. derives: as of `prepared`."""
-    return Cells(schema.cells, ngram=schema.ngram, characters=schema.characters, missing=schema.missing,
-                 hash_all=settings.hash == "all", words=schema.words, names=schema.names,
-                 zeros=derives or settings.derived is not None, logs=derives)
+    return Cells(schema.cells, missing=schema.missing, hash_all=settings.hash == "all",
+                 zeros=derives or settings.derived is not None, logs=derives, **schema.names_of_cells)
 
 
 def prepared(

@@ -83,7 +83,6 @@ class OnePass:
             "stream": data.stream.state(),
             "counters": {name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
             "range": (learner.min_label, learner.max_label),
-            "derived": data.settings.derived,
         }
 
     def load(self, state: State) -> None:
@@ -95,8 +94,7 @@ class OnePass:
                 self.take(unpacked(batch), None)
             return
         self.data.summary.take_labels(*(array("d", x) for x in state["labels"]))
-        self.trainer.restore(state["dense"], state["stream"], state["counters"], state["range"],
-                             state.get("derived"))
+        self.trainer.restore(state["dense"], state["stream"], state["counters"], state["range"])
 
     def model(self) -> Model:
         """That of all that was learned. DataError if it is not valid."""

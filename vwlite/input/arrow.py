@@ -230,9 +230,8 @@ class ArrowParsing:
     def _cells_of(self, layout: Layout) -> Cells:
         if self._cells is None or self._cells[0] is not layout.schema:
             schema = layout.schema
-            cells = Cells(schema.cells, ngram=schema.ngram, characters=schema.characters, missing=schema.missing,
-                          hash_all=self._options.hash_all, words=schema.words, names=schema.names,
-                          zeros=self._options.derives, logs=self._options.logs)
+            cells = Cells(schema.cells, missing=schema.missing, hash_all=self._options.hash_all,
+                          zeros=self._options.derives, logs=self._options.logs, **schema.names_of_cells)
             self._cells = (schema, cells)
         return self._cells[1]
 
@@ -346,8 +345,7 @@ class ArrowParsing:
         roles = {name: "categorical" if role == "auto" and name in coded else role
                  for name, role in schema.roles.items()}
         cells = Cells(
-            replace(schema, roles=roles).cells, ngram=schema.ngram, characters=schema.characters,
-            missing=schema.missing_typed, as_text=True, words=schema.words, names=schema.names,
+            replace(schema, roles=roles).cells, missing=schema.missing_typed, as_text=True, **schema.names_of_cells,
         )
         parser.set_table(cells, layout.positions, layout.width, ",")
         lines = Batch()

@@ -86,6 +86,11 @@ class Schema:
     escape: str = ""
     characters: int = 0
 
+    @property
+    def names_of_cells(self) -> dict[str, Any]:
+        """How texts become words and n-grams, and how features are called: arguments of `Cells`."""
+        return {"ngram": self.ngram, "characters": self.characters, "words": self.words, "names": self.names}
+
     def with_ngrams(self) -> "Schema":
         """The same columns, with the n-grams of texts that are tried, if there are texts."""
         has_texts = "text" in self.roles.values()
@@ -231,11 +236,6 @@ class RoleOptions:
     tries_ngrams: bool = False  # texts have those of OF_TEXTS, to find out whether they help
 
     @property
-    def ngrams(self) -> tuple[int, int]:
-        """Words and characters of those of texts."""
-        return OF_TEXTS if self.tries_ngrams else (self.ngram, 0)
-
-    @property
     def missing_words(self) -> tuple[str, ...]:
         """The words that mean a missing value."""
         return MISSING if self.missing is None else self.missing
@@ -284,10 +284,9 @@ def decide(
     }
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
     header = not (options.names or options.no_header)
-    ngram, characters = options.ngrams
-    return Schema(roles, ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
-                  decimal=options.decimal, thousands=options.thousands, quote=options.quote,
-                  escape=options.escape, characters=characters)
+    found = Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
+                   decimal=options.decimal, thousands=options.thousands, quote=options.quote, escape=options.escape)
+    return found.with_ngrams() if options.tries_ngrams else found
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -320,9 +319,9 @@ def open_schema(options: RoleOptions) -> Schema:
     """The schema of JSON lines: the roles that were typed; every other value by its own type."""
     roles = options.roles()
     check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    ngram, characters = options.ngrams
-    return Schema(roles, ngram, open=True, missing=options.missing_words, decimal=options.decimal,
-                  thousands=options.thousands, characters=characters)
+    found = Schema(roles, options.ngram, open=True, missing=options.missing_words, decimal=options.decimal,
+                   thousands=options.thousands)
+    return found.with_ngrams() if options.tries_ngrams else found
 
 
 def check_same(schema: Schema, options: RoleOptions) -> None:

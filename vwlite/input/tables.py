@@ -46,9 +46,8 @@ class Layout:
         assert isinstance(parser, TableParser)
         schema, as_text = self.schema, as_text or self.table.as_text
         cells = Cells(
-            schema.cells, ngram=schema.ngram, characters=schema.characters, missing=schema.missing, hash_all=hash_all,
-            as_text=as_text, words=schema.words, names=schema.names, decimal=schema.decimal,
-            thousands=schema.thousands, zeros=zeros, logs=logs,
+            schema.cells, missing=schema.missing, hash_all=hash_all, as_text=as_text, decimal=schema.decimal,
+            thousands=schema.thousands, zeros=zeros, logs=logs, **schema.names_of_cells,
         )
         if self.dialect.delimiter:
             parser.set_table(cells, self.positions, self.width, *self.dialect)

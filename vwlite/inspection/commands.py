@@ -40,8 +40,8 @@ class ConvertOptions(InputOptions):
 
     model: str | None = option(
         None, "-m", "--model", group=OUT, type=PATH, metavar="MODEL", reads="the input model",
-        help="Write also what this model derives from the columns. Curves and products of `vwlite train --derive`; "
-             "columns have their roles in the model.",
+        help="Also write the features that this model derives. They are curves and products of columns (`vwlite help "
+             "training`); columns have their roles in the model.",
     )
 
 
@@ -148,7 +148,7 @@ def convert_command(options: ConvertOptions) -> int:
     Training on it gives the same weights as training on DATA with the same options, except of words that VW text cannot
     hold: in these a blank is %20, ':' is %3A, '|' is %7C, '%' is %25. VW text is copied unchanged.
 
-    With --model, other programs get the features of a model of --derive: `age~64@38:0.25` is one of a curve.
+    With --model, other programs can learn the features that a model derives, such as `age~64@38:0.25` of a curve.
     """
     return run("vwlite.inspection.convert:convert", options)
 

@@ -1,6 +1,6 @@
-"""Features that `--algorithm auto` derives from the columns of a table, in stages: curves of numbers; then products of
-pairs of columns that the residuals ask for; then of triples. Each stage is learned with the folds and the order of the
-one without, and taken if its out-of-fold loss is surely less.
+"""Features that `--algorithm auto` derives from the columns of a table, in stages: n-grams of texts; curves of numbers;
+products of pairs of columns that the residuals ask for; then of triples. Each stage is learned with the folds and the
+order of the one without, and taken if its out-of-fold loss is surely less.
 
 Screening, by the residuals r and the second derivatives h of rows out of fold: of each pair, the cells of the codes of
 both columns; d = sum r / (sum h + 4) of the rows of other folds, and its gain sum d r - d^2 h / 2. (Two terms of the

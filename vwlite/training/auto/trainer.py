@@ -17,19 +17,16 @@ from vwlite.algorithms.memory import available_memory, lanes_need
 from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.core.auto.given import GivenPredictions, by_line, scattered
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.screening import rows_of_sample
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
-from vwlite.core.learn.scorer import Scorer
 from vwlite.core.learn.tally import Tally
 from vwlite.derived import PAIRS, Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
-from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
@@ -120,6 +117,8 @@ class DataTrainer(Trainer, Learning):
         derived = self.data.settings.derived
         if derived is None or derived.texts or not self.source.tries_ngrams or not model.columns:
             return model
+        from vwlite.input.schema import Schema  # not at the top: only tables need it
+
         return replace(model, columns=Schema.restored(model.columns).without_ngrams().stored())
 
     def _apart(self: AnyTrainer) -> AnyTrainer:
@@ -234,6 +233,7 @@ class AutoTrainer(DataTrainer):
     def _derive(self, counts: list[int], *, of_first: bool = False) -> None:
         """Learn with features that are derived from columns, and take over what is better. of_first: the examples are
         the first ones of a stream, which learns with the features only."""
+        from vwlite.input.schema import OPTIONAL
         from vwlite.training.auto.derive import Stages
 
         data, o = self.data, self.options
@@ -281,6 +281,9 @@ class AutoTrainer(DataTrainer):
 
     def scores_learned(self, sampled: Any) -> Any:
         """The scores of the model for the examples of a sample that it has learned, as labels are learned."""
+        from vwlite.core.auto.screening import rows_of_sample
+        from vwlite.core.learn.scorer import Scorer
+
         assert self.selection is not None
         scorer, examples, at = Scorer(self._apart()._load_model()), self.selection.examples, 0
         width = scorer.width
@@ -449,12 +452,10 @@ class AutoTrainer(DataTrainer):
 
     def restore(
         self, dense: list[tuple[int, float, bool]], stream: dict[str, Any], counters: dict[str, int],
-        range_of_labels: tuple[float, float], derived: Derived | None = None,
+        range_of_labels: tuple[float, float],
     ) -> None:
         """Go on with a stream that another trainer has learned, whose labels the data have. dense: its columns of
-        `center`. stream: the state of it. counters: of its learner, and those before it. derived: of its settings."""
-        self.data.settings = replace(self.data.settings, derived=derived)
-        self.data.column_names = None
+        `center`. stream: the state of it. counters: of its learner, and those before it."""
         self.data.scale_labels()
         self.dense = dense
         self._begin([(name, self.lanes(name, 1)) for name in stream["candidates"]])
