@@ -27,6 +27,7 @@ cdef enum:
     FEWEST_OF_A_KIND = 4
     LARGE_KINDS = 64
     AGREEING = 10           # copies agree in their labels unless this part, 1 / AGREEING, of what chance gives differs
+    IN_NONE = 2             # the number of examples in no fold, where a tenth is in one
 
 # The permutations of 0, 1, 2, 3 in the order of a dictionary.
 cdef uint8_t[ORDERS][MOST] DEALT = [
@@ -140,7 +141,7 @@ cdef class Folds:
         return pairs * AGREEING * differing >= (pairs - equal_pairs) * repeats > 0
 
     cdef void deal(self, uint8_t* out, size_t folds, const uint32_t* features, bint none, bint all) noexcept nogil:
-        """Fill in the folds. none, all: whether no repeats are natural, or all of them."""
+        """Fill in the folds; with 0 of them, what is held out. none, all: whether no repeats are natural, or all of them."""
         cdef size_t i, place, length = min(LONGEST_RUN, max(1, self.n // FEWEST_RUNS))
         cdef uint64_t block
         for i in range(self.n):
@@ -150,7 +151,11 @@ cdef class Folds:
             else:
                 place = self.first[i] // length
                 block = place // MOST + 1
-            out[i] = DEALT[mixed(block) % ORDERS][place % MOST] % folds
+            block = mixed(block)
+            if folds:
+                out[i] = DEALT[block % ORDERS][place % MOST] % folds
+            else:
+                out[i] = 0 if DEALT[block % ORDERS][place % MOST] == 0 and block // ORDERS % 5 < 2 else IN_NONE
 
 
 def copies_of(const uint64_t[::1] contents not None, const uint8_t[::1] folds not None):
@@ -175,22 +180,24 @@ def copies_of(const uint64_t[::1] contents not None, const uint8_t[::1] folds no
 
 def folds_of(const uint64_t[::1] contents not None, const uint32_t[::1] features not None, const double[::1] labels not None,
              uint8_t[::1] out not None, size_t folds):
-    """Fill in the folds of examples, 1, 2 or 4 of them, in the order of the file.
+    """Fill in the folds of examples, 1, 2 or 4 of them, in the order of the file; 0: a tenth is held out, in fold 0, and the
+    others are in none, which is number 2.
 
     contents: hashes of the examples' contents. features: how many features each of them has as it is read; labels: which
     count only as equal or different. MemoryError.
 
     With f the first example of a kind and runs of m examples, the k-th example of a natural kind is in the fold
     P[mixed(mixed(f + 1) + k // 4) % 24][k % 4], and any other one in P[mixed(r // 4 + 1) % 24][r % 4], r = f // m; P are the
-    permutations of the folds. With fewer than four folds, that number modulo theirs.
+    permutations of the folds. With fewer than four folds, that number modulo theirs. Held out is what would be in fold 0 of
+    four, where the outer hash // 24 % 5 is below 2.
     """
     cdef size_t n = contents.shape[0], kinds, distinct
     cdef bint counts = False, differ = False
     cdef Folds found
     if not <size_t>features.shape[0] == <size_t>labels.shape[0] == <size_t>out.shape[0] == n:
         raise ValueError("arrays of different lengths")
-    if folds not in (1, 2, MOST):
-        raise ValueError("1, 2 or 4 folds")
+    if folds not in (0, 1, 2, MOST):
+        raise ValueError("0, 1, 2 or 4 folds")
     if n == 0:
         return
     found = Folds(n)

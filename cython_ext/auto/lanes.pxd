@@ -29,7 +29,7 @@ cdef struct Target:
     double label
     double importance
     double initial            # added to predictions
-    size_t fold               # that does not learn it; with one fold, all do
+    size_t fold               # that does not learn it; with one fold, or another number, all do
 
 
 # The features of an example where the lanes need them.

@@ -275,7 +275,7 @@ cdef class Lanes:
               double initial_scale=1, float[::1] scores=None):
         """Learn the examples of a batch; each line is one, with a label and an importance above 0.
 
-        folds: of each line. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are
+        folds: of each line; `self.folds`: all lanes learn it, and it has no scores. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are
         divided by `initial_scale`. scores: [lines * classes * COLUMNS], filled in with those before an example is learned.
         MemoryError; OverflowError for an example that cannot be learned.
         """
@@ -321,7 +321,7 @@ cdef class Lanes:
                 <size_t>scores.shape[0] < n * self.classes * COLUMNS)):
             raise ValueError("fewer folds or scores than lines")
         for line in range(n):
-            if folds[line] >= self.folds:
+            if folds[line] >= self.folds + (scores is None):
                 raise ValueError("there is no such fold")
         if batch.decode():
             raise MemoryError("no memory for the hashes of a batch")

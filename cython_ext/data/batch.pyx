@@ -488,6 +488,24 @@ cdef class Batch:
         found.source, found.first_line = self.source, self.first_line + begin
         return found
 
+    def chosen(self, const uint8_t[::1] lines not None):
+        """A copy of the lines whose entry is not 0."""
+        cdef Batch found = Batch()
+        cdef size_t line
+        cdef bint failed = False
+        if <size_t>lines.shape[0] != self.a.lines:
+            raise ValueError("as many entries as lines")
+        if found.keep_spaces(self.a.space != NULL) or self.decode():
+            raise MemoryError("no memory for a batch")
+        with nogil:
+            for line in range(self.a.lines):
+                if lines[line]:
+                    failed |= found.copy_lines(&self.a, line, line + 1) != 0
+        if failed:
+            raise MemoryError("no memory for a batch")
+        found.source = self.source
+        return found
+
     def map_labels(self, double negative, double positive):
         """Make these labels -1 and 1. Returns the lines that have another one: they are REJECTED."""
         cdef size_t line

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from slow_auto import folds_by_kinds
+from slow_auto import folds_by_kinds, held_out
 
 from vwlite.core.auto.folds import folds_of
 
@@ -45,6 +45,25 @@ def test_folds_are_those_of_the_reference(n, labels):
             order = np.argsort(contents, kind="stable") if sort else np.arange(n)
             c, f, y = contents[order], features[order], LABELS[labels](rng, kind)[order]
             assert folds(c, f, y).tolist() == folds_by_kinds(c.tolist(), f.tolist(), y.tolist())
+            out = held_out(c.tolist(), f.tolist(), y.tolist())
+            assert folds(c, f, y, 0).tolist() == [0 if x else 2 for x in out]
+
+
+@pytest.mark.parametrize("kinds", [20, 100_000])
+def test_a_tenth_is_held_out_of_natural_kinds_and_of_different_rows(kinds):
+    rng = RNG(3)
+    kind = rng.integers(0, kinds, 50_000)
+    out = folds(hashes(rng, kinds)[kind], np.full(len(kind), 9), signs(rng, len(kind)), 0) == 0
+    of_kind = [out[kind == k].mean() for k in range(20)] if kinds == 20 else [out.mean()]
+    assert of_kind == pytest.approx([0.1] * len(of_kind), abs=0.02)
+    assert set(folds(hashes(rng, 3), [2] * 3, [1, 1, 1], 0).tolist()) <= {0, 2}
+
+
+def test_copies_are_held_out_together():
+    rng = RNG(4)
+    row = rng.integers(0, 4000, 20_000)
+    out = folds(hashes(rng, 4000)[row], np.full(len(row), 9), np.where(row % 2, 1.0, -1.0), 0)
+    assert all(len(set(out[row == r])) == 1 for r in range(0, 4000, 37) if (row == r).any())
 
 
 @pytest.mark.parametrize("differing", [0, 1])

@@ -76,6 +76,31 @@ def test_lanes_are_those_of_the_reference(loss, folds):
     assert scores.reshape(-1, COLUMNS) == pytest.approx(np.array(after), rel=2e-3, abs=2e-4)
 
 
+def test_all_lanes_learn_what_is_in_no_fold():
+    """... as a single lane of each kind would; and a lane whose fold is held out does not."""
+    stream = usable(random_stream(6, 300, loss="logistic", keys=30))
+    held = np.random.default_rng(2).random(len(stream)) < 0.2
+    fold = np.where(held, 0, 2).astype(np.uint8)
+    lanes, number = fresh("logistic", 2), {}
+    lanes.learn(batch_of(stream), fold)
+    for line in stream:
+        for key in merged(line):
+            number.setdefault(key, len(number))
+    slow = SlowLanes(len(number), "logistic", 2)
+    for line, at in zip(stream, fold, strict=True):
+        keys = [number[key] for key in merged(line)]
+        slow.learn(keys, list(merged(line).values()), line.label, at, line.importance, line.initial)
+    assert slow.T.tolist() == [[(~held).sum(), len(stream)]] * KINDS
+    found = weights_of(lanes)
+    assert pytest.approx(slow.columns(), rel=2e-4, abs=2e-5) == np.array([found[key][:COLUMNS] for key in number]).T
+    scores = np.zeros(COLUMNS * len(stream), np.float32)
+    for wrong in (lambda: lanes.score(batch_of(stream), fold, scores),
+                  lambda: lanes.learn(batch_of(stream), fold, scores=scores),
+                  lambda: lanes.learn(batch_of(stream), fold + 1)):
+        with pytest.raises(ValueError, match="no such fold"):
+            wrong()
+
+
 def steady(stream: list[Line], label: float) -> list[Line]:
     """The stream after one example that has every feature at its largest value, so that no scale grows later; each
     feature once in a line. label: of that example; its loss must not be 0, which `gd` learns nothing from."""
@@ -181,6 +206,6 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="fewer folds"):
         fresh("logistic", 4).learn(batch, b"")
     with pytest.raises(ValueError, match="no such fold"):
-        fresh("logistic", 2).learn(batch, bytes([2]))
+        fresh("logistic", 2).learn(batch, bytes([3]))
     with pytest.raises(ValueError, match="four rates"):
         fresh("logistic", 3)

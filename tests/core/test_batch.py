@@ -504,3 +504,19 @@ def test_distinct_spaces(count):
     text, batch = "".join(lines).encode(), Batch()
     Parser(spaces=True).parse(text, batch)
     assert batch.distinct_spaces() == set(batch.space)
+
+
+@pytest.mark.parametrize("numbered", [False, True])
+def test_chosen_lines_are_those_of_parts(numbered):
+    batch = batch_from(TEXT * 3)
+    if numbered:
+        batch.number_hashes()
+    n = len(batch)
+    for which in (bytes(n), bytes([1]) * n, bytes(i % 3 != 1 for i in range(n))):
+        expected = Batch()
+        for i in range(n):
+            if which[i]:
+                expected.extend(batch.part(i, i + 1), 0, 1)
+        assert content(batch.chosen(which)) == content(expected)
+    with pytest.raises(ValueError, match="as many"):
+        batch.chosen(bytes(n - 1))

@@ -13,6 +13,7 @@ from slow_rules import Huber, Logistic, Loss, Poisson, Quantile, Squared
 
 MASK = 2**64 - 1
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
+LARGE_RATES = (1.0, 8.0, 32.0, 512.0)
 TAU, DELTA = 0.7, 0.4  # of the losses that take one
 WIDTH = 0.05
 
@@ -117,13 +118,13 @@ class SlowLanes:
         return np.r_[last, np.where(T > 0, last - self.A[:, fold, keys] @ x / np.maximum(T, 1), 0)]
 
     def learn(self, keys: Sequence[int], values: Sequence[float], y: float, fold: int, h=1.0, initial=0.0):
-        """Learn an example; the scores before."""
+        """Learn an example; the scores before, if it is in a fold."""
         keys, x = np.array(keys, int), np.array(values, float)
         self.grow(keys, x)
         s = self.s[keys]
         self.S += h * ((x / s) ** 2).sum()
         self.t += h
-        found = self.scores(keys, x, fold)
+        found = self.scores(keys, x, fold) if fold < self.folds else None
         a = np.sqrt(self.t / self.S) if self.S else 0
         for k in range(4):
             for j in range(self.folds):
@@ -203,16 +204,26 @@ def natural(contents: Sequence[int], features: Sequence[int], labels: Sequence[f
 
 def folds_by_kinds(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[int]:
     """Natural kinds are dealt to all folds alike, others are in that of the run of their first example."""
+    return [fold for fold, _ in dealt(contents, features, labels)]
+
+
+def held_out(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[bool]:
+    """Two fifths of what would be in the first fold: a tenth."""
+    return [fold == 0 and number // 24 % 5 < 2 for fold, number in dealt(contents, features, labels)]
+
+
+def dealt(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[tuple[int, int]]:
+    """The fold of each example, and the number by which its block was dealt."""
     n = len(contents)
     length, size, first = min(16, max(1, n // 64)), Counter(contents), dict[int, int]()
     before, found = Counter[int](), []
-    for i, (c, dealt) in enumerate(zip(contents, natural(contents, features, labels), strict=True)):
+    for i, (c, is_natural) in enumerate(zip(contents, natural(contents, features, labels), strict=True)):
         first.setdefault(c, i)
         place, block = first[c] // length, first[c] // length // 4 + 1
-        if dealt and size[c] > 1:
+        if is_natural and size[c] > 1:
             place = before[c]
             block = (mixed(first[c] + 1) + place // 4) & MASK
-        found.append(ORDERS[mixed(block) % 24][place % 4])
+        found.append((ORDERS[mixed(block) % 24][place % 4], mixed(block)))
         before[c] += 1
     return found
 
@@ -339,3 +350,70 @@ def implicit(dloss: Callable[[float], float], p: float, q: float) -> float:
         else:
             low = z
     return z
+
+
+# --- many examples -----------------------------------------------------------------------------
+
+
+class SlowLarge:
+    """Many examples, that is: a tenth is held out, candidates race on a sample, and passes end that gain little.
+
+    values: for each candidate the examples, as keys and values. sample, judged: how many examples learn and judge in
+    the race. Labels are -1 and 1, contents differ.
+    """
+
+    def __init__(self, values, y: Sequence[float], size: int, sample: int, judged: int) -> None:
+        n = len(y)
+        self.values, self.y, self.size = values, y, size
+        is_out = held_out(range(1, n + 1), [2] * n, y)
+        self.order = drawn_order(n)
+        self.held = [i for i in self.order if is_out[i]]
+        self.fold = [0 if out else 2 for out in is_out]
+        self.race = {name: self.passes(name, self.order[:sample], self.held[:judged], 3, ends=False) for name in values}
+        least = min(min(found) for found, *_ in self.race.values())
+        self.going_on: list[str] = []
+        for name, (found, *_) in self.race.items():
+            others = [min(self.race[other][0]) for other in self.going_on]
+            if min(found) <= 1.001 * least and all(abs(min(found) - x) > 1e-4 * least for x in others):
+                self.going_on.append(name)
+        all_passes = {name: self.passes(name, self.order, self.held, 60) for name in self.going_on}
+        self.best = min(all_passes, key=lambda name: all_passes[name][0][0])
+        self.losses, self.weights = all_passes[self.best]
+
+    def passes(self, name: str, learned: Sequence[int], judged: Sequence[int], most: int, *, ends: bool = True):
+        """The loss of each pass, and the weights of the best one."""
+        lanes, found, least = SlowLanes(self.size, "logistic", 2, LARGE_RATES), [], np.inf
+        y, before = np.array([self.y[i] for i in judged]), None
+        for _ in range(most):
+            for i in learned:
+                lanes.learn(*self.values[name][i], self.y[i], self.fold[i])
+            scores = np.array([lanes.scores(*map(np.array, self.values[name][i]), 0) for i in judged])
+            loss, u, predictions = judged_by_stack(scores, y)
+            found.append(loss)
+            if not loss < least * (1 - 1e-4):
+                break
+            least, weights = loss, u @ lanes.columns()
+            if ends and before is not None:
+                gains = np.logaddexp(0, -y * before) - np.logaddexp(0, -y * predictions)
+                error = np.sqrt(((gains - gains.mean()) ** 2).sum()) / len(y)
+                if gains.mean() + error < 1e-3 * np.logaddexp(0, -y * before).mean():
+                    break
+            before = predictions
+        return found, weights
+
+
+def judged_by_stack(scores: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """The loss of the best column or of the stack, which is judged by the half that it is not fitted to; the weights of
+    the columns; the predictions."""
+    ones, losses = np.ones(len(y)), np.logaddexp(0, -y[:, None] * scores).mean(axis=0)
+    start, half = np.eye(8)[losses.argmin()], np.arange(len(y)) % 2 == 1
+
+    def fitted(rows):
+        u = stacked(scores[rows], y[rows], ones[rows], start, "logistic")
+        return start if turns_round(scores[rows], ones[rows], u, start) else u
+
+    predictions = np.where(half, scores @ fitted(~half), scores @ fitted(half))
+    loss = np.logaddexp(0, -y * predictions).mean()
+    if loss < losses.min():
+        return loss, fitted(ones > 0), predictions
+    return losses.min(), start, scores @ start
