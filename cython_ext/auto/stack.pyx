@@ -10,6 +10,7 @@ Wolpert. Stacked Generalization. Neural Networks 1992. No sum is left to a libra
 bytes everywhere.
 """
 
+from libc.float cimport FLT_MAX
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t
 
@@ -369,8 +370,8 @@ def folds_in_order(const uint8_t[::1] folds not None, const uint32_t[::1] order 
         out[i] = folds[order[i]]
 
 
-def combined_weights(const float[::1] columns not None, u, double[::1] out not None):
-    """out = the sum of u_c its column c for each feature."""
+def combined_weights(const float[::1] columns not None, u, double[::1] out not None, double scale=1):
+    """out = the sum of u_c its column c for each feature, times `scale`."""
     cdef double weights[COLUMNS]
     cdef size_t i, c
     take(u, weights)
@@ -380,3 +381,13 @@ def combined_weights(const float[::1] columns not None, u, double[::1] out not N
         out[i] = 0
         for c in range(COLUMNS):
             out[i] += weights[c] * columns[i * STATE + c]
+        out[i] *= scale
+
+
+def column_of(const float[::1] columns not None, size_t c, float[::1] out not None, double scale=1):
+    """out = column c of each feature, times `scale`, at most FLT_MAX."""
+    cdef size_t i
+    if columns.shape[0] != STATE * out.shape[0] or c >= STATE:
+        raise ValueError("arrays of different lengths")
+    for i in range(<size_t>out.shape[0]):
+        out[i] = <float>min(columns[i * STATE + c] * scale, FLT_MAX)

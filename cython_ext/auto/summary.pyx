@@ -183,6 +183,14 @@ cdef class DataSummary:
         for i in range(self.examples):
             self.label[i] = -1 if self.label[i] == negative else 1
 
+    @property
+    def positives(self):
+        """How many labels are above 0."""
+        cdef size_t i, found = 0
+        for i in range(self.known()):
+            found += self.label[i] > 0
+        return found
+
     def distinct_labels(self, size_t most):
         """The different labels, at most so many of them, by size."""
         cdef size_t i

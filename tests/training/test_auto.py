@@ -242,7 +242,7 @@ def test_the_baseline_of_a_file_is_of_all_labels(vwlite, folder, loss):
     """Of as many as there are: a tally has a sample of 65,536."""
     y = np.round(1e5 * np.random.default_rng(1).exponential(1, 80_000))
     train = write(folder / "d.vw", [f"{label:.0f} |a {'xy'[int(label > 1e5)]}\n" for label in y])
-    vwlite("train", train, "--loss", loss, "--passes", "2", "-m", "m", "--report", "r", "--quiet")
+    vwlite("train", train, "--loss", loss, "--passes", "2", "-m", "m", "--report", "r", "--quiet", "-p", "p")
     report, value = report_of(folder / "r"), pinball if loss == "quantile" else huber
     found = report["results"]["out-of-fold average loss of the baseline"]
     assert found == pytest.approx(value(np.median(y), y), rel=1e-6)

@@ -17,7 +17,7 @@ from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.classes import FOLDS, ClassSelection, constant_score_state, load_score_states
 from vwlite.training.auto.model import WeightScale, score_state_of
 from vwlite.training.auto.reading import ClassData
-from vwlite.training.auto.selection import RATES, Drawn, Selection
+from vwlite.training.auto.selection import Drawn, Selection
 from vwlite.training.auto.trainer import AutoTrainer, without_empty
 from vwlite.training.trainer import Job
 
@@ -56,12 +56,12 @@ class ClassTrainer(AutoTrainer):
         data = self.data
         return ClassSelection(
             make_loss(data.settings), drawn, data.validation, classes=self._lane_classes, named=data.width,
-            has_offsets=data.settings.constant,
+            has_offsets=data.settings.constant, holds_out=self.holds_out,
         )
 
     def lanes(self, name: str, folds: int) -> Lanes:
         settings = self.data.settings
-        return Lanes(make_loss(settings), self._expander(name), RATES, folds, self._lane_classes)
+        return Lanes(make_loss(settings), self._expander(name), self.rates, folds, self._lane_classes)
 
     def constant_scores(self) -> Any:
         return self.data.constants * self.data.judged.examples

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.screening import row_log_losses
 from vwlite.core.auto.softmax_stack import ClassScored
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
@@ -24,11 +25,12 @@ class ClassSelection(Selection):
     """
 
     def __init__(
-        self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool
+        self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool,
+        holds_out: bool,
     ) -> None:
         self.classes, self._named, self._has_offsets = classes, named, has_offsets
-        super().__init__(loss, LabelScale(), data, validation)
-        if validation is None:
+        super().__init__(loss, LabelScale(), data, validation, holds_out=holds_out)
+        if validation is None and not holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
             # offsets are those of the lanes of both.
             self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
@@ -39,12 +41,15 @@ class ClassSelection(Selection):
 
     def _of(self, scores: Any, count: int, labels: Any, importances: Any) -> ClassScored:
         """So many examples with these scores."""
-        scores = scores[: count * self.classes * len(COLUMNS)]
+        scores = scores[: count * self.classes * COLUMNS]
         return ClassScored(scores, labels, importances, self.classes, self._named, self._has_offsets)
 
     @property
     def width(self) -> int:
         return self._named
+
+    def _losses_of(self, predictions: Any) -> Any:
+        return row_log_losses(predictions, self._y)
 
     def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
         count = len(out) // self.width

@@ -3,8 +3,8 @@
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING
+from itertools import accumulate, compress
+from typing import TYPE_CHECKING, Any
 
 from vwlite.core.auto.order import DrawnOrder
 from vwlite.core.auto.summary import DataSummary
@@ -53,9 +53,12 @@ class DrawnExamples:
                 at[cursor] += 1
             done += len(batch)
             found._add(batch)
-        if found._writer is not None:
-            found._reader = found._writer.finish()
-        return found
+        return found._finished()
+
+    def _finished(self) -> "DrawnExamples":
+        if self._writer is not None:
+            self._reader = self._writer.finish()
+        return self
 
     def _add(self, batch: Batch) -> None:
         self._bytes += PER_LINE * len(batch) + PER_FEATURE * len(batch.value)
@@ -78,3 +81,33 @@ class DrawnExamples:
         else:
             for batch, _ in self._reader.batches():
                 yield batch
+
+    def first(self, n: int) -> "DrawnExamples":
+        """A view of the first ones."""
+        return FirstExamples(self, n) if n < len(self.order) else self
+
+    def chosen(self, which: Any) -> "DrawnExamples":
+        """A copy of those whose entry is not 0."""
+        found, at = DrawnExamples(0), 0
+        found.order = array("I", compress(self.order, which))
+        for batch in self.batches():
+            found._add(batch.chosen(memoryview(which)[at : at + len(batch)]))
+            at += len(batch)
+        return found._finished()
+
+
+class FirstExamples(DrawnExamples):
+    """The first of other drawn examples."""
+
+    def __init__(self, examples: DrawnExamples, n: int) -> None:
+        super().__init__(0)
+        self._examples, self.order = examples, examples.order[:n]
+
+    def batches(self) -> Iterator[Batch]:
+        left = len(self.order)
+        for batch in self._examples.batches():
+            if len(batch) >= left:
+                yield batch.part(0, left)
+                return
+            yield batch
+            left -= len(batch)

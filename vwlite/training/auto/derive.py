@@ -152,11 +152,11 @@ class Stages:
 
     def __init__(
         self, trainer: "Stage", names: ColumnNames, order: Sequence[str], times: Collection[str], texts: int,
-        counts: list[int], load_batch: Callable[[int], Batch], *, more_follow: bool = False,
+        counts: list[int], load_batch: Callable[[int], Batch], *, followed_by: float | None = None,
     ) -> None:
         """order: of columns, by name; others come behind, in that of the data. times: those of times. texts: columns
-        with n-grams to try. more_follow: the data are the first rows of a stream."""
-        self._trainer, self._counts, self._load, self._more_follow = trainer, counts, load_batch, more_follow
+        with n-grams to try. followed_by: the data are the first rows, and so many times as many are learned then."""
+        self._trainer, self._counts, self._load, self._followed_by = trainer, counts, load_batch, followed_by
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order, self._times, self._texts = order, times, texts
         self.tried: list[str] = []  # n-grams, curves, pairs
@@ -260,7 +260,7 @@ class Stages:
             return None
         values = scan.values(i)
         mean, deviation, count = moments(values)
-        if self._more_follow and not deviation and count == len(values):
+        if self._followed_by is not None and not deviation and count == len(values):
             return None  # a curve would never tell a later value from this one
         sizes = sorted({CURVE, COARSE, *RESOLUTIONS, *(q + 1 for q in RESOLUTIONS)})
         at = dict(zip(sizes, map(tuple, knots(values, sizes)), strict=True))
@@ -290,7 +290,7 @@ class Stages:
         first, second, unit = _derivatives(trainer, _file_order(trainer), rows.labels, rows.importances)
         first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
         folds = folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4)
-        judged = Residuals(first, second, folds, rows.scale)
+        judged = Residuals(first, second, folds, rows.scale * (self._followed_by or 1))
         if not self._validates:
             return judged, None
         rows = self._learned

@@ -2,24 +2,23 @@
 
 import math
 from array import array
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.settings import Settings
-from vwlite.core.auto.stack import combined_weights
+from vwlite.core.auto.stack import column_of, combined_weights
 from vwlite.core.base.arrays import narrowed
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
 from vwlite.model.centered import LARGEST, NOTHING_PENDING, Dense
 from vwlite.model.learners import slots_of
 from vwlite.records import record
-from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult
+from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult, columns_of, kinds_of
 
 INTERCEPT = "the intercept alone: nothing predicts better than a constant"
 STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
 ADAPTIVE = 2  # kinds of gd, the first ones
-N_COLUMN, G_COLUMN = len(COLUMNS), len(COLUMNS) + 1
+N_COLUMN, G_COLUMN = COLUMNS, COLUMNS + 1
 STATE = G_COLUMN + ADAPTIVE
 
 
@@ -42,7 +41,7 @@ def gd_settings(settings: Settings, rate: float, normalize: str) -> Settings:
 
 def best_kind(result: PassResult) -> int:
     """The kind of gd with the least loss."""
-    return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + len(KINDS)]))
+    return min(range(ADAPTIVE), key=lambda k: min(result.losses[k], result.losses[k + KINDS]))
 
 
 @record(frozen=True)
@@ -72,31 +71,40 @@ def score_state_of(
     kept, kind = c.kept, best_kind(c.best)
     columns = memoryview(kept.columns)[k * STATE * len(kept.keys) : (k + 1) * STATE * len(kept.keys)]
     weights = array("d", bytes(8 * len(kept.keys)))
-    combined_weights(columns, c.best.u, weights)
-    w = narrowed(array("d", (x * fold.scale for x in weights)))
+    combined_weights(columns, c.best.u, weights, fold.scale)
+    w = narrowed(weights)
     _check_finite(w)
     scalars = kept.scalars[ADAPTIVE * k + kind]
     passes = c.best.number
     # A lane learned a part of the examples of each pass: as if it had learned one pass over all of them.
     squares = fold.slope**2 * examples * passes / scalars["learned"] if scalars["learned"] else 1.0
-    N = memoryview(array("f", columns[N_COLUMN::STATE]))
-    G = memoryview(array("f", (min(x * squares, LARGEST) for x in columns[G_COLUMN + kind :: STATE])))
-    place = {key: i for i, key in enumerate(kept.keys)}
-    at, intercept = place.get(constant_key), None
+    N, G = (memoryview(array("f", bytes(4 * len(kept.keys)))) for _ in range(2))
+    column_of(columns, N_COLUMN, N)
+    column_of(columns, G_COLUMN + kind, G, squares)
+    at, intercept = _place_of(constant_key, kept.keys), None
     if at is not None:
-        w[at] = intercept = weights[at] * fold.scale + fold.shift - _moved(w, N, place, dense)
+        w[at] = intercept = weights[at] + fold.shift - _moved(w, N, kept.keys, dense)
         _check_finite(w[at : at + 1])
     state = {"t": float(examples * passes), "norm_sum": scalars["S"], "weight_sum": scalars["t"], **NOTHING_PENDING}
     return ScoreState({"w": w, "G": G, "N": N}, state, intercept)
 
 
-def _moved(w: Any, N: Any, place: dict[int, int], dense: Dense) -> float:
+def _place_of(key: int | None, keys: Any) -> int | None:
+    try:
+        found: int = keys.index(key)
+        return found
+    except ValueError:
+        return None
+
+
+def _moved(w: Any, N: Any, keys: Any, dense: Dense) -> float:
     """The sum of w m over the centered columns, whose scales become those of the values as they are."""
     terms = []
     for key, mean, _ in dense:
-        if key in place:
-            terms.append(w[place[key]] * mean)
-            N[place[key]] = min(N[place[key]] + abs(mean), LARGEST)
+        at = _place_of(key, keys)  # one of the first: at least half of the examples have it
+        if at is not None:
+            terms.append(w[at] * mean)
+            N[at] = min(N[at] + abs(mean), LARGEST)
     return math.fsum(terms)
 
 
@@ -119,7 +127,7 @@ def load_intercept(learner: Learner, value: float, examples: int) -> float:
 def described(c: GridCandidate, chosen: dict[str, Any]) -> str:
     """What was chosen, as a line of the summary. chosen: as it is in the model's header."""
     assert c.best is not None
-    who = f"stacked {' and '.join(members(c.best.u))}" if c.best.is_stacked else COLUMNS[c.best.best]
+    who = f"stacked {' and '.join(members(c))}" if c.best.is_stacked else columns_of(c.rates)[c.best.best]
     passes = f"pass {chosen['pass']} of {chosen['passes']}"
     losses = f"{chosen['loss is']} {chosen['loss']:.4f}, baseline {chosen['baseline']:.4f}"
     return f"{VALUES[c.name]}; {passes}; {who}; {losses}"
@@ -131,17 +139,20 @@ VALUES = {
 }
 
 
-def update_of(best: PassResult) -> str:
+def update_of(c: GridCandidate) -> str:
     """What learned the model, as part of a sentence."""
-    if best.is_stacked:
-        return f"stacked updates {', '.join(members(best.u))}"
-    kind = KINDS[best.best % len(KINDS)]
-    averaged = ", averaged" if best.best >= len(KINDS) else ""
+    assert c.best is not None
+    if c.best.is_stacked:
+        return f"stacked updates {', '.join(members(c))}"
+    kind = kinds_of(c.rates)[c.best.best % KINDS]
+    averaged = ", averaged" if c.best.best >= KINDS else ""
     return f"update {kind.replace('(', ' with learning rate ').rstrip(')')}{averaged}"
 
 
-def members(u: Sequence[float]) -> list[str]:
-    """The kinds of lanes that a stack uses."""
-    sizes = [abs(u[k]) + abs(u[k + len(KINDS)]) for k in range(len(KINDS))]
+def members(c: GridCandidate) -> list[str]:
+    """The kinds of lanes that the stack of a candidate uses."""
+    assert c.best is not None
+    u = c.best.u
+    sizes = [abs(u[k]) + abs(u[k + KINDS]) for k in range(KINDS)]
     total = sum(sizes)
-    return [kind for kind, size in zip(KINDS, sizes, strict=True) if size >= STACKED * total]
+    return [kind for kind, size in zip(kinds_of(c.rates), sizes, strict=True) if size >= STACKED * total]

@@ -361,7 +361,7 @@ class AutoData:
             return False
         if self.settings.loss != "logistic":
             return 0 < n < FEWEST
-        positive = sum(bool(label > 0) for label in self.summary.labels)
+        positive = int(self.summary.positives)
         return 0 < min(positive, n - positive) < FEWEST
 
     def scale_labels(self) -> None:

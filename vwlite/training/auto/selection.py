@@ -1,7 +1,11 @@
-"""Passes over a file: the candidates, their out-of-fold scores, and which of them is the model.
+"""Passes over a file: the candidates, their scores of examples that were not learned, and which of them is the model.
 
 A candidate is a normalization of the values with a learning-rate grid of its own (lanes). After each pass the examples
 are scored by lanes that never learn them, and the scores are stacked. A pass is as good as its out-of-fold loss.
+
+From LARGE examples on a tenth of them is held out in place of folds: half of the lanes do not learn it, the others
+learn all examples, and the model is the mean of both. Candidates learn a sample first, and those that are not within
+CLOSE of the best one there end.
 
 The least of many losses is less than what it stands for, which matters where examples are few. So below NESTED
 examples the loss that is reported is that of nested choices: for each fold, normalization, pass and stack are
@@ -11,12 +15,14 @@ chosen without its examples, and judged by them.
 import math
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import field, replace
 from itertools import compress, repeat
 from typing import Any, NamedTuple
 
 from vwlite.core.auto.folds import folds_of
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.screening import difference_of, row_losses
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.losses import Loss
@@ -24,21 +30,46 @@ from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
 
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
-KINDS = tuple(f"{'gd' if k < 2 else 'nsgd'}({rate:g})" for k, rate in enumerate(RATES))
-COLUMNS = (*KINDS, *(f"mean of {kind}" for kind in KINDS))  # of the scores
-STATE = len(COLUMNS) + 3  # numbers of a feature after a pass
+LARGE_RATES = (1.0, 8.0, 32.0, 512.0)  # those of nsgd fall with the root of the examples, of which there are many
+KINDS = len(RATES)
+COLUMNS = 2 * KINDS  # scores of an example: by the last weights of each kind, then by their means
+STATE = COLUMNS + 3  # numbers of a feature after a pass
 FOLDS = 4
+HELD_OUT_FOLDS = 2  # the first one is held out, the second one empty
+LARGE = 50_000  # examples
+SAMPLE = 30_000  # of the examples, that candidates learn first,
+JUDGED = 10_000  # ... and that they are judged by,
+SAMPLE_PASSES = 3  # ... in so many passes
+CLOSE = 1.001  # times the least loss
 STRENGTH = 5.0  # of the penalty that keeps the stack near the best column
 MOST_SCORED = 1_000_000  # examples that are scored for the stack
 NESTED = 1000  # examples below which choices are nested
 PATIENCE = 2  # passes without gain after which a candidate ends
 LEAST_GAIN = 1e-4  # relative
+LARGE_GAIN = 1e-3  # of large data, below which passes end
 RACE = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
+LARGE_RACE = {1: 1.0}
 
 
 def most_passes(examples: int) -> int:
     """How many passes there are at most."""
     return 60 if examples < 3000 else 20 if examples < 12000 else 8
+
+
+def are_many(examples: int) -> bool:
+    """Whether a tenth is enough to judge by, and a sample to begin with."""
+    return examples >= LARGE
+
+
+def kinds_of(rates: Sequence[float]) -> list[str]:
+    """The names of the kinds of lanes."""
+    return [f"{'gd' if k < 2 else 'nsgd'}({rate:g})" for k, rate in enumerate(rates)]
+
+
+def columns_of(rates: Sequence[float]) -> list[str]:
+    """The names of the scores."""
+    kinds = kinds_of(rates)
+    return kinds + [f"mean of {kind}" for kind in kinds]
 
 
 @record(frozen=True)
@@ -66,6 +97,7 @@ class PassResult:
     u: list[float]
     halves: tuple[list[float], list[float]] | None = None  # u of the two halves of a stack; None: one column alone
     offsets: Sequence[float] = ()  # of a stack of several classes
+    gain: float | None = None  # relative, over the best pass before
 
     @property
     def is_stacked(self) -> bool:
@@ -113,6 +145,7 @@ class GridCandidate:
     nested: list[NestedChoice] = field(default_factory=list)  # of each fold
     nested_predictions: Any = None  # of each example, by what is chosen without its fold
     ended: bool = False
+    rates: Sequence[float] = RATES
 
     def restart(self) -> None:
         """Begin again with the first pass. What is known of passes stays known."""
@@ -129,25 +162,41 @@ class Drawn(NamedTuple):
 class Selection:
     """The race of the candidates. Everything about examples is in drawn order.
 
-    Examples are scored by the lanes of their fold, which do not learn it; or, if there are others to validate with,
-    these are scored, and all lanes learn all examples.
+    Examples are scored by the lanes of their fold, which do not learn it. If there are others to validate with, these
+    are scored, and all lanes learn all examples. holds_out: a tenth of the examples is scored, and the others are in no
+    fold.
     """
 
     classes = 1  # that have scores
 
-    def __init__(self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None) -> None:
+    def __init__(
+        self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, holds_out: bool = False
+    ) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
-        folds = 1 if validation is not None else FOLDS
+        self.is_large = are_many(data.summary.examples)
+        self.race = LARGE_RACE if self.is_large else RACE
+        folds = 0 if holds_out else 1 if validation is not None else FOLDS
+        self._halved = range(max(folds, 1))  # the folds of which each half of the stack has half
         self.folds_in_file = bytearray(data.summary.examples)
         known = data.summary
         folds_of(known.contents, known.feature_counts, known.labels, self.folds_in_file, folds)
         self.folds = bytearray(len(self.folds_in_file))
         folds_in_order(self.folds_in_file, data.examples.order, self.folds)
-        judge = validation or data
+        if holds_out:
+            is_first = bytes([1]) + bytes(255)
+            validation = Drawn(data.summary, data.examples.chosen(self.folds.translate(is_first)))
+        self._judge_by(validation or data, bytes(len(validation.examples.order)) if validation else self.folds)
+        self._nests: list[Nest] = []
+        if validation is None and len(self._y) == len(self.folds) < NESTED:
+            nests = (self._nest(fold) for fold in range(folds))
+            self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
+
+    def _judge_by(self, judge: Drawn, folds: Any) -> None:
+        """Set the examples that are scored. folds: of each of them."""
+        self.judge, self._judged_folds, labels = judge, folds, self.labels
         summary, order = judge.summary, judge.examples.order
-        self._judged, self._judged_folds = judge.examples, bytes(len(order)) if validation else self.folds
         scored = min(len(order), MOST_SCORED // self.classes)
         self._y, self._h, self._initial = (array("d", bytes(8 * scored)) for _ in range(3))
         gathered(summary.labels, order, self._y, labels.mean, labels.scale)
@@ -157,12 +206,17 @@ class Selection:
         if scored < len(order):
             self._all_initial = array("d", bytes(8 * len(order)))
             gathered(summary.initials, order, self._all_initial, 0, labels.initial_scale)
-        self._scored_folds = bytes(self._judged_folds[:scored])
-        self._halves = halves(self._scored_folds, range(folds))
-        self._nests: list[Nest] = []
-        if validation is None and scored == len(order) < NESTED:
-            nests = (self._nest(fold) for fold in range(folds))
-            self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
+        self._scored_folds = bytes(folds[:scored])
+        self._halves = halves(self._scored_folds, self._halved)
+
+    def of_sample(self) -> "Selection":
+        """That of the first examples only, with the same folds, which are judged by the first ones that are judged."""
+        found = copy(self)
+        found.examples = self.examples.first(SAMPLE)
+        found.race = RACE
+        summary, judged = self.judge
+        found._judge_by(Drawn(summary, judged.first(JUDGED)), self._judged_folds[:JUDGED])
+        return found
 
     def _nest(self, fold: int) -> Nest:
         inside = bytearray(f == fold for f in self._scored_folds)
@@ -182,7 +236,7 @@ class Selection:
     @property
     def order(self) -> Any:
         """For each prediction of a candidate, which of the examples it is of."""
-        return self._judged.order
+        return self.judge.examples.order
 
     def run(
         self, candidates: Sequence[GridCandidate], passes: int, threads: int,
@@ -204,7 +258,7 @@ class Selection:
                     pass
                 if self.stopped:
                     break
-                drop(candidates, number)
+                drop(candidates, number, self.race)
                 after(number, racing)
         return best_of(candidates)
 
@@ -213,7 +267,7 @@ class Selection:
         after: Callable[[int, list[GridCandidate]], None] = lambda number, ran: None,
     ) -> GridCandidate | None:
         """As `run`, with the same result, in the memory of one candidate: those that stay in the race begin again."""
-        for limit in sorted({*(min(number, passes) for number in RACE), passes}):
+        for limit in sorted({*(min(number, passes) for number in self.race), passes}):
             for c in [c for c in candidates if not c.ended]:
                 c.restart()
                 for number in range(1, limit + 1):
@@ -224,7 +278,7 @@ class Selection:
                         if is_new and not self.stopped:
                             after(number, [c])
                 c.lanes = None
-            drop(candidates, limit)
+            drop(candidates, limit, self.race)
         return best_of(candidates)
 
     def _one_pass(self, c: GridCandidate, number: int) -> None:
@@ -244,13 +298,28 @@ class Selection:
             return  # it is the same as before
         scored = self._scored(c.lanes)
         result = self._stacked(scored, number, None, self._halves)
+        if c.best is not None and c.best.loss:
+            result = replace(result, gain=1 - result.loss / c.best.loss)
         c.passes.append(result)
         self._choose_nested(c, scored, number)
         if c.best is None or is_better(result.loss, c.best.loss):
+            before = c.predictions
             c.best, c.kept = result, kept(c.lanes)
             c.predictions, c.of_best_column = self._predicted(c.lanes, scored, result)
-        elif number - c.best.number >= PATIENCE:
+            c.ended = self.is_large and before is not None and not self._is_worth_it(before, c.predictions)
+        elif self.is_large or number - c.best.number >= PATIENCE:
             c.ended = True
+
+    def _is_worth_it(self, before: Any, after: Any) -> bool:
+        """Whether a pass has gained so much, or maybe has, that another one is worth its time."""
+        n = len(self._y)
+        losses, others = (self._losses_of(x[: self.width * n]) for x in (after, before))
+        total, difference, error = difference_of(losses, others, self._h, array("I", range(n)))
+        return bool(-difference + error >= LARGE_GAIN * total)
+
+    def _losses_of(self, predictions: Any) -> Any:
+        """Of each example of the stack."""
+        return row_losses(self.loss, predictions, self._y)
 
     def _scored(self, lanes: Lanes) -> Any:
         """The examples of the stack, with the scores of the lanes that do not learn them."""
@@ -259,9 +328,9 @@ class Selection:
 
     def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
         """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
-        width, folds, at, filled = self.classes * len(COLUMNS), memoryview(self._judged_folds), 0, 0
+        width, folds, at, filled = self.classes * COLUMNS, memoryview(self._judged_folds), 0, 0
         scores = memoryview(array("f", bytes(4 * width * size)))
-        for batch in self._judged.batches():
+        for batch in self.judge.examples.batches():
             begin = 0
             while begin < len(batch):
                 end = min(len(batch), begin + size - filled)
@@ -289,7 +358,7 @@ class Selection:
         u = fitted(scored, alone, rows) if stacked < losses[best] else alone
         if u is alone:
             return PassResult(number, losses[best], best, losses, stacked, alone)
-        width = len(COLUMNS)
+        width = COLUMNS
         return PassResult(number, stacked, best, losses, stacked, u[:width], (from_first, from_second), u[width:])
 
     def _choose_nested(self, c: GridCandidate, scored: Any, number: int) -> None:
@@ -322,7 +391,7 @@ class Selection:
         """The out-of-fold predictions of all examples, and those by the best column alone. Each is by the stack of the
         half that it is not in, or by the whole stack if no stack has seen it."""
         n, width, size, at = len(self._y), self.width, len(self._judged_folds), 0
-        alone, whole = [float(c == result.best) for c in range(len(COLUMNS))], [*result.u, *result.offsets]
+        alone, whole = [float(c == result.best) for c in range(COLUMNS)], [*result.u, *result.offsets]
         found, of_column = (memoryview(array("d", bytes(8 * width * size))) for _ in range(2))
         scored.predictions(alone, of_column[: width * n])
         if result.halves is None:
@@ -350,11 +419,22 @@ def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
     return alone if scored.turns_round(u, alone, rows) else u
 
 
-def drop(candidates: Sequence[GridCandidate], number: int) -> None:
+def drop(candidates: Sequence[GridCandidate], number: int, race: dict[int, float]) -> None:
     """End the candidates that are too far behind after a pass."""
     losses = [c.best.loss for c in candidates if c.best is not None]
     for c in candidates:
-        c.ended |= number in RACE and c.best is not None and c.best.loss > RACE[number] * min(losses)
+        c.ended |= number in race and c.best is not None and c.best.loss > race[number] * min(losses)
+
+
+def close_ones(candidates: Sequence[GridCandidate]) -> list[str]:
+    """The names of those within CLOSE of the best one. Of several with equal losses, only the first."""
+    least = min(c.best.loss for c in candidates if c.best is not None)
+    found: dict[str, float] = {}
+    for c in candidates:
+        loss = c.best.loss if c.best is not None else math.inf
+        if loss <= CLOSE * least and all(abs(loss - other) > LEAST_GAIN * least for other in found.values()):
+            found[c.name] = loss
+    return list(found)
 
 
 def best_of(candidates: Sequence[GridCandidate]) -> GridCandidate | None:

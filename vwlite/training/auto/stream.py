@@ -124,7 +124,7 @@ class Stream:
         """
         assert c.best is not None and c.lanes is not None
         labels = self._labels
-        n, width = len(batch), len(COLUMNS)
+        n, width = len(batch), COLUMNS
         scores = array("f", bytes(4 * width * n))
         c.lanes.score(batch, bytes(n), scores)
         y = array("d", ((label - labels.mean) / labels.scale for label in batch.label))

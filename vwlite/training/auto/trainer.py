@@ -52,12 +52,17 @@ from vwlite.training.auto.reading import ROBUST, AutoData, Learning, is_large
 from vwlite.training.auto.selection import (
     COLUMNS,
     FOLDS,
-    MOST_SCORED,
+    HELD_OUT_FOLDS,
+    LARGE_RATES,
     RATES,
+    SAMPLE_PASSES,
     Drawn,
     GridCandidate,
     Selection,
+    are_many,
     best_of,
+    close_ones,
+    columns_of,
     most_passes,
 )
 from vwlite.training.auto.stream import Stream
@@ -67,6 +72,8 @@ from vwlite.training.verdict import count_of_passes, normalization
 if TYPE_CHECKING:
     from vwlite.model import Model
 
+MOST_CHECKED = 100_000  # examples that a model has learned, by which it is checked
+DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
 FEW = 300  # examples of which the loss is uncertain
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
@@ -161,7 +168,7 @@ class DataTrainer(Trainer, Learning):
         """With the best constant of all labels of files, where the tally has a sample of them."""
         data = self.data
         found, name = super().measures(tally), "average loss" + BASELINE
-        of_all = not (self.has_begun or data.validation is not None or data.summary.has_initial)
+        of_all = not (self.has_begun or self.held is not None or data.summary.has_initial)
         if name in found and data.settings.loss in ROBUST and data.settings.constant and of_all:
             found[name] = data.constant_loss_of(data.summary) * data.labels_as.loss_scale
         return found
@@ -193,8 +200,10 @@ class AutoTrainer(DataTrainer):
         self.stages: list[AutoTrainer] = []  # with derived features
         self.normalizations: Sequence[str] = NORMALIZATIONS
         self.without: float | None = None  # the loss without derived features, if there are some
-        self.with_first: float | None = None  # the loss with them, of the first rows of a stream
+        self.with_first: float | None = None  # the loss with them, of the first rows,
+        self.derived_by = 0  # ... so many
         self.tried: list[str] = []  # kinds of derived features
+        self.race_on_sample: dict[str, Any] = {}  # for the report
 
     def stop(self) -> None:
         super().stop()
@@ -214,25 +223,55 @@ class AutoTrainer(DataTrainer):
             self.end()
             return
         if data.summary.examples and data.baseline:
-            self.learn_drawn(DrawnExamples.of(data.summary, counts, load_batch))
+            examples, derives = DrawnExamples.of(data.summary, counts, load_batch), data.derives
+            if derives and self._has_many:
+                self._derive_from_sample(examples, counts)
+                derives = False
+            if not self.stopped:
+                self.learn_drawn(examples)
             if not self.passes_used:
                 return  # a signal came within the first pass
-            if data.derives and not self.stopped:
+            if derives and not self.stopped:
                 self._derive(counts)
         learner = self._load_model()
         batches = map(load_batch, range(len(counts)))
-        if data.validation is None:
+        if data.validation is not None:
+            self._feed_judge(data.validation_batches, self._file_order(data.validation.summary))
+        elif self.best is not None and self.holds_out:
+            assert self.selection is not None
+            of_labels = WeightScale(self.data.weights_as.scale, self.data.weights_as.shift)
+            self._feed_judge(self.selection.judge.examples.batches(), self.best.predictions, of_labels)
+        else:
             self._feed_given(learner, batches, self._file_order(data.summary))
             return
-        judge = self._given(self.settings, WeightScale())
-        judge.answers_blank_lines = False
-        self._feed_given(judge, data.validation_batches, self._file_order(data.validation.summary))
-        self.held = judge.progressive
         self._feed_given(learner, batches, array("d", []))  # counts them
 
-    def _derive(self, counts: list[int], *, of_first: bool = False) -> None:
-        """Learn with features that are derived from columns, and take over what is better. of_first: the examples are
-        the first ones of a stream, which learns with the features only."""
+    def _feed_judge(self, batches: Iterable[Batch], scores: Any, scale: WeightScale | None = None) -> None:
+        """Measure the model by examples that it has not learned, with these scores."""
+        judge = self._given(self.settings, scale or WeightScale())
+        judge.answers_blank_lines = False
+        self._feed_given(judge, batches, scores)
+        self.held = judge.progressive
+
+    def _derive_from_sample(self, examples: DrawnExamples, counts: list[int]) -> None:
+        """Find features to derive by the first examples in drawn order. If a signal comes, that is what the model is
+        of."""
+        data = self.data
+        batches = [batch.part(0, len(batch)) for batch in examples.first(DERIVED_FROM).batches()]
+        summary = data.new_summary()
+        for batch in batches:
+            summary.take(batch)
+        finder = self._find_derived(batches, summary, [len(batch) for batch in batches], len(examples.order))
+        if self.stopped:
+            self._take_over(finder)
+        elif finder.without is not None:
+            data.summary = data.new_summary()
+            for number in range(len(counts)):
+                data.summary.take(self._load_batch(number))
+
+    def _derive(self, counts: list[int], followed_by: float | None = None) -> None:
+        """Learn with features that are derived from columns, and take over what is better. followed_by: the examples
+        are the first ones, and so many times as many, in all, are learned then with the features that are found."""
         from vwlite.input.schema import OPTIONAL
         from vwlite.training.auto.derive import Stages
 
@@ -242,19 +281,25 @@ class AutoTrainer(DataTrainer):
         roles = {namespace_of(name): role for name, role in found if role not in OPTIONAL}
         times = [name for name, role in roles.items() if role == "time"]
         texts = [*roles.values()].count("text") if self.source.tries_ngrams else 0
-        stages = Stages(self, data.column_names, [*roles], times, texts, counts, self._load_batch, more_follow=of_first)
+        stages = Stages(
+            self, data.column_names, [*roles], times, texts, counts, self._load_batch, followed_by=followed_by
+        )
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         self.tried = stages.tried
         if best is self:
             return
         self.without = self._shown_loss()
-        if not of_first:
+        if followed_by is None:
             best.learn_more()
-        self.best, self.selection, self.candidates = best.best, best.selection, best.candidates
-        self.passes_used, self.dense, self.normalizations = best.passes_used, best.dense, best.normalizations
-        data.settings, data.summary = best.data.settings, best.data.summary
-        if of_first:
+        self._take_over(best)
+        if followed_by is not None:
             self.with_first = self._shown_loss()
+
+    def _take_over(self, other: Any) -> None:
+        """Have the model of another trainer."""
+        self.best, self.selection, self.candidates = other.best, other.selection, other.candidates
+        self.passes_used, self.dense, self.normalizations = other.passes_used, other.dense, other.normalizations
+        self.data.settings, self.data.summary = other.data.settings, other.data.summary
 
     def with_derived(self, derived: Derived) -> "AutoTrainer":
         """A trainer of the same data with these features, which has learned nothing and counted no example."""
@@ -303,10 +348,38 @@ class AutoTrainer(DataTrainer):
         the first one."""
         self.selection = self._selection(Drawn(self.data.summary, examples))
         self.selection.stopped = self.stopped
-        self.candidates = [GridCandidate(name, new_lanes) for name, new_lanes in self._grid(self.folds)]
-        self.best = self._race(min(self._most_passes(), most or self._most_passes()))
+        grid, most = self._grid(self.folds), min(self._most_passes(), most or self._most_passes())
+        self.candidates = self._new_candidates(grid)
+        if self.selection.is_large and len(grid) > 1:
+            self._race_on_sample(self.selection)
+            if self.stopped:
+                return
+            going_on = close_ones(self.candidates)
+            self.candidates = self._new_candidates([x for x in grid if x[0] in going_on])
+        self.best = self._race(most)
         if self.best is not None:
             self._settle()
+
+    def _new_candidates(self, grid: Sequence[tuple[str, Callable[[], Lanes]]]) -> list[GridCandidate]:
+        return [GridCandidate(name, new_lanes, rates=self.rates) for name, new_lanes in grid]
+
+    def _race_on_sample(self, selection: Selection) -> None:
+        """Have the candidates learn the first examples. If a signal comes, that is what the model is of."""
+        self.selection = sample = selection.of_sample()
+        sample.stopped = self.stopped
+        self.best = self._race(SAMPLE_PASSES, tells=False)
+        if self.stopped:
+            if self.best is not None:
+                self._settle()
+            return
+        self.selection, self.best = selection, None
+        selection.stopped = self.stopped
+        found = [(c.best.loss * self.data.labels_as.loss_scale, c.name) for c in self.candidates if c.best is not None]
+        losses = ", ".join(f"{name} {loss:.4f}" for loss, name in sorted(found))
+        scored, learned = (len(examples.order) for examples in (sample.judge.examples, sample.examples))
+        candidates = [{"normalize": name, "loss": loss} for loss, name in found]
+        self.race_on_sample = {"learned": learned, "scored": scored, "candidates": candidates}
+        self.listener.say(f"normalizations = {losses}: the loss on {scored:,} examples, after the first {learned:,}")
 
     def learn_more(self) -> None:
         """Go on with the passes that `learn_drawn` has left out."""
@@ -316,7 +389,9 @@ class AutoTrainer(DataTrainer):
 
     def _selection(self, drawn: Drawn) -> Selection:
         data = self.data
-        return Selection(data.learned_loss(), data.labels_as, drawn, data.validation)
+        return Selection(
+            data.learned_loss(), data.labels_as, drawn, data.validation, holds_out=self.holds_out
+        )
 
     def _settle(self) -> None:
         """Replace the best candidate by that with the loss to report; by the intercept if it is better out of fold;
@@ -338,14 +413,14 @@ class AutoTrainer(DataTrainer):
         """A candidate without its stack."""
         assert c.best is not None
         result = c.best
-        alone = [float(k == result.best) for k in range(len(COLUMNS))]
+        alone = [float(k == result.best) for k in range(COLUMNS)]
         result = replace(result, loss=result.losses[result.best], u=alone, halves=None, offsets=())
         return replace(c, best=result, predictions=c.of_best_column)
 
     def _loss_as_learned(self, c: GridCandidate | None) -> float:
         """The loss of a model on examples that it has learned. None: of the intercept alone."""
         assert self.selection is not None
-        apart, left = self._apart(), MOST_SCORED
+        apart, left = self._apart(), MOST_CHECKED
         apart.best = c
         learner = apart._load_model()
         for batch in self.selection.examples.batches():
@@ -358,18 +433,32 @@ class AutoTrainer(DataTrainer):
         return loss_of(learner.progressive)
 
     @property
+    def holds_out(self) -> bool:
+        """Whether a tenth of the examples takes the place of folds: of many, unless each of them is to be predicted."""
+        data = self.data
+        return data.validation is None and self._has_many and not any(self._writes.values())
+
+    @property
+    def _has_many(self) -> bool:
+        return self.data.stream is None and are_many(self.data.summary.examples)
+
+    @property
+    def rates(self) -> Sequence[float]:
+        return LARGE_RATES if self._has_many else RATES
+
+    @property
     def folds(self) -> int:
-        """In which examples are scored that their lanes do not learn."""
-        return FOLDS if self.data.validation is None else 1
+        """Of the lanes: in which examples are scored that their lanes do not learn."""
+        return 1 if self.data.validation is not None else HELD_OUT_FOLDS if self.holds_out else FOLDS
 
     @property
     def _bytes_needed(self) -> int:
         """By the lanes of a candidate."""
         return lanes_need(self.data.summary.features, self.folds)
 
-    def _race(self, passes: int, first: int = 1) -> GridCandidate | None:
+    def _race(self, passes: int, first: int = 1, *, tells: bool = True) -> GridCandidate | None:
         """The best candidate: of all side by side, or of one after the other where memory does not hold all of them.
-        first: the pass to go on with, of candidates that have learned those before."""
+        first: the pass to go on with, of candidates that have learned those before. tells: the listener of passes."""
         assert self.selection is not None
         one, room = self._bytes_needed, available_memory()
         if room is not None and one > room:
@@ -377,10 +466,11 @@ class AutoTrainer(DataTrainer):
                 f"the learning-rate grid of {self.data.summary.features:,} features needs {one >> 20:,} MB, and there "
                 f"are {room >> 20:,}: use --algorithm gd, or fewer --bits"
             )
+        after = self._after_pass if tells else lambda number, ran: None
         with self.listener.ticking(self._live_text):
             if room is None or one * len(self.candidates) <= room:
-                return self.selection.run(self.candidates, passes, self.options.threads, self._after_pass, first)
-            return self.selection.run_in_turn(self.candidates, passes, self._after_pass)
+                return self.selection.run(self.candidates, passes, self.options.threads, after, first)
+            return self.selection.run_in_turn(self.candidates, passes, after)
 
     def _live_text(self, seconds: float) -> str:
         found = self.selection
@@ -393,8 +483,10 @@ class AutoTrainer(DataTrainer):
         return pass_text(found.number, most, found.share, seconds - self._pass_begun[1], min(losses, default=None))
 
     def _most_passes(self) -> int:
-        most = most_passes(self.data.summary.examples)
-        return min(most, self.options.passes) if self.options.passes > 1 else most
+        n, typed = self.data.summary.examples, self.options.passes
+        if typed > 1:
+            return typed if self._has_many else min(most_passes(n), typed)
+        return most_passes(n)
 
     def _file_order(self, summary: DataSummary) -> Any:
         """The predictions that the model was chosen by, in the order of the file; those of the best constant if that is
@@ -425,7 +517,8 @@ class AutoTrainer(DataTrainer):
         last = c.passes[-1]
         loss, seconds = last.losses[last.best] * scale, time.monotonic() - self.started_at
         features = self.data.summary.features
-        return PassRow(number_of_pass, c.name, COLUMNS[last.best], loss, last.stacked * scale, features, seconds)
+        learner = columns_of(c.rates)[last.best]
+        return PassRow(number_of_pass, c.name, learner, loss, last.stacked * scale, features, seconds)
 
     # --- a stream ----------------------------------------------------------------------------
 
@@ -474,7 +567,9 @@ class AutoTrainer(DataTrainer):
         data = self.data
         data.scale_labels()
         if data.column_names is not None and self.source.columns and not data.is_scarce and data.baseline:
-            self._derive_from_first(batches)
+            finder = self._find_derived(batches, data.summary, data.counts, data.summary.examples)
+            if finder.without is not None:
+                data.summary = finder.data.summary
         self._begin([(name, new_lanes()) for name, new_lanes in self._grid(1)])
         if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
             self.listener.say(ONE_PASS if is_large(self.options) else ONE_PASS_OF_STREAM)
@@ -484,22 +579,26 @@ class AutoTrainer(DataTrainer):
             if self.stopped:
                 break
 
-    def _derive_from_first(self, batches: Sequence[Batch]) -> None:
-        """Find features to derive, in passes over the first examples."""
-        data, finder = self.data, self._apart()
-        finder.stages = []
+    def _find_derived(
+        self: "AnyAuto", batches: Sequence[Batch], summary: DataSummary, counts: list[int], known: int
+    ) -> "AnyAuto":
+        """Find features to derive, in passes over the first examples. summary, counts: of them. known: how many
+        examples there are, as far as it is known. Returns the trainer that has found them."""
+        finder = self._apart()
+        finder.stages, finder.data.summary = [], summary
         self.stages.append(finder)
         if not self.stopped:
             finder._load_batch, finder._batches = batches.__getitem__, len(batches)
-            finder.learn_drawn(DrawnExamples.of(data.summary, data.counts, finder._load_batch))
+            finder.learn_drawn(DrawnExamples.of(summary, counts, finder._load_batch))
             if finder.passes_used and not finder.stopped:
-                finder._derive(data.counts, of_first=True)
+                finder._derive(counts, known / summary.examples)
         self.stages.clear()
         self.tried = finder.tried
         if finder.without is not None:
-            data.settings, data.summary = finder.data.settings, finder.data.summary
+            self.data.settings, self.derived_by = finder.data.settings, int(summary.examples)
             self.without, self.with_first = finder.without, finder.with_first
             self.normalizations = finder.normalizations
+        return finder
 
     def learn(self, batch: Batch) -> None:
         """Learn a batch, with the checkpoints in it."""
@@ -571,7 +670,7 @@ class AutoTrainer(DataTrainer):
     def lanes(self, name: str, folds: int) -> Lanes:
         """Those of a normalization."""
         expander = self._expander(name)
-        return Lanes(self.data.learned_loss(), expander, RATES, folds)
+        return Lanes(self.data.learned_loss(), expander, self.rates, folds)
 
     def _model_settings(self) -> Settings:
         """Those of the model: of `gd`."""
@@ -605,7 +704,7 @@ class AutoTrainer(DataTrainer):
         """The losses of the passes of what was chosen, for the model."""
         if self.best is None or self.data.stream is not None or len(self.best.passes) < 2:
             return []
-        kind = "out-of-fold" if self.data.validation is None else "validation"
+        kind = self._kind_of_loss
         return [{"pass": x.number, kind: self._reported(min(x.stacked, min(x.losses)))} for x in self.best.passes]
 
     def chosen(self) -> dict[str, Any]:
@@ -614,12 +713,20 @@ class AutoTrainer(DataTrainer):
         if self.best is None or self.best.best is None:
             return found | {"model": "intercept"}
         result = self.best.best
-        kind = "progressive" if data.stream is not None else "out-of-fold" if data.validation is None else "validation"
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
-            "weights": dict(zip(COLUMNS, result.u, strict=True)), "loss": result.loss * scale,
-            "loss is": f"{kind} {called(data.settings.loss)}",
+            "weights": dict(zip(columns_of(self.best.rates), result.u, strict=True)), "loss": result.loss * scale,
+            "loss is": f"{self._kind_of_loss} {called(data.settings.loss)}",
         }
+
+    @property
+    def _kind_of_loss(self) -> str:
+        """Of which examples the loss is by which models are chosen."""
+        if self.data.stream is not None:
+            return "progressive"
+        if self.data.validation is not None:
+            return "validation"
+        return "held-out" if self.holds_out else "out-of-fold"
 
     def _digest(self) -> dict[str, str]:
         """That of the examples, which does not depend on how they are split into files and written there. Without, if a
@@ -637,10 +744,11 @@ class AutoTrainer(DataTrainer):
         passes = []
         for c in self.candidates:
             for result in c.passes:
-                losses = dict(zip(COLUMNS, map(self._reported, result.losses), strict=True))
+                losses = dict(zip(columns_of(c.rates), map(self._reported, result.losses), strict=True))
                 stack = {"stacked": self._reported(result.stacked), "weights": result.u}
                 passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
-        return {"chosen": self.chosen(), "candidates": passes}
+        sample = {"sample": self.race_on_sample} if self.race_on_sample else {}
+        return {"chosen": self.chosen(), **sample, "candidates": passes}
 
     def _reported(self, loss: float) -> float | None:
         """A loss of labels as they are; None if it is not finite, as JSON has no such number."""
@@ -659,8 +767,8 @@ class AutoTrainer(DataTrainer):
         elif self.data.summary.examples:
             lines["chosen"] = INTERCEPT
         found.pop("passes used", None)
-        if self.data.validation is not None:
-            found = {name.replace("holdout ", "validation "): value for name, value in found.items()}
+        if self.held is not None:
+            found = {name.replace("holdout ", f"{self._kind_of_loss} "): value for name, value in found.items()}
         elif self.data.stream is None:
             measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
             found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
@@ -676,7 +784,8 @@ class AutoTrainer(DataTrainer):
         if self.without is not None and derived:
             loss = called(self.data.settings.loss)
             if self.with_first is not None:
-                loss += f" on the first {self.data.summary.examples:,} rows {self.with_first:.4f},"
+                which = "the first" if self.data.stream is not None else "a sample of"
+                loss += f" on {which} {self.derived_by:,} rows {self.with_first:.4f},"
             yield f"features: {derived.summary()}; {loss} without them {self.without:.4f}"
         elif self.tried and not self.stopped:
             yield f"features: as given; {' and '.join(self.tried)} do not help"
@@ -684,6 +793,8 @@ class AutoTrainer(DataTrainer):
     def judged_on(self) -> str:
         if self.data.validation is not None:
             return "on rows of --validate"
+        if self.best is not None and self.holds_out and self.selection is not None:
+            return f"on {len(self.selection.judge.examples.order):,} rows held out"
         if self.data.stream is not None:
             return "on rows before they were learned"
         return "on rows not learned" if self.best is not None else "on rows learned"
@@ -691,8 +802,10 @@ class AutoTrainer(DataTrainer):
     def how(self) -> list[str]:
         if self.best is None or self.best.best is None:
             return [INTERCEPT]
-        passes = count_of_passes(self.passes_used, self.best.best.number)
-        return [normalization(self.best.name), passes, update_of(self.best.best)]
+        passes, gain = count_of_passes(self.passes_used, self.best.best.number), self.best.passes[-1].gain
+        if self._has_many and gain is not None:
+            passes += f", of which the last gained {max(gain, 0):.1%}"
+        return [normalization(self.best.name), passes, update_of(self.best)]
 
     def _doubts(self) -> Iterator[str]:
         best = self.best

@@ -1,0 +1,211 @@
+"""`--algorithm auto` with many examples: a tenth is held out, and normalizations race on a sample. What is many is less
+here."""
+
+import json
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from slow_auto import SlowLarge
+from slow_normalize import normalized
+from tables import bent_rows, written
+
+from vwlite.model.read import read_model
+from vwlite.training.auto import trainer
+from vwlite.training.auto.selection import Selection
+
+SELECTION = "vwlite.training.auto.selection"
+MANY, SAMPLE, JUDGED = 500, 260, 40
+
+
+@pytest.fixture
+def many(monkeypatch):
+    for name, value in (("LARGE", MANY), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED)):
+        monkeypatch.setattr(f"{SELECTION}.{name}", value)
+    monkeypatch.setattr(trainer, "DERIVED_FROM", 400)
+
+
+def drawn(n: int, seed: int = 0) -> tuple[list[dict[int, float]], list[float]]:
+    """Examples of a planted model of sparse positive values."""
+    rng = np.random.default_rng(seed)
+    truth, examples, labels = rng.normal(0, 1.5, 40), [], []
+    for _ in range(n):
+        keys = np.unique(rng.geometric(0.08, 6) % 40)
+        values = np.round(rng.lognormal(0, 1.5, len(keys)), 3)
+        score = truth[keys] @ np.log1p(values) * 0.6
+        examples.append(dict(zip(keys.tolist(), values.tolist(), strict=True)))
+        labels.append(1.0 if rng.random() < 1 / (1 + np.exp(-score)) else -1.0)
+    return examples, labels
+
+
+def text_of(examples, labels) -> str:
+    lines = (" ".join(f"f{k}:{x}" for k, x in features.items()) for features in examples)
+    return "".join(f"{y:g} |a {line}\n" for y, line in zip(labels, lines, strict=True))
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "train.vw").write_text(text_of(*drawn(1200)))
+    (tmp_path / "test.vw").write_text(text_of(*drawn(600, seed=9)))
+    return tmp_path / "train.vw"
+
+
+def chosen_of(path) -> dict:
+    return read_model(path).chosen
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_race_is_that_of_its_definition(vwlite, many, tmp_path, seed):
+    examples, labels = drawn(700, seed)
+    (tmp_path / "d.vw").write_text(text_of(examples, labels))
+    vwlite("train", tmp_path / "d.vw", "--names", "-m", tmp_path / "m", "--report", tmp_path / "r")
+    values = {}
+    for name in ("none", "l2", "log"):
+        pairs = [normalized(list(x), [float(np.float32(v)) for v in x.values()], name) for x in examples]
+        values[name] = [([*keys, 40], [*xs, 1.0]) for keys, xs in pairs]
+    slow = SlowLarge(values, labels, 41, SAMPLE, JUDGED)
+    report = json.loads((tmp_path / "r").read_text())
+    sample = {x["normalize"]: x["loss"] for x in report["sample"]["candidates"]}
+    assert sample == pytest.approx({name: min(found[0]) for name, found in slow.race.items()}, rel=1e-4)
+    assert {x["normalize"] for x in report["candidates"]} == set(slow.going_on)
+    chosen = chosen_of(tmp_path / "m")
+    losses = [min(x["stacked"], *x["losses"].values()) for x in report["candidates"] if x["normalize"] == slow.best]
+    assert losses == pytest.approx(slow.losses, rel=1e-3)
+    assert chosen["normalize"] == slow.best and chosen["loss is"] == "held-out log loss"
+    assert chosen["loss"] == pytest.approx(min(slow.losses), rel=1e-3)
+    rows = (line.split("\t") for line in vwlite("weights", tmp_path / "m", "--top", "100").out.splitlines())
+    weights = {name: float(weight) for _, weight, name in rows}
+    assert weights == pytest.approx(
+        {f"a^f{k}": slow.weights[k] for k in range(40)} | {"Constant": slow.weights[40]}, rel=0.02, abs=0.01
+    )
+
+
+def test_the_same_bytes_for_any_number_of_threads_from_a_cache_and_in_turn(vwlite, many, data, tmp_path, monkeypatch):
+    vwlite("train", data, "-m", tmp_path / "m", "--threads", "1")
+    for name, options in (("two", ["--threads", "2"]), ("cache", ["--cache"]), ("again", ["--cache"])):
+        vwlite("train", data, "-m", tmp_path / name, *options)
+    monkeypatch.setattr(trainer, "available_memory", lambda: 40_000)
+    vwlite("train", data, "-m", tmp_path / "turn")
+    for name in ("two", "cache", "again", "turn"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_the_loss_is_that_of_fresh_rows(vwlite, many, tmp_path):
+    """The mean over seeds of the reported loss minus that on fresh rows is within three standard errors of 0, but for
+    what a model gains by the tenth that only half of it has learned."""
+    differences = []
+    for seed in range(12):
+        examples, labels = drawn(5000, seed)
+        (tmp_path / "a.vw").write_text(text_of(examples[:1000], labels[:1000]))
+        (tmp_path / "b.vw").write_text(text_of(examples[1000:], labels[1000:]))
+        vwlite("train", tmp_path / "a.vw", "-m", tmp_path / "m", "--quiet")
+        found = json.loads(vwlite("evaluate", tmp_path / "b.vw", "-m", tmp_path / "m", "--json").out)
+        differences.append(chosen_of(tmp_path / "m")["loss"] - found["measures"]["log_loss"]["value"])
+    mean, error = np.mean(differences), np.std(differences, ddof=1) / np.sqrt(len(differences))
+    assert -3 * error < mean < 3 * error + 0.01
+
+
+def test_what_is_said(vwlite, many, data, tmp_path):
+    found = vwlite("train", data, "-m", tmp_path / "m")
+    assert "normalizations = " in found.err and " after the first 260" in found.err
+    assert "rows held out; best constant" in found.err and ", of which the last gained " in found.err
+    assert "held-out average loss = " in found.err
+
+
+def test_each_line_is_predicted_out_of_fold(vwlite, many, data, tmp_path):
+    """With -p all examples are in folds: each has a prediction by what has not learned it."""
+    vwlite("train", data, "-m", tmp_path / "m", "-p", tmp_path / "p")
+    assert chosen_of(tmp_path / "m")["loss is"] == "out-of-fold log loss"
+    p = np.loadtxt(tmp_path / "p")
+    y = np.array([float(line.split()[0]) for line in data.read_text().splitlines()])
+    assert len(p) == 1200
+    loss = -np.log(np.where(y > 0, p, 1 - p)).mean()
+    assert loss == pytest.approx(chosen_of(tmp_path / "m")["loss"], abs=0.01)
+
+
+def test_more_passes_can_be_asked_for(vwlite, many, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(f"{SELECTION}.LARGE_GAIN", -1.0)
+    monkeypatch.setattr(f"{SELECTION}.is_better", lambda loss, least: True)
+    for passes in (3, 11):
+        vwlite("train", data, "-m", tmp_path / "m", "--passes", passes)
+        assert chosen_of(tmp_path / "m")["passes"] == passes
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson", "quantile", "huber"])
+def test_other_losses(vwlite, many, tmp_path, loss):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(800, 3)).round(3)
+    score = x @ [1, -0.5, 0.25]
+    y = rng.poisson(np.exp(score)) if loss == "poisson" else 100 + 5 * (score + rng.normal(0, 0.2, 800))
+    rows = (f"{label} |a x:{a} y:{b} z:{c}\n" for label, (a, b, c) in zip(y.tolist(), x.tolist(), strict=True))
+    (tmp_path / "d.vw").write_text("".join(rows))
+    vwlite("train", tmp_path / "d.vw", "--loss", loss, "-m", tmp_path / "m")
+    chosen = chosen_of(tmp_path / "m")
+    assert chosen["loss"] < 0.7 * chosen["baseline"] and chosen["loss is"].startswith("held-out")
+
+
+def test_classes(vwlite, many, tmp_path):
+    rng = np.random.default_rng(4)
+    lines = []
+    for _ in range(900):
+        k = rng.integers(3)
+        words = [f"w{rng.integers(30) if rng.random() < 0.5 else 10 * k + rng.integers(10)}" for _ in range(8)]
+        lines.append(f"{k + 1} | {' '.join(words)}\n")
+    (tmp_path / "d.vw").write_text("".join(lines))
+    said = vwlite("train", tmp_path / "d.vw", "--oaa", "3", "-m", tmp_path / "m").err
+    chosen = chosen_of(tmp_path / "m")
+    assert chosen["loss"] < 0.6 * chosen["baseline"] and chosen["loss is"].startswith("held-out")
+    assert "held-out" in said and "rows held out" in said
+
+
+@pytest.mark.parametrize("where", ["the sample", "a pass"])
+def test_a_signal_leaves_a_model(vwlite, many, data, tmp_path, monkeypatch, where):
+    """In the race on the sample, after its first pass, it is that of the sample."""
+    one_pass, ran = Selection._one_pass, []
+
+    def interrupted(self, c, number):
+        is_of_sample = len(self.examples.order) == SAMPLE
+        if number == 2 and not ran and is_of_sample == (where == "the sample"):
+            ran.append(c)
+            os.kill(os.getpid(), signal.SIGINT)
+            while not self.stopped:
+                time.sleep(0.01)
+        one_pass(self, c, number)
+
+    monkeypatch.setattr(Selection, "_one_pass", interrupted)
+    vwlite("train", data, "--threads", "1", "-m", tmp_path / "m", code=130)
+    model = read_model(tmp_path / "m")
+    assert ran and model.interrupted and model.chosen["loss"] < model.chosen["baseline"]
+    assert len(vwlite("predict", data, "-m", tmp_path / "m").out.splitlines()) == 1200
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_features_are_derived_from_a_sample(vwlite, many, tmp_path, monkeypatch, stage):
+    """... and a signal while they are found leaves a model of the sample."""
+    table = written(tmp_path / "t.csv", ["x", "z", "w", "y"], bent_rows())
+    if stage == 0:
+        said = vwlite("train", table, "--label", "y", "-m", tmp_path / "m").err
+        assert "features: curves of" in said and "on a sample of 400 rows" in said and "rows held out" in said
+    else:
+        one_pass, seen = Selection._one_pass, []
+
+        def interrupted(self, c, number):
+            if self not in seen:
+                seen.append(self)
+                if len(seen) == stage + 1:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    while not self.stopped:
+                        time.sleep(0.01)
+            one_pass(self, c, number)
+
+        monkeypatch.setattr(Selection, "_one_pass", interrupted)
+        vwlite("train", table, "--label", "y", "--threads", "1", "-m", tmp_path / "m", code=130)
+        assert read_model(tmp_path / "m").interrupted
+    assert len(vwlite("predict", table, "-m", tmp_path / "m").out.splitlines()) == 1500
+
+
+def test_a_file_to_validate_with(vwlite, many, data, tmp_path):
+    said = vwlite("train", data, "--validate", tmp_path / "test.vw", "-m", tmp_path / "m").err
+    assert "normalizations = " in said and "validation average loss" in said
