@@ -93,62 +93,69 @@ cdef extern from *:
             x[i] = sqrtf(x[i] < SMALLEST ? SMALLEST : x[i]);
     }
 
-    /* The loops over the features of an example, for W lanes of gd and W of nsgd as vectors of W numbers. All sums over
-       features are made as in gd.pyx.
+    /* The loops over the features of an example, for W lanes of gd and W of nsgd as vectors of W numbers; sums are of H
+       numbers at a time, as larger vectors of doubles do not fit the registers of most processors. All sums over features
+       are made as in gd.pyx.
 
        dot     p = sum w x, of all lanes
        adapt   add g2 x^2 to G; the rates of all features, and for each lane of gd the sums of x^2 r and of (x / N)^2
        move    w += step x r, and A += the same times `before`; step 0: the lane does not learn */
-    #define VWLITE_LANES(W) \
+    #define VWLITE_LANES(W, H) \
         typedef float F##W __attribute__((vector_size(4 * W), aligned(4), may_alias)); \
         typedef int32_t I##W __attribute__((vector_size(4 * W), aligned(4))); \
-        typedef double D##W __attribute__((vector_size(8 * W), aligned(8), may_alias)); \
-        INLINE D##W vwlite_wide_##W(F##W x) { return __builtin_convertvector(x, D##W); } \
+        typedef float P##W __attribute__((vector_size(4 * H), aligned(4), may_alias)); \
+        typedef double D##W __attribute__((vector_size(8 * H), aligned(8), may_alias)); \
+        INLINE D##W vwlite_wide_##W(P##W x) { return __builtin_convertvector(x, D##W); } \
         /* A change that is not finite, of a value near FLT_MAX, is none. */ \
         INLINE F##W vwlite_finite_##W(F##W x) { return (F##W)((I##W)(x - x == 0) & (I##W)x); } \
         VWLITE_CLONES static void vwlite_dot_##W(char **found, const float *x, size_t n, double *p) { \
-            D##W even[2] = {{0}}, odd[2] = {{0}}; \
+            D##W even[2 * W / H] = {{0}}, odd[2 * W / H] = {{0}}; \
             size_t i = 0; \
             for (; i + 1 < n; i += 2) { \
-                const F##W *one = (const F##W *)NUMBERS(i), *other = (const F##W *)NUMBERS(i + 1); \
+                const P##W *one = (const P##W *)NUMBERS(i), *other = (const P##W *)NUMBERS(i + 1); \
                 double value = x[i], next = x[i + 1]; \
-                even[0] += vwlite_wide_##W(one[0]) * value; \
-                even[1] += vwlite_wide_##W(one[1]) * value; \
-                odd[0] += vwlite_wide_##W(other[0]) * next; \
-                odd[1] += vwlite_wide_##W(other[1]) * next; \
+                for (int k = 0; k < 2 * W / H; k++) { \
+                    even[k] += vwlite_wide_##W(one[k]) * value; \
+                    odd[k] += vwlite_wide_##W(other[k]) * next; \
+                } \
             } \
             if (i < n) { \
-                const F##W *one = (const F##W *)NUMBERS(i); \
-                even[0] += vwlite_wide_##W(one[0]) * (double)x[i]; \
-                even[1] += vwlite_wide_##W(one[1]) * (double)x[i]; \
+                const P##W *one = (const P##W *)NUMBERS(i); \
+                for (int k = 0; k < 2 * W / H; k++) \
+                    even[k] += vwlite_wide_##W(one[k]) * (double)x[i]; \
             } \
-            ((D##W *)p)[0] = even[0] + odd[0]; \
-            ((D##W *)p)[1] = even[1] + odd[1]; \
+            for (int k = 0; k < 2 * W / H; k++) \
+                ((D##W *)p)[k] = even[k] + odd[k]; \
+        } \
+        INLINE void vwlite_rates_##W(const vwlite_record *r, float x, P##W *rate, D##W *sum, D##W *units) { \
+            for (int k = 0; k < W / H; k++) { \
+                P##W root = rate[k], inverse = 1 / (root * r->N), unit = vwlite_size(x) * (inverse * root); \
+                rate[k] = inverse; \
+                sum[k] += vwlite_wide_##W(vwlite_square(x) * inverse); \
+                units[k] += vwlite_wide_##W(unit * unit); \
+            } \
         } \
         VWLITE_CLONES static void vwlite_adapt_##W(char **found, const float *x, size_t n, const float *g2, float *rate, \
                                                    double *sum, double *units) { \
             F##W more = *(const F##W *)g2, *out = (F##W *)rate, most = (F##W){0} + FLT_MAX; \
-            D##W even = {0}, odd = {0}, even_units = {0}, odd_units = {0}; \
-            for (size_t i = 0; i < n; i++) { \
+            D##W even[W / H] = {{0}}, odd[W / H] = {{0}}, even_units[W / H] = {{0}}, odd_units[W / H] = {{0}}; \
+            size_t i; \
+            for (i = 0; i < n; i++) { \
                 F##W *G = (F##W *)NUMBERS(i) + 4, grown = *G + more * vwlite_square(x[i]); \
                 I##W fits = grown <= most; \
                 out[i] = *G = (F##W)((fits & (I##W)grown) | (~fits & (I##W)most)); \
             } \
             vwlite_roots(rate, n * W); \
-            for (size_t i = 0; i < n; i++) { \
-                F##W root = out[i], r = 1 / (root * SCALE(i)), unit = vwlite_size(x[i]) * (r * root); \
-                D##W of_x = vwlite_wide_##W(vwlite_square(x[i]) * r), of_unit = vwlite_wide_##W(unit * unit); \
-                out[i] = r; \
-                if (i & 1) { \
-                    odd += of_x; \
-                    odd_units += of_unit; \
-                } else { \
-                    even += of_x; \
-                    even_units += of_unit; \
-                } \
+            for (i = 0; i + 1 < n; i += 2) { \
+                vwlite_rates_##W((vwlite_record *)found[i], x[i], (P##W *)(out + i), even, even_units); \
+                vwlite_rates_##W((vwlite_record *)found[i + 1], x[i + 1], (P##W *)(out + i + 1), odd, odd_units); \
             } \
-            *(D##W *)sum = even + odd; \
-            *(D##W *)units = even_units + odd_units; \
+            if (i < n) \
+                vwlite_rates_##W((vwlite_record *)found[i], x[i], (P##W *)(out + i), even, even_units); \
+            for (int k = 0; k < W / H; k++) { \
+                ((D##W *)sum)[k] = even[k] + odd[k]; \
+                ((D##W *)units)[k] = even_units[k] + odd_units[k]; \
+            } \
         } \
         VWLITE_CLONES static void vwlite_move_##W(char **found, const float *x, size_t n, const float *step, \
                                                   const float *before, const float *rate) { \
@@ -165,9 +172,9 @@ cdef extern from *:
                 r[3] += nsgd * before_nsgd; \
             } \
         }
-    VWLITE_LANES(8)
-    VWLITE_LANES(4)
-    VWLITE_LANES(2)
+    VWLITE_LANES(8, 4)
+    VWLITE_LANES(4, 4)
+    VWLITE_LANES(2, 2)
 
     /* By the number of all lanes. */
     #define BY_WIDTH(call) \

@@ -303,34 +303,38 @@ cdef class Derivation:
         end_span(out, c.letter, c.space)
 
     cdef void add_product(self, const Product* p, DerivedLine* out) noexcept nogil:
-        cdef uint32_t[MOST_FACTORS] code
-        cdef float[MOST_FACTORS] weight
-        cdef size_t k, corner, corners = 1, cell
-        cdef float value
+        """The cells that the hats of all factors reach: those of the first factor are doubled by each further one that is
+        between two knots."""
+        cdef float[CORNERS] value
+        cdef size_t[CORNERS] cell
+        cdef size_t k, i, n = 1
+        cdef uint32_t code
+        cdef float weight
         cdef bint some_number = False
         cdef const Factor* f
+        value[0], cell[0] = 1, 0
         for k in range(p.count):
             f = &p.factors[k]
             if self.columns[f.column].is_number:
-                code[k], weight[k] = out.places[f.knots].code, out.places[f.knots].weight
+                code, weight = out.places[f.knots].code, out.places[f.knots].weight
                 some_number |= out.present[f.column]
             else:
-                code[k] = out.code[f.column] if out.present[f.column] else f.size - 1
-                weight[k] = 0
-            corners *= 2
+                code, weight = out.code[f.column] if out.present[f.column] else f.size - 1, 0
+            if weight == 0:
+                for i in range(n):
+                    cell[i] = cell[i] * f.size + code
+                continue
+            for i in reversed(range(n)):
+                cell[2 * i] = cell[i] * f.size + code
+                cell[2 * i + 1] = cell[2 * i] + 1
+                value[2 * i + 1] = value[i] * weight
+                value[2 * i] = value[i] * (1 - weight)
+            n *= 2
         if p.repeats and not some_number:
             return          # without hats, all resolutions have the same feature
-        for corner in range(corners):
-            value, cell = 1, 0
-            for k in range(p.count):
-                if corner >> (p.count - 1 - k) & 1:
-                    value *= weight[k]
-                    cell = cell * p.factors[k].size + code[k] + 1
-                else:
-                    value *= 1 - weight[k]
-                    cell = cell * p.factors[k].size + code[k]
-            if value != 0:
-                add(out, self.hashes[p.first_hash + cell], value)
+        for i in range(n):
+            if value[i] != 0:
+                add(out, self.hashes[p.first_hash + cell[i]], value[i])
         end_span(out, p.letter, p.space)
 
     def derived(self, Batch batch not None):
