@@ -56,7 +56,7 @@ class ClassTrainer(AutoTrainer):
         data = self.data
         return ClassSelection(
             make_loss(data.settings), drawn, data.validation, classes=self._lane_classes, named=data.width,
-            has_offsets=data.settings.constant, holds_out=self.holds_out,
+            has_offsets=data.settings.constant, holds_out=self.holds_out, ends_early=self.ends_early,
         )
 
     def lanes(self, name: str, folds: int) -> Lanes:

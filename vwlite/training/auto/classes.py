@@ -26,10 +26,10 @@ class ClassSelection(Selection):
 
     def __init__(
         self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool,
-        holds_out: bool,
+        holds_out: bool, ends_early: bool,
     ) -> None:
         self.classes, self._named, self._has_offsets = classes, named, has_offsets
-        super().__init__(loss, LabelScale(), data, validation, holds_out=holds_out)
+        super().__init__(loss, LabelScale(), data, validation, holds_out=holds_out, ends_early=ends_early)
         if validation is None and not holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
             # offsets are those of the lanes of both.

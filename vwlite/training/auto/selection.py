@@ -164,19 +164,20 @@ class Selection:
 
     Examples are scored by the lanes of their fold, which do not learn it. If there are others to validate with, these
     are scored, and all lanes learn all examples. holds_out: a tenth of the examples is scored, and the others are in no
-    fold.
+    fold. ends_early: a pass that gains less than LARGE_GAIN is the last one; so it is of many examples.
     """
 
     classes = 1  # that have scores
 
     def __init__(
-        self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, holds_out: bool = False
+        self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, holds_out: bool = False,
+        ends_early: bool = False,
     ) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.stopped = False  # set by another thread: end without the pass that is under way
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         self.is_large = are_many(data.summary.examples)
-        self.race = LARGE_RACE if self.is_large else RACE
+        self.race, self.ends_early = LARGE_RACE if self.is_large else RACE, self.is_large or ends_early
         folds = 0 if holds_out else 1 if validation is not None else FOLDS
         self._halved = range(max(folds, 1))  # the folds of which each half of the stack has half
         self.folds_in_file = bytearray(data.summary.examples)
@@ -306,8 +307,8 @@ class Selection:
             before = c.predictions
             c.best, c.kept = result, kept(c.lanes)
             c.predictions, c.of_best_column = self._predicted(c.lanes, scored, result)
-            c.ended = self.is_large and before is not None and not self._is_worth_it(before, c.predictions)
-        elif self.is_large or number - c.best.number >= PATIENCE:
+            c.ended = self.ends_early and before is not None and not self._is_worth_it(before, c.predictions)
+        elif self.ends_early or number - c.best.number >= PATIENCE:
             c.ended = True
 
     def _is_worth_it(self, before: Any, after: Any) -> bool:

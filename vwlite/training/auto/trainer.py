@@ -74,6 +74,7 @@ if TYPE_CHECKING:
 
 MOST_CHECKED = 100_000  # examples that a model has learned, by which it is checked
 DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
+FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
 FEW = 300  # examples of which the loss is uncertain
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
@@ -228,7 +229,7 @@ class AutoTrainer(DataTrainer):
                 self._derive_from_sample(examples, counts)
                 derives = False
             if not self.stopped:
-                self.learn_drawn(examples)
+                self.learn_drawn(examples, self._passes_before_stages if derives else None)
             if not self.passes_used:
                 return  # a signal came within the first pass
             if derives and not self.stopped:
@@ -287,6 +288,8 @@ class AutoTrainer(DataTrainer):
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         self.tried = stages.tried
         if best is self:
+            if followed_by is None and self._passes_before_stages:
+                self.learn_more()
             return
         self.without = self._shown_loss()
         if followed_by is None:
@@ -381,6 +384,13 @@ class AutoTrainer(DataTrainer):
         self.race_on_sample = {"learned": learned, "scored": scored, "candidates": candidates}
         self.listener.say(f"normalizations = {losses}: the loss on {scored:,} examples, after the first {learned:,}")
 
+    @property
+    def _passes_before_stages(self) -> int | None:
+        """Passes without derived features, which are to be compared and then left out mostly; None: all."""
+        from vwlite.training.auto.derive import FEW_PASSES
+
+        return FEW_PASSES if self.data.summary.examples >= FEW_FOR_STAGES else None
+
     def learn_more(self) -> None:
         """Go on with the passes that `learn_drawn` has left out."""
         if not self.stopped and (best := self._race(self._most_passes(), first=self.passes_used + 1)) is not None:
@@ -390,7 +400,8 @@ class AutoTrainer(DataTrainer):
     def _selection(self, drawn: Drawn) -> Selection:
         data = self.data
         return Selection(
-            data.learned_loss(), data.labels_as, drawn, data.validation, holds_out=self.holds_out
+            data.learned_loss(), data.labels_as, drawn, data.validation, holds_out=self.holds_out,
+            ends_early=self.ends_early,
         )
 
     def _settle(self) -> None:
@@ -437,6 +448,12 @@ class AutoTrainer(DataTrainer):
         """Whether a tenth of the examples takes the place of folds: of many, unless each of them is to be predicted."""
         data = self.data
         return data.validation is None and self._has_many and not any(self._writes.values())
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether passes end that gain little, as those of derived features cost much."""
+        derived = self.data.settings.derived
+        return derived is not None and bool(derived.columns) and self.data.summary.examples >= FEW_FOR_STAGES
 
     @property
     def _has_many(self) -> bool:
@@ -589,7 +606,8 @@ class AutoTrainer(DataTrainer):
         self.stages.append(finder)
         if not self.stopped:
             finder._load_batch, finder._batches = batches.__getitem__, len(batches)
-            finder.learn_drawn(DrawnExamples.of(summary, counts, finder._load_batch))
+            drawn = DrawnExamples.of(summary, counts, finder._load_batch)
+            finder.learn_drawn(drawn, finder._passes_before_stages)
             if finder.passes_used and not finder.stopped:
                 finder._derive(counts, known / summary.examples)
         self.stages.clear()
