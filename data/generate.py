@@ -15,6 +15,10 @@ fw-synthetic
         and a food (B: plants and meat), a hundred of each kind, and ten noise namespaces C to L with one of 10,000
         words each. The label is 1 if the animal eats the food, so only `-q AB` helps. As libsvm, every value has its
         own index.
+topics  short texts of K classes (--classes, default 77): 5,000 words, the r-th most frequent with probability
+        proportional to 1/r, about 12 tokens in a text; a third of them are from the 20 words of the text's class, which
+        are among the 1,000 most frequent and also those of other classes. The best classifier of 77 classes has an
+        error of about .1, as not every text has enough of its words. As VW text, labels are words: class 5 is `c5`.
 
 Examples are made in blocks, each from its own random stream, so memory does not grow with the length, a
 longer stream begins with the shorter one, and the same arguments give the same bytes.
@@ -160,8 +164,56 @@ class FwSynthetic:
         return lines
 
 
-STREAMS: dict[str, Callable[[int], Rcv1 | Clicks | FwSynthetic]] = {
-    "rcv1": Rcv1, "clicks": Clicks, "fw-synthetic": FwSynthetic,
+class Topics:
+    """Short texts: each token is one of the words of its class with probability OWN, else any word."""
+
+    WORDS, FREQUENT, EACH = 5_000, 1_000, 20  # all; those that classes have words among; of a class
+    TOKENS, OWN = 12.0, 0.32
+
+    def __init__(self, seed: int, classes: int = 77) -> None:
+        rng = stream(seed, MODEL)
+        self.share = 1 / np.arange(1, self.WORDS + 1)
+        self.share /= self.share.sum()
+        self.cumulative = np.cumsum(self.share)
+        self.own = np.array([rng.choice(self.FREQUENT, self.EACH, replace=False) for _ in range(classes)])
+
+    def block(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Classes, from 0; the text of each token; its word, from 0."""
+        classes = rng.integers(len(self.own), size=BLOCK)
+        texts = np.repeat(np.arange(BLOCK), np.maximum(rng.poisson(self.TOKENS, BLOCK), 1))
+        words = np.searchsorted(self.cumulative, rng.random(len(texts)), side="right")
+        words = np.minimum(words, self.WORDS - 1)
+        is_own = rng.random(len(texts)) < self.OWN
+        words[is_own] = self.own[classes[texts[is_own]], rng.integers(self.EACH, size=int(is_own.sum()))]
+        return classes, texts, words
+
+    def log_odds(self, texts: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """log P(text | class) of all texts and classes, but for what is the same for all classes."""
+        found = np.zeros((BLOCK, len(self.own)))
+        for k, own in enumerate(self.own):
+            more = np.zeros(self.WORDS)
+            more[own] = np.log1p(self.OWN / self.EACH / ((1 - self.OWN) * self.share[own]))
+            found[:, k] = np.bincount(texts, more[words], BLOCK)
+        return found
+
+    def text(self, rng: np.random.Generator, form: str) -> list[bytes]:
+        classes, texts, words = self.block(rng)
+        if form == "libsvm":
+            pairs, counts = np.unique(texts * (self.WORDS + 1) + words + 1, return_counts=True)
+            texts, words = np.divmod(pairs, self.WORDS + 1)
+            tokens = [f" {word}:{count}" for word, count in zip(words.tolist(), counts.tolist(), strict=True)]
+        else:
+            tokens = [f" w{word + 1}" for word in words.tolist()]
+        ends = np.searchsorted(texts, np.arange(BLOCK + 1)).tolist()
+        head = "{}" if form == "libsvm" else "c{} |w"
+        labels = (classes + 1).tolist()
+        return [
+            (head.format(labels[i]) + "".join(tokens[ends[i] : ends[i + 1]]) + "\n").encode() for i in range(BLOCK)
+        ]
+
+
+STREAMS: dict[str, Callable[..., Rcv1 | Clicks | FwSynthetic | Topics]] = {
+    "rcv1": Rcv1, "clicks": Clicks, "fw-synthetic": FwSynthetic, "topics": Topics,
 }
 
 
@@ -170,9 +222,11 @@ def draw_labels(rng: np.random.Generator, margin: np.ndarray) -> np.ndarray:
     return np.where(rng.random(len(margin)) < 1 / (1 + np.exp(-margin)), 1, -1)
 
 
-def generate(name: str, form: str, seed: int, examples: int | None, megabytes: float | None) -> Iterator[bytes]:
+def generate(
+    name: str, form: str, seed: int, examples: int | None, megabytes: float | None, **options: int
+) -> Iterator[bytes]:
     """The text, in chunks: a number of examples, or whole lines until a number of megabytes (10^6 bytes)."""
-    source = STREAMS[name](seed)
+    source = STREAMS[name](seed, **options)
     left = examples if examples is not None else sys.maxsize
     bytes_left = megabytes * 1e6 if megabytes is not None else float("inf")
     block = 0
@@ -196,11 +250,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--examples", type=count, metavar="N", help="how many lines (default: 10000)")
     parser.add_argument("--megabytes", type=size, metavar="M", help="stop at the line that reaches M million bytes")
     parser.add_argument("--seed", type=count, default=0, help="another seed is another model and stream (default: 0)")
+    parser.add_argument("--classes", type=count, metavar="K", help="of topics: how many classes (default: 77)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE, not to standard output")
     typed = parser.parse_args(arguments)
     if typed.examples is None and typed.megabytes is None:
         typed.examples = 10_000
-    chunks = generate(typed.stream, typed.format, typed.seed, typed.examples, typed.megabytes)
+    if typed.classes is not None and (typed.stream != "topics" or typed.classes < 1):
+        parser.error("--classes is for topics, at least 1")
+    options = {} if typed.classes is None else {"classes": typed.classes}
+    chunks = generate(typed.stream, typed.format, typed.seed, typed.examples, typed.megabytes, **options)
     try:
         if typed.output:
             write(typed.output, chunks)

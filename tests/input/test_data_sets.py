@@ -288,3 +288,35 @@ def test_the_label_of_fw_synthetic_is_that_of_the_pair():
         for name, index in zip(namespaces, features, strict=True):
             assert indices.setdefault(name, index) == index
     assert len(set(indices.values())) == len(indices)
+
+
+@pytest.mark.parametrize("classes", [3, 77])
+def test_topics_are_the_same_as_vw_text_and_as_libsvm(classes: int) -> None:
+    lines = {
+        form: b"".join(generate.generate("topics", form, 1, 400, None, classes=classes)).decode().splitlines()
+        for form in ("vw", "libsvm")
+    }
+    labels = set()
+    for text, numbers in zip(lines["vw"], lines["libsvm"], strict=True):
+        head, words = text.split(" |w ")
+        label, features = libsvm(numbers)
+        assert head == f"c{label}"
+        assert features == Counter(int(word.removeprefix("w")) for word in words.split(" "))
+        labels.add(label)
+    assert labels <= set(range(1, classes + 1)) and len(labels) > 0.9 * classes
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_error_of_the_best_classifier_of_topics(seed: int) -> None:
+    source = generate.Topics(seed)
+    classes, texts, words = source.block(generate.stream(seed, 0))
+    lengths = np.bincount(texts)
+    assert lengths.min() >= 1 and 11.5 < lengths.mean() < 12.5
+    assert words.min() >= 0 and words.max() < source.WORDS
+    error = np.mean(source.log_odds(texts, words).argmax(axis=1) != classes)
+    assert 0.07 < error < 0.13
+
+
+def test_classes_are_for_topics() -> None:
+    done = subprocess.run([sys.executable, str(GENERATE), "rcv1", "--classes", "3"], capture_output=True, text=True)
+    assert done.returncode == 2 and "--classes is for topics" in done.stderr
