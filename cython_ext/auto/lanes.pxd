@@ -48,7 +48,8 @@ cdef class Lanes:
     cdef Table places                 # from the key of a feature to its record
     cdef char** parts                 # owned; of the records of 2^part_bits features each, which never move
     cdef size_t part_count, part_bits
-    cdef size_t record, stride        # bytes of a record; of those of a feature, one for each class
+    cdef size_t width                 # numbers of a class in a record
+    cdef size_t record, stride        # bytes of a record; from one to the next
     cdef size_t count                 # features
     cdef readonly size_t folds, classes
     cdef size_t adaptive, lanes       # lanes of gd, and all
@@ -58,7 +59,7 @@ cdef class Lanes:
     cdef double* S                    # owned; sum of importance * sum of (x / N)^2: of each lane of gd, as it rounds; of nsgd
     cdef double* T                    # owned; examples that a lane has learned
     cdef Located here[2]              # the example that is learned, and the next one
-    cdef float* visits                # owned; rates of its features in the lanes of gd
+    cdef float* visits                # owned; rates of its features in the lanes of gd, and what classes share
     cdef size_t visit_capacity
 
     cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores)
@@ -66,6 +67,7 @@ cdef class Lanes:
     cdef int add_part(self) noexcept nogil
     cdef int locate(self, const Arrays* a, size_t line, bint learns) noexcept nogil
     cdef int learn_one(self, Located* e, const Target* y, float* scores) noexcept nogil
-    cdef int learn_class(self, const Located* e, const Target* y, size_t k, float* scores) noexcept nogil
+    cdef void learn_class(self, const Located* e, const Target* y, size_t k, const float* shared, double plain,
+                          float* scores) noexcept nogil
     cdef void score_one(self, Located* e, size_t fold, float* scores) noexcept nogil
     cdef void score_class(self, const Located* e, size_t fold, size_t number, float* scores) noexcept nogil

@@ -15,8 +15,9 @@ Unlike the rule `gd`, scales grow before an example is predicted, so that a lane
 where no |x| is larger than those before it. A lane's arithmetic is in vector instructions over lanes: in a record, all
 numbers of one meaning are adjacent, those of gd first, by fold.
 
-With K classes a feature has K records, one behind the other, and one look-up finds them all. The lanes of class k learn
-y = 1 from the examples of this class and y = -1 from the others, as they would alone.
+With K classes a record has the lanes of all of them, one after the other: one look-up finds them, and what depends on
+values and scales alone is computed once. The lanes of class k learn y = 1 from the examples of this class and y = -1 from
+the others, as they would alone.
 """
 
 from libc.float cimport FLT_MAX
@@ -47,45 +48,55 @@ cdef extern from *:
     typedef struct {
         uint32_t key;
         float N;                    /* the largest |x| */
-        float lanes[];              /* w of all lanes, A of all lanes, G of those of gd */
+        float lanes[];              /* of each class: w of all lanes, A of all lanes, G of those of gd */
     } vwlite_record;
 
-    #define INLINE static inline __attribute__((always_inline))
-    #define NUMBERS(at) (((vwlite_record *)found[at])->lanes)
-    #define SCALE(at) (((vwlite_record *)found[at])->N)
+    /* Of the n features of an example, what is the same for all classes: x^2 and |x| as gd.pyx has them, but for squares
+       that are not finite; N; x / N^2. */
+    #define SHARED 4
+    #define SQUARE(i) shared[i]
+    #define SIZE(i) shared[n + (i)]
+    #define SCALE(i) shared[2 * n + (i)]
+    #define UNIT(i) shared[3 * n + (i)]
 
-    /* Grow the scales. Returns the sum of (x / N)^2. */
-    static double vwlite_lanes_grow(char **found, const float *x, size_t n, int gd, int all) {
+    #define INLINE static inline __attribute__((always_inline))
+    /* Of a class, whose numbers begin at `at`. */
+    #define NUMBERS(i) (((vwlite_record *)found[i])->lanes + at)
+
+    /* Grow the scales, and fill in what is shared. Returns the sum of (x / N)^2. */
+    static double vwlite_lanes_grow(char **found, const float *x, size_t n, int gd, int all, size_t classes,
+                                    float *shared) {
         double units = 0;
         for (size_t i = 0; i < n; i++) {
             vwlite_record *r = (vwlite_record *)found[i];
-            float size = fabsf(x[i]), unit;
-            if (size * size < TINY_SQUARE)
+            float size = fabsf(x[i]), square = size * size, unit, inverse;
+            if (square < TINY_SQUARE) {
                 size = TINY;
+                square = TINY_SQUARE;
+            }
             if (size > r->N) {
                 if (r->N > 0) {
                     float shrink = r->N / size;
-                    for (int l = 0; l < all; l++) {
-                        float by = l < gd ? shrink : shrink * shrink;
-                        r->lanes[l] *= by;
-                        r->lanes[all + l] *= by;
+                    for (size_t k = 0; k < classes; k++) {
+                        float *lanes = r->lanes + k * (size_t)(2 * all + gd);
+                        for (int l = 0; l < all; l++) {
+                            float by = l < gd ? shrink : shrink * shrink;
+                            lanes[l] *= by;
+                            lanes[all + l] *= by;
+                        }
                     }
                 }
                 r->N = size;
             }
             unit = size / r->N;
             units += (double)(unit * unit);
+            inverse = 1 / r->N;
+            SQUARE(i) = square > FLT_MAX ? FLT_MAX : square;
+            SIZE(i) = size;
+            SCALE(i) = r->N;
+            UNIT(i) = x[i] * inverse * inverse;
         }
         return units;
-    }
-
-    /* x^2 and |x| as gd.pyx has them, but for squares that are not finite. */
-    static inline float vwlite_square(float x) {
-        float square = x * x;
-        return square < TINY_SQUARE ? TINY_SQUARE : square > FLT_MAX ? FLT_MAX : square;
-    }
-    static inline float vwlite_size(float x) {
-        return x * x < TINY_SQUARE ? TINY : fabsf(x);
     }
 
     VWLITE_CLONES static void vwlite_roots(float *x, size_t n) {
@@ -108,7 +119,7 @@ cdef extern from *:
         INLINE D##W vwlite_wide_##W(P##W x) { return __builtin_convertvector(x, D##W); } \
         /* A change that is not finite, of a value near FLT_MAX, is none. */ \
         INLINE F##W vwlite_finite_##W(F##W x) { return (F##W)((I##W)(x - x == 0) & (I##W)x); } \
-        VWLITE_CLONES static void vwlite_dot_##W(char **found, const float *x, size_t n, double *p) { \
+        VWLITE_CLONES static void vwlite_dot_##W(char **found, size_t at, const float *x, size_t n, double *p) { \
             D##W even[2 * W / H] = {{0}}, odd[2 * W / H] = {{0}}; \
             size_t i = 0; \
             for (; i + 1 < n; i += 2) { \
@@ -127,45 +138,44 @@ cdef extern from *:
             for (int k = 0; k < 2 * W / H; k++) \
                 ((D##W *)p)[k] = even[k] + odd[k]; \
         } \
-        INLINE void vwlite_rates_##W(const vwlite_record *r, float x, P##W *rate, D##W *sum, D##W *units) { \
+        INLINE void vwlite_rates_##W(float scale, float square, float size, P##W *rate, D##W *sum, D##W *units) { \
             for (int k = 0; k < W / H; k++) { \
-                P##W root = rate[k], inverse = 1 / (root * r->N), unit = vwlite_size(x) * (inverse * root); \
+                P##W root = rate[k], inverse = 1 / (root * scale), unit = size * (inverse * root); \
                 rate[k] = inverse; \
-                sum[k] += vwlite_wide_##W(vwlite_square(x) * inverse); \
+                sum[k] += vwlite_wide_##W(square * inverse); \
                 units[k] += vwlite_wide_##W(unit * unit); \
             } \
         } \
-        VWLITE_CLONES static void vwlite_adapt_##W(char **found, const float *x, size_t n, const float *g2, float *rate, \
-                                                   double *sum, double *units) { \
+        VWLITE_CLONES static void vwlite_adapt_##W(char **found, size_t at, const float *shared, size_t n, \
+                                                   const float *g2, float *rate, double *sum, double *units) { \
             F##W more = *(const F##W *)g2, *out = (F##W *)rate, most = (F##W){0} + FLT_MAX; \
             D##W even[W / H] = {{0}}, odd[W / H] = {{0}}, even_units[W / H] = {{0}}, odd_units[W / H] = {{0}}; \
             size_t i; \
             for (i = 0; i < n; i++) { \
-                F##W *G = (F##W *)NUMBERS(i) + 4, grown = *G + more * vwlite_square(x[i]); \
+                F##W *G = (F##W *)NUMBERS(i) + 4, grown = *G + more * SQUARE(i); \
                 I##W fits = grown <= most; \
                 out[i] = *G = (F##W)((fits & (I##W)grown) | (~fits & (I##W)most)); \
             } \
             vwlite_roots(rate, n * W); \
             for (i = 0; i + 1 < n; i += 2) { \
-                vwlite_rates_##W((vwlite_record *)found[i], x[i], (P##W *)(out + i), even, even_units); \
-                vwlite_rates_##W((vwlite_record *)found[i + 1], x[i + 1], (P##W *)(out + i + 1), odd, odd_units); \
+                vwlite_rates_##W(SCALE(i), SQUARE(i), SIZE(i), (P##W *)(out + i), even, even_units); \
+                vwlite_rates_##W(SCALE(i + 1), SQUARE(i + 1), SIZE(i + 1), (P##W *)(out + i + 1), odd, odd_units); \
             } \
             if (i < n) \
-                vwlite_rates_##W((vwlite_record *)found[i], x[i], (P##W *)(out + i), even, even_units); \
+                vwlite_rates_##W(SCALE(i), SQUARE(i), SIZE(i), (P##W *)(out + i), even, even_units); \
             for (int k = 0; k < W / H; k++) { \
                 ((D##W *)sum)[k] = even[k] + odd[k]; \
                 ((D##W *)units)[k] = even_units[k] + odd_units[k]; \
             } \
         } \
-        VWLITE_CLONES static void vwlite_move_##W(char **found, const float *x, size_t n, const float *step, \
-                                                  const float *before, const float *rate) { \
+        VWLITE_CLONES static void vwlite_move_##W(char **found, size_t at, const float *x, const float *shared, size_t n, \
+                                                  const float *step, const float *before, const float *rate) { \
             const F##W *steps = (const F##W *)step, *befores = (const F##W *)before, *rates = (const F##W *)rate; \
             F##W step_gd = steps[0], step_nsgd = steps[1], before_gd = befores[0], before_nsgd = befores[1]; \
             for (size_t i = 0; i < n; i++) { \
                 F##W *r = (F##W *)NUMBERS(i); \
-                float inverse = 1 / SCALE(i); \
                 F##W gd = vwlite_finite_##W(step_gd * x[i] * rates[i]); \
-                F##W nsgd = vwlite_finite_##W(step_nsgd * (x[i] * inverse * inverse)); \
+                F##W nsgd = vwlite_finite_##W(step_nsgd * UNIT(i)); \
                 r[0] += gd; \
                 r[1] += nsgd; \
                 r[2] += gd * before_gd; \
@@ -179,23 +189,24 @@ cdef extern from *:
     /* By the number of all lanes. */
     #define BY_WIDTH(call) \
         switch (all) { case 16: call(8); break; case 8: call(4); break; default: call(2); }
-    static void vwlite_lanes_dot(char **found, const float *x, size_t n, int all, double *p) {
-    #define DOT(W) vwlite_dot_##W(found, x, n, p)
+    static void vwlite_lanes_dot(char **found, size_t at, const float *x, size_t n, int all, double *p) {
+    #define DOT(W) vwlite_dot_##W(found, at, x, n, p)
         BY_WIDTH(DOT)
     }
-    static void vwlite_lanes_adapt(char **found, const float *x, size_t n, int all, const float *g2, float *rate,
-                                   double *sum, double *units) {
-    #define ADAPT(W) vwlite_adapt_##W(found, x, n, g2, rate, sum, units)
+    static void vwlite_lanes_adapt(char **found, size_t at, const float *shared, size_t n, int all, const float *g2,
+                                   float *rate, double *sum, double *units) {
+    #define ADAPT(W) vwlite_adapt_##W(found, at, shared, n, g2, rate, sum, units)
         BY_WIDTH(ADAPT)
     }
-    static void vwlite_lanes_move(char **found, const float *x, size_t n, int all, const float *step,
-                                  const float *before, const float *rate) {
-    #define MOVE(W) vwlite_move_##W(found, x, n, step, before, rate)
+    static void vwlite_lanes_move(char **found, size_t at, const float *x, const float *shared, size_t n, int all,
+                                  const float *step, const float *before, const float *rate) {
+    #define MOVE(W) vwlite_move_##W(found, at, x, shared, n, step, before, rate)
         BY_WIDTH(MOVE)
     }
 
     /* The scores of one fold, out[8]: sum w x and sum A x of its two lanes of gd and its two of nsgd. */
-    VWLITE_CLONES static void vwlite_lanes_fold(char **found, const float *x, size_t n, int all, int fold, double *out) {
+    VWLITE_CLONES static void vwlite_lanes_fold(char **found, size_t at, const float *x, size_t n, int all, int fold,
+                                                double *out) {
         int gd = 2 * fold, nsgd = all / 2 + 2 * fold;
         double sum[8] = {0};
         for (size_t i = 0; i < n; i++) {
@@ -218,13 +229,16 @@ cdef extern from *:
         uint32_t key
         float N
         float* lanes
-    double grow_scales "vwlite_lanes_grow"(char** found, const float* x, size_t n, int gd, int all) noexcept nogil
-    void dot "vwlite_lanes_dot"(char** found, const float* x, size_t n, int all, double* p) noexcept nogil
-    void adapt "vwlite_lanes_adapt"(char** found, const float* x, size_t n, int all, const float* g2, float* rate,
+    enum:
+        SHARED
+    double grow_scales "vwlite_lanes_grow"(char** found, const float* x, size_t n, int gd, int all, size_t classes,
+                                           float* shared) noexcept nogil
+    void dot "vwlite_lanes_dot"(char** found, size_t at, const float* x, size_t n, int all, double* p) noexcept nogil
+    void adapt "vwlite_lanes_adapt"(char** found, size_t at, const float* shared, size_t n, int all, const float* g2, float* rate,
                                     double* sum, double* units) noexcept nogil
-    void move "vwlite_lanes_move"(char** found, const float* x, size_t n, int all, const float* step,
-                                  const float* before, const float* rate) noexcept nogil
-    void dot_of_fold "vwlite_lanes_fold"(char** found, const float* x, size_t n, int all, int fold,
+    void move "vwlite_lanes_move"(char** found, size_t at, const float* x, const float* shared, size_t n, int all,
+                                  const float* step, const float* before, const float* rate) noexcept nogil
+    void dot_of_fold "vwlite_lanes_fold"(char** found, size_t at, const float* x, size_t n, int all, int fold,
                                          double* out) noexcept nogil
 
 cdef enum:
@@ -246,8 +260,9 @@ cdef class Lanes:
         self.adaptive, self.lanes = ADAPTIVE * folds, KINDS * folds
         for k in range(self.lanes):
             self.rate[k] = rates[k % ADAPTIVE] if k < self.adaptive else rates[ADAPTIVE + k % PLAIN]
-        self.record = HEADER + (2 * self.lanes + self.adaptive) * sizeof(float)
-        self.stride = (classes * self.record + LINE - 1) // LINE * LINE
+        self.width = 2 * self.lanes + self.adaptive
+        self.record = HEADER + classes * self.width * sizeof(float)
+        self.stride = (self.record + LINE - 1) // LINE * LINE
         self.part_bits = PART_BITS
         while self.part_bits > LEAST_PART_BITS and classes >> (PART_BITS - self.part_bits) > 1:
             self.part_bits -= 1
@@ -362,16 +377,14 @@ cdef class Lanes:
 
     cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil:
         """A record of zeros for a slot that has none; -1: no memory. Number 0 stays empty: that of unknown features."""
-        cdef char* part
-        cdef size_t k, at = self.count + 1
+        cdef size_t at = self.count + 1
         if at >> self.part_bits >= self.part_count and self.add_part():
             return -1
         self.count, slot.record = at, <uint32_t>at
         (<Record*>record_at(self, at)).key = key
         if self.expander.derivation is not None and self.expander.derivation.is_unit(key):
             # What is from 0 to 1 begins with that scale: else a cell that had small values only would have large weights.
-            for k in range(self.classes):
-                (<Record*>(record_at(self, at) + k * self.record)).N = 1
+            (<Record*>record_at(self, at)).N = 1
         return 0
 
     cdef int add_part(self) noexcept nogil:
@@ -387,26 +400,27 @@ cdef class Lanes:
         return 0
 
     cdef int learn_one(self, Located* e, const Target* y, float* scores) noexcept nogil:
-        """-1: no memory; NOT_FINITE. With classes, `e` is then of the last one."""
-        cdef size_t k
-        cdef int failed
+        """-1: no memory; NOT_FINITE."""
+        cdef size_t k, n = e.size
+        cdef double plain
+        cdef float* shared
         cdef Target own = y[0]
-        if reserve(<void**>&self.visits, &self.visit_capacity, e.size * self.adaptive, sizeof(float)):
+        if reserve(<void**>&self.visits, &self.visit_capacity, n * (self.adaptive + SHARED), sizeof(float)):
             return -1
+        shared = self.visits + n * self.adaptive
         self.t += y.importance
-        if self.classes == 1:
-            return self.learn_class(e, y, 0, scores)
+        plain = grow_scales(e.records, e.x, n, <int>self.adaptive, <int>self.lanes, self.classes, shared)
+        if not isfinite(plain):
+            return NOT_FINITE
         for k in range(self.classes):
-            if k:
-                next_class(self, e)
-            own.label = 1 if y.label == k + 1 else -1
-            failed = self.learn_class(e, &own, k, NULL if scores == NULL else scores + k * COLUMNS)
-            if failed:
-                return failed
+            if self.classes > 1:
+                own.label = 1 if y.label == k + 1 else -1
+            self.learn_class(e, &own, k, shared, plain, NULL if scores == NULL else scores + k * COLUMNS)
         return 0
 
-    cdef int learn_class(self, const Located* e, const Target* y, size_t k, float* scores) noexcept nogil:
-        """Learn an example for a class, counted from 0."""
+    cdef void learn_class(self, const Located* e, const Target* y, size_t k, const float* shared, double plain,
+                          float* scores) noexcept nogil:
+        """Learn an example for a class, counted from 0. plain: the sum of (x / N)^2."""
         cdef double* S = self.S + k * self.lanes
         cdef double* T = self.T + k * self.lanes
         cdef double p[MOST_LANES]
@@ -416,25 +430,25 @@ cdef class Lanes:
         cdef float g2[MOST_LANES]
         cdef float step[MOST_LANES]
         cdef float before[MOST_LANES]
-        cdef double same, square, plain, scale
+        cdef double same, square, scale
         cdef bint learns
-        cdef size_t l, lanes = self.lanes, adaptive = self.adaptive
-        plain = grow_scales(e.records, e.x, e.size, <int>adaptive, <int>lanes)
-        if not isfinite(plain):
-            return NOT_FINITE
+        cdef size_t l, lanes = self.lanes, adaptive = self.adaptive, at = k * self.width
         if scores != NULL:
             self.score_class(e, y.fold, k, scores)
-        dot(e.records, e.x, e.size, <int>lanes, p)
+        dot(e.records, at, e.x, e.size, <int>lanes, p)
         for l in range(lanes):
-            p[l] = min(p[l] + y.initial, self.loss.largest_p)
-            self.loss.evaluate(p[l], y.label, &dloss[l])
-            square = y.importance * dloss[l] * dloss[l]
-            learns = (self.folds == 1 or fold_of(self, l) != y.fold) and isfinite(p[l]) and isfinite(dloss[l])
-            g2[l] = <float>min(square, FLT_MAX) if learns else 0
             before[l] = <float>T[l]
+            g2[l], dloss[l] = 0, 0
+            if self.folds > 1 and fold_of(self, l) == y.fold:
+                continue
+            p[l] = min(p[l] + y.initial, self.loss.largest_p)
+            dloss[l] = self.loss.dloss(p[l], y.label)
+            learns = isfinite(p[l]) and isfinite(dloss[l])
+            square = y.importance * dloss[l] * dloss[l]
+            g2[l] = <float>min(square, FLT_MAX) if learns else 0
             T[l] += learns
             dloss[l] = dloss[l] if learns else 0
-        adapt(e.records, e.x, e.size, <int>lanes, g2, self.visits, sum, units)
+        adapt(e.records, at, shared, e.size, <int>lanes, g2, self.visits, sum, units)
         for l in range(lanes):
             S[l] += y.importance * (units[l] if l < adaptive else plain)
             if dloss[l] == 0 or S[l] <= 0:
@@ -448,22 +462,19 @@ cdef class Lanes:
                 same = self.loss.invariant_step(
                     p[l], y.label, dloss[l], self.rate[l] * y.importance / sqrt(T[l]), plain * scale * scale)
                 step[l] = <float>(same * scale * scale)
-        move(e.records, e.x, e.size, <int>lanes, step, before, self.visits)
-        return 0
+        move(e.records, at, e.x, shared, e.size, <int>lanes, step, before, self.visits)
 
     cdef void score_one(self, Located* e, size_t fold, float* scores) noexcept nogil:
-        """The scores of an example by the lanes of a fold: COLUMNS for each class. `e` is then of the last one."""
+        """The scores of an example by the lanes of a fold: COLUMNS for each class."""
         cdef size_t k
         for k in range(self.classes):
-            if k:
-                next_class(self, e)
             self.score_class(e, fold, k, scores + k * COLUMNS)
 
     cdef void score_class(self, const Located* e, size_t fold, size_t number, float* scores) noexcept nogil:
         cdef double sums[COLUMNS]
         cdef size_t k
         cdef double T
-        dot_of_fold(e.records, e.x, e.size, <int>self.lanes, <int>fold, sums)
+        dot_of_fold(e.records, number * self.width, e.x, e.size, <int>self.lanes, <int>fold, sums)
         for k in range(KINDS):
             T = self.T[number * self.lanes + lane_of(self, k, fold)]
             scores[k] = finite(sums[k])
@@ -497,7 +508,7 @@ cdef class Lanes:
 
     def state(self):
         """All that was learned, which `load` restores."""
-        cdef size_t i, size = self.classes * self.record
+        cdef size_t i, size = self.record
         records = bytearray(self.count * size)
         cdef char* out = records
         for i in range(self.count):
@@ -507,7 +518,7 @@ cdef class Lanes:
 
     def load(self, state):
         """Restore the state of lanes like these; these have learned nothing."""
-        cdef size_t i, lane, size = self.classes * self.record
+        cdef size_t i, lane, size = self.record
         cdef const unsigned char[::1] records = state["records"]
         cdef const char* given = <const char*>&records[0] if records.shape[0] else NULL
         cdef uint32_t key
@@ -533,13 +544,6 @@ cdef inline char* record_at(Lanes self, size_t number) noexcept nogil:
     return self.parts[number >> self.part_bits] + (number & ((<size_t>1 << self.part_bits) - 1)) * self.stride
 
 
-cdef inline void next_class(Lanes self, Located* e) noexcept nogil:
-    """From the records of a class to those of the next one."""
-    cdef size_t i
-    for i in range(e.size):
-        e.records[i] += self.record
-
-
 cdef inline size_t lane_of(Lanes self, size_t kind, size_t fold) noexcept nogil:
     """Which lane of a record it is."""
     return ADAPTIVE * fold + kind if kind < ADAPTIVE else self.adaptive + PLAIN * fold + kind - ADAPTIVE
@@ -553,9 +557,9 @@ cdef inline size_t fold_of(Lanes self, size_t lane) noexcept nogil:
 cdef void means_over_folds(Lanes self, size_t number, size_t of_class, float* out) noexcept nogil:
     cdef size_t k, fold, l
     cdef double last, mean, G, learned
-    cdef const Record* r = <Record*>(record_at(self, number) + of_class * self.record)
+    cdef const Record* r = <Record*>record_at(self, number)
     cdef const double* T = self.T + of_class * self.lanes
-    cdef const float* w = r.lanes
+    cdef const float* w = r.lanes + of_class * self.width
     cdef const float* A = w + self.lanes
     for k in range(KINDS):
         last = mean = G = learned = 0

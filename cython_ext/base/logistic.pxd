@@ -15,6 +15,13 @@ cdef extern from *:
     """
     #include <math.h>
 
+    /* The derivative alone, with the same bits as beside the loss. */
+    static inline double vwlite_logistic_slope(double p, double y) {
+        double z = y * p;
+        double e = vwlite_exp_any(-fabs(z));
+        return z > 0 ? -y * e / (1 + e) : -y / (1 + e);
+    }
+
     /* The loss and its derivative by p. */
     static inline double vwlite_logistic(double p, double y, double *dloss) {
         double z = y * p;
@@ -49,6 +56,7 @@ cdef extern from *:
     }
     """
     double logistic "vwlite_logistic"(double p, double y, double* dloss) noexcept nogil
+    double logistic_slope "vwlite_logistic_slope"(double p, double y) noexcept nogil
     double logistic_curvature "vwlite_logistic_curvature"(double p) noexcept nogil
     double log_1_plus "vwlite_log_1_plus"(double e) noexcept nogil
     double logistic_smooth "vwlite_logistic_smooth"(double z, double* share, double* curvature) noexcept nogil

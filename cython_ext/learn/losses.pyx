@@ -10,7 +10,7 @@ importance; h is how far p moves for a step of 1.
 from libc.math cimport INFINITY, fabs, fmax, fmin
 
 from vwlite.core.base.elementary cimport exp, expm1, log, log1p
-from vwlite.core.base.logistic cimport logistic, logistic_curvature
+from vwlite.core.base.logistic cimport logistic, logistic_curvature, logistic_slope
 
 
 cdef inline double lambert_of_exp_minus(double x) noexcept nogil:
@@ -107,9 +107,7 @@ cdef class Logistic(Loss):
         return self.evaluate(p, y, &dloss)
 
     cdef double dloss(self, double p, double y) noexcept nogil:
-        cdef double dloss
-        self.evaluate(p, y, &dloss)
-        return dloss
+        return logistic_slope(p, y)
 
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil:
         return logistic(p, y, dloss)
