@@ -18,9 +18,119 @@ from libc.string cimport memset
 from vwlite.core.auto.lanes cimport COLUMNS
 from vwlite.core.auto.stack cimport MOST_HALVINGS, MOST_ROUNDS, TOLERANCE, solve
 from vwlite.core.base.elementary cimport exp_of, log
+from vwlite.core.base.targets cimport *
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+
+    #define VWLITE_COLUMNS 8
+    #define VWLITE_FARTHEST (-600.0)    /* below the largest score, for vwlite_exp */
+
+    /* The loops over the classes of an example, in vectors over classes or over columns; a sum over classes has their
+       order. o: [classes][columns] scores; across: the same, [columns][classes]. */
+
+    static inline double vwlite_not_far(double z) {
+        return z < VWLITE_FARTHEST ? VWLITE_FARTHEST : z;
+    }
+
+    /* z = u . o + b; b may be NULL. Returns the largest. */
+    VWLITE_CLONES static double vwlite_combine(const float *restrict across, size_t classes, const double *u,
+                                               const double *restrict b, double *restrict z) {
+        double most;
+        for (size_t k = 0; k < classes; k++) {
+            double sum = 0;
+            for (int c = 0; c < VWLITE_COLUMNS; c++)
+                sum += u[c] * across[c * classes + k];
+            z[k] = sum;
+        }
+        if (b)
+            for (size_t k = 0; k < classes; k++)
+                z[k] += b[k];
+        most = z[0];
+        for (size_t k = 1; k < classes; k++)
+            most = z[k] > most ? z[k] : most;
+        return most;
+    }
+
+    /* p = the softmax of z. Returns the sum of exp(z - most). */
+    VWLITE_CLONES static double vwlite_softmax(const double *restrict z, size_t classes, double most, double *restrict p) {
+        double sum = 0;
+        for (size_t k = 0; k < classes; k++)
+            p[k] = vwlite_exp(vwlite_not_far(z[k] - most));
+        for (size_t k = 0; k < classes; k++)
+            sum += p[k];
+        for (size_t k = 0; k < classes; k++)
+            p[k] /= sum;
+        return sum;
+    }
+
+    /* Of each column alone: the largest score, the sum of exp(score - largest). */
+    VWLITE_CLONES static void vwlite_columns(const float *restrict o, size_t classes, double *restrict most,
+                                             double *restrict sum) {
+        for (int c = 0; c < VWLITE_COLUMNS; c++) {
+            most[c] = o[c];
+            sum[c] = 0;
+        }
+        for (size_t k = 1; k < classes; k++)
+            for (int c = 0; c < VWLITE_COLUMNS; c++)
+                most[c] = o[k * VWLITE_COLUMNS + c] > most[c] ? o[k * VWLITE_COLUMNS + c] : most[c];
+        for (size_t k = 0; k < classes; k++)
+            for (int c = 0; c < VWLITE_COLUMNS; c++)
+                sum[c] += vwlite_exp(vwlite_not_far(o[k * VWLITE_COLUMNS + c] - most[c]));
+    }
+
+    /* Add an example to the derivatives, see below. y: its class; n: of the matrix. */
+    VWLITE_CLONES static void vwlite_derive(const float *restrict o, size_t classes, const double *restrict p, size_t y,
+                                            double h, size_t n, double *restrict gradient, double *restrict hessian) {
+        double mean[VWLITE_COLUMNS] = {0}, slope[VWLITE_COLUMNS], sums[VWLITE_COLUMNS][VWLITE_COLUMNS];
+        for (int c = 0; c < VWLITE_COLUMNS; c++) {
+            slope[c] = gradient[c];
+            for (int d = 0; d < VWLITE_COLUMNS; d++)
+                sums[c][d] = hessian[c * n + d];
+        }
+        for (size_t k = 0; k < classes; k++) {
+            double dloss = h * (p[k] - (k == y));
+            for (int c = 0; c < VWLITE_COLUMNS; c++) {
+                mean[c] += p[k] * o[k * VWLITE_COLUMNS + c];
+                slope[c] += dloss * o[k * VWLITE_COLUMNS + c];
+            }
+        }
+        for (size_t k = 0; k < classes; k++) {
+            double far[VWLITE_COLUMNS], share = h * p[k];
+            for (int c = 0; c < VWLITE_COLUMNS; c++)
+                far[c] = o[k * VWLITE_COLUMNS + c] - mean[c];
+            for (int c = 0; c < VWLITE_COLUMNS / 2; c++)
+                for (int d = 0; d < VWLITE_COLUMNS / 2; d++)
+                    sums[c][d] += share * far[c] * far[d];
+            for (int c = VWLITE_COLUMNS / 2; c < VWLITE_COLUMNS; c++)
+                for (int d = 0; d < VWLITE_COLUMNS; d++)
+                    sums[c][d] += share * far[c] * far[d];
+            if (n > VWLITE_COLUMNS) {
+                double *row = hessian + (VWLITE_COLUMNS + k) * n;
+                gradient[VWLITE_COLUMNS + k] += h * (p[k] - (k == y));
+                for (int c = 0; c < VWLITE_COLUMNS; c++)
+                    row[c] += share * far[c];
+                for (size_t j = 0; j <= k; j++)
+                    row[VWLITE_COLUMNS + j] -= share * p[j];
+                row[VWLITE_COLUMNS + k] += share;
+            }
+        }
+        for (int c = 0; c < VWLITE_COLUMNS; c++) {
+            gradient[c] = slope[c];
+            for (int d = 0; d <= c; d++)
+                hessian[c * n + d] = sums[c][d];
+        }
+    }
+    """
+    double vwlite_combine(const float* across, size_t classes, const double* u, const double* b, double* z) noexcept nogil
+    double vwlite_softmax(const double* z, size_t classes, double most, double* p) noexcept nogil
+    void vwlite_columns(const float* o, size_t classes, double* most, double* sum) noexcept nogil
+    void vwlite_derive(const float* o, size_t classes, const double* p, size_t y, double h, size_t n, double* gradient,
+                       double* hessian) noexcept nogil
 
 cdef double OFFSETS = 0.5
-cdef double FARTHEST = -600     # below the largest score, for exp_of
+cdef double FARTHEST = -600     # as above
 
 
 cdef class ClassScored:
@@ -31,6 +141,7 @@ cdef class ClassScored:
     """
 
     cdef const float[::1] scores
+    cdef float* across                # owned, [examples][columns][classes]: those that take part
     cdef const double[::1] label, importance
     cdef readonly size_t size, records, classes, unknowns
     cdef double* z                    # owned, [classes]
@@ -39,7 +150,7 @@ cdef class ClassScored:
 
     def __cinit__(self, const float[::1] scores not None, const double[::1] label not None,
                   const double[::1] importance not None, size_t records, size_t classes, bint has_offsets=True):
-        cdef size_t i, n
+        cdef size_t i, k, c, n
         self.scores, self.label, self.importance = scores, label, importance
         self.size, self.records, self.classes = label.shape[0], records, classes
         if not (<size_t>scores.shape[0] == records * COLUMNS * self.size
@@ -52,31 +163,41 @@ cdef class ClassScored:
         self.z = <double*>malloc(classes * sizeof(double))
         self.p = <double*>malloc(classes * sizeof(double))
         self.numbers = <double*>malloc((4 * n + n * n) * sizeof(double))
-        if self.z == NULL or self.p == NULL or self.numbers == NULL:
+        self.across = <float*>malloc(max(self.size * COLUMNS * classes, 1) * sizeof(float))
+        if self.z == NULL or self.p == NULL or self.numbers == NULL or self.across == NULL:
             raise MemoryError("the stack does not fit: use --algorithm gd")
+        for i in range(self.size):
+            for c in range(COLUMNS):
+                for k in range(classes):
+                    self.across[(i * COLUMNS + c) * classes + k] = scores[(i * records + k) * COLUMNS + c]
 
     def __dealloc__(self):
         free(self.z)
         free(self.p)
         free(self.numbers)
+        free(self.across)
 
     def losses(self, which=None):
         """The mean loss of each column, over the rows whose entry in `which` is not 0."""
         cdef const uint8_t[::1] rows = which
-        cdef double u[COLUMNS]
-        cdef double sum, total = 0
+        cdef double found[COLUMNS]
+        cdef double most[COLUMNS]
+        cdef double sum[COLUMNS]
+        cdef double total = 0
+        cdef const float* o
         cdef size_t c, i
-        for i in range(self.size):
-            if rows is None or rows[i]:
+        memset(found, 0, sizeof(found))
+        with nogil:
+            for i in range(self.size):
+                if rows is not None and not rows[i]:
+                    continue
                 total += self.importance[i]
-        found = []
-        for c in range(COLUMNS):
-            memset(u, 0, sizeof(u))
-            u[c] = 1
-            with nogil:
-                sum = objective(self, u, COLUMNS, rows)
-            found.append(sum / total)
-        return found
+                o = &self.scores[i * self.records * COLUMNS]
+                vwlite_columns(o, self.classes, most, sum)
+                o += COLUMNS * (<size_t>self.label[i] - 1)
+                for c in range(COLUMNS):
+                    found[c] += self.importance[i] * (log(sum[c]) + (most[c] - o[c]))
+        return [found[c] / total for c in range(COLUMNS)]
 
     def loss_of(self, stack, which=None):
         """The sum of importance times loss, over the rows whose entry in `which` is not 0."""
@@ -154,31 +275,14 @@ cdef double covariance(ClassScored self, const double* u, const double* v, const
 
 cdef double combine(ClassScored self, const double* stack, size_t n, size_t i) noexcept nogil:
     """Fill in z of an example; the largest."""
-    cdef const float* o = &self.scores[i * self.records * COLUMNS]
-    cdef double most = 0, z
-    cdef size_t k, c
-    for k in range(self.classes):
-        z = 0
-        for c in range(COLUMNS):
-            z += stack[c] * o[c]
-        if n > COLUMNS:
-            z += stack[COLUMNS + k]
-        self.z[k] = z
-        if k == 0 or z > most:
-            most = z
-        o += COLUMNS
-    return most
+    return vwlite_combine(
+        self.across + i * COLUMNS * self.classes, self.classes, stack, stack + COLUMNS if n > COLUMNS else NULL, self.z)
 
 
 cdef double evaluate(ClassScored self, const double* stack, size_t n, size_t i) noexcept nogil:
     """The loss of an example; fills in z and p."""
-    cdef double most = combine(self, stack, n, i), sum = 0
-    cdef size_t k
-    for k in range(self.classes):
-        self.p[k] = exp_of(max(self.z[k] - most, FARTHEST))
-        sum += self.p[k]
-    for k in range(self.classes):
-        self.p[k] /= sum
+    cdef double most = combine(self, stack, n, i)
+    cdef double sum = vwlite_softmax(self.z, self.classes, most, self.p)
     return log(sum) + (most - self.z[<size_t>self.label[i] - 1])
 
 
@@ -244,44 +348,14 @@ cdef void derivatives(ClassScored self, const double* stack, const uint8_t[::1] 
     With m = sum_k p_k o_k: sum_k (p_k - [k = y]) o_k for u, p_k - [k = y] for b_k; sum_k p_k (o_k - m) (o_k - m)' for u,
     p_k (o_k - m) for b_k and u, [j = k] p_k - p_j p_k for b.
     """
-    cdef size_t n = self.unknowns, i, k, j, c, d
-    cdef double mean[COLUMNS]
-    cdef double far[COLUMNS]
-    cdef const float* o
-    cdef double* row
-    cdef double h, p, dloss
+    cdef size_t n = self.unknowns, i
     memset(gradient, 0, n * sizeof(double))
     memset(hessian, 0, n * n * sizeof(double))
     for i in range(self.size):
-        if rows is not None and not rows[i]:
-            continue
-        evaluate(self, stack, n, i)
-        h = self.importance[i]
-        memset(mean, 0, sizeof(mean))
-        for k in range(self.classes):
-            o = &self.scores[(i * self.records + k) * COLUMNS]
-            dloss = h * (self.p[k] - (k + 1 == self.label[i]))
-            for c in range(COLUMNS):
-                mean[c] += self.p[k] * o[c]
-                gradient[c] += dloss * o[c]
-            if n > COLUMNS:
-                gradient[COLUMNS + k] += dloss
-        for k in range(self.classes):
-            o = &self.scores[(i * self.records + k) * COLUMNS]
-            p = h * self.p[k]
-            for c in range(COLUMNS):
-                far[c] = o[c] - mean[c]
-            for c in range(COLUMNS):
-                for d in range(c + 1):
-                    hessian[c * n + d] += p * far[c] * far[d]
-            if n == COLUMNS:
-                continue
-            row = hessian + (COLUMNS + k) * n
-            for c in range(COLUMNS):
-                row[c] += p * far[c]
-            for j in range(k + 1):
-                row[COLUMNS + j] -= p * self.p[j]
-            row[COLUMNS + k] += p
+        if rows is None or rows[i]:
+            evaluate(self, stack, n, i)
+            vwlite_derive(&self.scores[i * self.records * COLUMNS], self.classes, self.p, <size_t>self.label[i] - 1,
+                          self.importance[i], n, gradient, hessian)
 
 
 def importance_of_classes(const double[::1] labels not None, const double[::1] importances not None, size_t classes):

@@ -124,7 +124,8 @@ cdef class Logistic(Loss):
         if yp > 15:     # the approximation would lose all digits; this is exact to exp(-yp)
             return y * log1p(h * plain) / h
         # The error of the approximation must not move the result out of its valid range.
-        return y * fmin(fmax(-(lambert_of_exp_minus(eta * h + yp + (1 / steep - 1)) + yp) / h, 0), plain)
+        cdef double step = -(lambert_of_exp_minus(eta * h + yp + (1 / steep - 1)) + yp) / h
+        return y * (plain if step > plain else step if step > 0 else 0)
 
 
 cdef class Hinge(Loss):
