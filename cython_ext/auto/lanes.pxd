@@ -34,12 +34,26 @@ cdef struct Target:
 
 # The features of an example where the lanes need them.
 cdef struct Located:
-    char** records            # owned, [capacity]
+    char** records
     const float* x
-    size_t size, capacity
+    size_t size
+    char** own                # owned, [capacity]; where records are, unless they are those of a batch
+    size_t capacity
 
 
 cdef raise_failure(int failed, Batch batch, size_t line)
+
+
+# The same of all lines of a batch.
+cdef class LocatedBatch:
+    cdef size_t* begin                # owned, [lines + 1]
+    cdef char** records               # owned
+    cdef float* x                     # owned
+    cdef size_t begin_capacity, record_capacity, x_capacity
+    cdef size_t lines                 # that are noted
+    cdef bint ends                    # it is not to be kept
+
+    cdef int note(self, const Located* e) noexcept nogil
 
 
 cdef class Lanes:
@@ -61,7 +75,15 @@ cdef class Lanes:
     cdef Located here[2]              # the example that is learned, and the next one
     cdef float* visits                # owned; rates of its features in the lanes of gd, and what classes share
     cdef size_t visit_capacity
+    cdef dict located                 # batches, and what is known of them
+    cdef size_t features_located
+    cdef public size_t most_located   # features of batches that are kept
+    cdef LocatedBatch known           # of the batch at work, from an earlier pass, or None;
+    cdef LocatedBatch noted           # ... or what is noted for later ones
 
+    cdef begin(self, Batch batch, bint keep)
+    cdef end(self, Batch batch, int failed)
+    cdef int find(self, const Arrays* a, size_t line, bint learns) noexcept nogil
     cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores)
     cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil
     cdef int add_part(self) noexcept nogil

@@ -246,6 +246,33 @@ cdef enum:
     LINE = 64           # bytes of a line of the cache; a record begins with one
     PART_BITS = 12      # 2^12 features have their records allocated together; with classes, less of them
     LEAST_PART_BITS = 4
+    MOST_LOCATED = 6000000  # features, of 12 bytes, of batches that are kept
+
+
+cdef class LocatedBatch:
+    """Where the features of the lines of a batch are, so that later passes need not derive, normalize and look them up."""
+
+    def __dealloc__(self):
+        free(self.begin)
+        free(self.records)
+        free(self.x)
+
+    cdef int note(self, const Located* e) noexcept nogil:
+        """Add a line; -1: no memory."""
+        cdef size_t at
+        if reserve(<void**>&self.begin, &self.begin_capacity, self.lines + 2, sizeof(size_t)):
+            return -1
+        if self.lines == 0:
+            self.begin[0] = 0
+        at = self.begin[self.lines]
+        if (reserve(<void**>&self.records, &self.record_capacity, at + e.size, sizeof(char*))
+                or reserve(<void**>&self.x, &self.x_capacity, at + e.size, sizeof(float))):
+            return -1
+        memcpy(self.records + at, e.records, e.size * sizeof(char*))
+        memcpy(self.x + at, e.x, e.size * sizeof(float))
+        self.lines += 1
+        self.begin[self.lines] = at + e.size
+        return 0
 
 
 cdef class Lanes:
@@ -267,6 +294,7 @@ cdef class Lanes:
         while self.part_bits > LEAST_PART_BITS and classes >> (PART_BITS - self.part_bits) > 1:
             self.part_bits -= 1
         self.places = Table(sizeof(Slot))
+        self.located, self.most_located = {}, MOST_LOCATED
         if expander.derivation is not None:
             expander.derivation.find_units(expander.mask)
         self.S = <double*>calloc(classes * self.lanes, sizeof(double))
@@ -281,8 +309,8 @@ cdef class Lanes:
         free(self.parts)
         free(self.S)
         free(self.T)
-        free(self.here[0].records)
-        free(self.here[1].records)
+        free(self.here[0].own)
+        free(self.here[1].own)
         free(self.visits)
 
     def __len__(self):
@@ -294,12 +322,13 @@ cdef class Lanes:
         return (self.part_count << self.part_bits) * self.stride + self.places.nbytes
 
     def learn(self, Batch batch not None, const uint8_t[::1] folds, *, double mean=0, double scale=1,
-              double initial_scale=1, float[::1] scores=None):
+              double initial_scale=1, float[::1] scores=None, bint keep=False):
         """Learn the examples of a batch; each line is one, with a label and an importance above 0.
 
-        folds: of each line; `self.folds`: all lanes learn it, and it has no scores. mean, scale: of labels, which are learned as (y - mean) / scale; initial predictions are
-        divided by `initial_scale`. scores: [lines * classes * COLUMNS], filled in with those before an example is learned.
-        MemoryError; OverflowError for an example that cannot be learned.
+        folds: of each line; `self.folds`: all lanes learn it, and it has no scores. mean, scale: of labels, which are
+        learned as (y - mean) / scale; initial predictions are divided by `initial_scale`. scores: [lines * classes * COLUMNS],
+        filled in with those before an example is learned. keep: the same batch will come again, so that where its features
+        are is remembered. MemoryError; OverflowError for an example that cannot be learned.
         """
         cdef size_t line
         cdef size_t width = self.classes * COLUMNS
@@ -307,35 +336,73 @@ cdef class Lanes:
         cdef const Arrays* a = &batch.a
         cdef Target y
         self.check(batch, folds, scores)
+        self.begin(batch, keep)
         with nogil:
             if a.lines:
-                failed = self.locate(a, 0, True)
+                failed = self.find(a, 0, True)
             for line in range(a.lines):
                 if failed == 0 and line + 1 < a.lines:
-                    failed = self.locate(a, line + 1, True)
+                    failed = self.find(a, line + 1, True)
                 if failed:
                     break
                 y.label, y.importance = (a.label[line] - mean) / scale, a.importance[line]
                 y.initial, y.fold = a.initial[line] / initial_scale, folds[line]
                 failed = self.learn_one(&self.here[line & 1], &y, NULL if scores is None else &scores[line * width])
+        self.end(batch, failed)
         raise_failure(failed, batch, line)
 
-    def score(self, Batch batch not None, const uint8_t[::1] folds, float[::1] scores not None):
-        """Fill in scores, [lines * classes * COLUMNS], by the lanes of each line's fold, as they are now."""
+    def score(self, Batch batch not None, const uint8_t[::1] folds, float[::1] scores not None, *, bint keep=False):
+        """Fill in scores, [lines * classes * COLUMNS], by the lanes of each line's fold, as they are now. keep: as for
+        `learn`."""
         cdef size_t line, width = self.classes * COLUMNS
         cdef int failed = 0
         cdef const Arrays* a = &batch.a
         self.check(batch, folds, scores)
+        self.begin(batch, keep)
         with nogil:
             if a.lines:
-                failed = self.locate(a, 0, False)
+                failed = self.find(a, 0, False)
             for line in range(a.lines):
                 if failed == 0 and line + 1 < a.lines:
-                    failed = self.locate(a, line + 1, False)
+                    failed = self.find(a, line + 1, False)
                 if failed:
                     break
                 self.score_one(&self.here[line & 1], folds[line], &scores[line * width])
+        self.end(batch, failed)
         raise_failure(failed, batch, line)
+
+    cdef begin(self, Batch batch, bint keep):
+        """Before the lines of a batch."""
+        self.known = self.located.get(batch) if keep else None
+        self.noted = LocatedBatch() if keep and self.known is None and self.features_located < self.most_located else None
+
+    cdef end(self, Batch batch, int failed):
+        """After them. failed: they were not all learned or scored."""
+        cdef LocatedBatch noted = self.noted
+        if noted is not None and not (failed or noted.ends) and noted.lines:
+            self.located[batch] = noted
+            self.features_located += noted.begin[noted.lines]
+        self.known = self.noted = None
+
+    cdef int find(self, const Arrays* a, size_t line, bint learns) noexcept nogil:
+        """As `locate`, or from what is known of the batch."""
+        cdef Located* e = &self.here[line & 1]
+        cdef size_t i
+        cdef int failed
+        if self.known is None:
+            failed = self.locate(a, line, learns)
+            if failed or self.noted is None or self.noted.ends:
+                return failed
+            for i in range(e.size):
+                # A feature that is not known yet may be later.
+                self.noted.ends |= e.records[i] == self.parts[0]
+            return self.noted.note(e)
+        e.records = self.known.records + self.known.begin[line]
+        e.x = self.known.x + self.known.begin[line]
+        e.size = self.known.begin[line + 1] - self.known.begin[line]
+        for i in range(e.size):
+            prefetch_record(e.records[i])
+        return 0
 
     cdef check(self, Batch batch, const uint8_t[::1] folds, float[::1] scores):
         cdef size_t line, n = batch.a.lines
@@ -359,8 +426,9 @@ cdef class Lanes:
             return -1 if said < 0 else TOO_MANY
         f = &self.expander.buffers[line & 1]
         e.x, e.size = f.values, f.size
-        if reserve(<void**>&e.records, &e.capacity, f.size, sizeof(char*)):
+        if reserve(<void**>&e.own, &e.capacity, f.size, sizeof(char*)):
             return -1
+        e.records = e.own
         if not learns:
             self.places.lookup(f.keys, f.size, e.records)
         elif self.places.resolve(f.keys, f.size, e.records):
@@ -370,9 +438,7 @@ cdef class Lanes:
             if learns and slot.record == 0 and self.add_record(f.keys[i], slot):
                 return -1
             e.records[i] = record_at(self, slot.record)
-            prefetch_write(e.records[i])
-            prefetch_write(e.records[i] + LINE)
-            prefetch_write(e.records[i] + 2 * LINE)
+            prefetch_record(e.records[i])
         return 0
 
     cdef int add_record(self, uint32_t key, Slot* slot) noexcept nogil:
@@ -533,6 +599,12 @@ cdef class Lanes:
             if self.places.resolve(&key, 1, &slot) or self.add_record(key, <Slot*>slot):
                 raise MemoryError("the learning-rate grid does not fit: use --algorithm gd, or fewer --bits")
             memcpy(record_at(self, i + 1), given + i * size, size)
+
+
+cdef inline void prefetch_record(char* record) noexcept nogil:
+    prefetch_write(record)
+    prefetch_write(record + LINE)
+    prefetch_write(record + 2 * LINE)
 
 
 cdef inline float finite(double x) noexcept nogil:

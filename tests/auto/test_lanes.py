@@ -101,6 +101,29 @@ def test_all_lanes_learn_what_is_in_no_fold():
             wrong()
 
 
+@pytest.mark.parametrize("normalize", ["none", "log"])
+@pytest.mark.parametrize("most", [None, 0, 700])
+def test_batches_that_come_again_give_the_same_bytes(normalize, most):
+    """Where their features are is remembered: of all, or of the first ones. What is only scored has features that are
+    learned later."""
+    stream = usable(random_stream(8, 300, loss="logistic", keys=80))
+    batches = [batch_of(stream[at : at + 50]) for at in range(0, len(stream), 50)]
+    fold, other = np.arange(50, dtype=np.uint8) % 4, batch_of([Line(1.0, ((10_000 + i, 1.0),)) for i in range(9)])
+    found = []
+    for keep in (False, True):
+        lanes, scores = fresh("logistic", 4, normalize=normalize), []
+        if most is not None:
+            lanes.most_located = most
+        for number in range(3):
+            for batch in [*batches, other][: len(batches) + (number == 2)]:
+                lanes.learn(batch, fold[: len(batch)], keep=keep)
+            for batch in [*batches, other]:
+                scores.append(np.zeros(COLUMNS * len(batch), np.float32))
+                lanes.score(batch, fold[: len(batch)], scores[-1], keep=keep)
+        found.append(([x.tobytes() for x in scores], {key: x.tobytes() for key, x in weights_of(lanes).items()}))
+    assert found[0] == found[1]
+
+
 def steady(stream: list[Line], label: float) -> list[Line]:
     """The stream after one example that has every feature at its largest value, so that no scale grows later; each
     feature once in a line. label: of that example; its loss must not be 0, which `gd` learns nothing from."""

@@ -19,6 +19,7 @@ TOO_LONG = (
 HEADER, FOLD, LINE = 8, 40, 64  # bytes of a record: without lanes, for each fold, and what its size is a multiple of
 PLACE = 27  # of the place of a feature in the table of records
 KEPT = 48  # of what is kept of the best pass
+LOCATED = 80_000_000  # at most, if there is room: where the features of batches are
 
 
 def lanes_need(features: int, folds: int, classes: int = 1) -> int:

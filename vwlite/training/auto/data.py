@@ -74,8 +74,13 @@ class DrawnExamples:
             self._batches.clear()
         self._writer.add(batch)
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether all passes have the same batches."""
+        return self._reader is None
+
     def batches(self) -> Iterator[Batch]:
-        """One pass. A batch is valid until the next one."""
+        """One pass. A batch is valid until the next one, unless they are in memory."""
         if self._reader is None:
             yield from self._batches
         else:
@@ -102,12 +107,18 @@ class FirstExamples(DrawnExamples):
     def __init__(self, examples: DrawnExamples, n: int) -> None:
         super().__init__(0)
         self._examples, self.order = examples, examples.order[:n]
+        self._last: Batch | None = None
+
+    @property
+    def in_memory(self) -> bool:
+        return self._examples.in_memory
 
     def batches(self) -> Iterator[Batch]:
         left = len(self.order)
         for batch in self._examples.batches():
             if len(batch) >= left:
-                yield batch.part(0, left)
+                self._last = self._last or batch.part(0, left)
+                yield self._last
                 return
             yield batch
             left -= len(batch)

@@ -174,6 +174,7 @@ class Selection:
         ends_early: bool = False,
     ) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
+        self.keeps = True  # lanes remember where the features of batches are
         self.stopped = False  # set by another thread: end without the pass that is under way
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         self.is_large = are_many(data.summary.examples)
@@ -285,13 +286,13 @@ class Selection:
     def _one_pass(self, c: GridCandidate, number: int) -> None:
         assert c.lanes is not None
         labels, at = self.labels, 0
-        folds = memoryview(self.folds)
+        folds, keep = memoryview(self.folds), self.keeps and self.examples.in_memory
         for batch in self.examples.batches():
             if self.stopped:
                 return
             c.lanes.learn(
                 batch, folds[at : at + len(batch)], mean=labels.mean, scale=labels.scale,
-                initial_scale=labels.initial_scale,
+                initial_scale=labels.initial_scale, keep=keep,
             )
             at += len(batch)
             self.learned += len(batch)
@@ -331,15 +332,15 @@ class Selection:
         """The scores of so many examples, and how many they are; then of as many again, until all are scored."""
         width, folds, at, filled = self.classes * COLUMNS, memoryview(self._judged_folds), 0, 0
         scores = memoryview(array("f", bytes(4 * width * size)))
+        keep = self.keeps and self.judge.examples.in_memory
         for batch in self.judge.examples.batches():
             begin = 0
             while begin < len(batch):
                 end = min(len(batch), begin + size - filled)
-                part = batch
-                if end - begin < len(batch):
-                    part = batch.part(begin, end)
-                count = end - begin
-                lanes.score(part, folds[at : at + count], scores[width * filled : width * (filled + count)])
+                count, is_whole = end - begin, end - begin == len(batch)
+                part = batch if is_whole else batch.part(begin, end)
+                rows = slice(width * filled, width * (filled + count))
+                lanes.score(part, folds[at : at + count], scores[rows], keep=keep and is_whole)
                 begin, at, filled = end, at + count, filled + count
                 if filled == size:
                     yield scores, filled

@@ -13,7 +13,7 @@ from itertools import compress, cycle
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vwlite.algorithms.losses import called, loss_function
-from vwlite.algorithms.memory import available_memory, lanes_need
+from vwlite.algorithms.memory import LOCATED, available_memory, lanes_need
 from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.core.auto.given import GivenPredictions, by_line, scattered
 from vwlite.core.auto.lanes import Lanes
@@ -483,6 +483,7 @@ class AutoTrainer(DataTrainer):
                 f"the learning-rate grid of {self.data.summary.features:,} features needs {one >> 20:,} MB, and there "
                 f"are {room >> 20:,}: use --algorithm gd, or fewer --bits"
             )
+        self.selection.keeps = room is None or (one + LOCATED) * len(self.candidates) <= room
         after = self._after_pass if tells else lambda number, ran: None
         with self.listener.ticking(self._live_text):
             if room is None or one * len(self.candidates) <= room:
