@@ -14,6 +14,7 @@ from tables import bent_rows, written
 
 from vwlite.model.read import read_model
 from vwlite.training.auto import trainer
+from vwlite.training.auto.reading import AutoData
 from vwlite.training.auto.selection import Selection
 
 SELECTION = "vwlite.training.auto.selection"
@@ -209,3 +210,30 @@ def test_features_are_derived_from_a_sample(vwlite, many, tmp_path, monkeypatch,
 def test_a_file_to_validate_with(vwlite, many, data, tmp_path):
     said = vwlite("train", data, "--validate", tmp_path / "test.vw", "-m", tmp_path / "m").err
     assert "normalizations = " in said and "validation average loss" in said
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypatch, size, batch):
+    """Of one pass over the first examples, whether they are kept in memory (size) or in a file."""
+    (tmp_path / "d.vw").write_text(text_of(*drawn(600, 3)) * 100)
+    monkeypatch.setattr("vwlite.training.auto.reading.SMALL", size << 10)
+    counted, numbers = AutoData._counted, []
+
+    def interrupted(self, summary, of):
+        numbers.append(len(of))
+        if len(numbers) == batch:
+            os.kill(os.getpid(), signal.SIGINT)
+            while not trainers[0].stopped:
+                time.sleep(0.01)
+        return counted(self, summary, of)
+
+    trainers = []
+    read = trainer.AutoTrainer.run
+    monkeypatch.setattr(trainer.AutoTrainer, "run", lambda self: (trainers.append(self), read(self)))
+    monkeypatch.setattr(AutoData, "_counted", interrupted)
+    said = vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m", code=130).err
+    model = read_model(tmp_path / "m")
+    assert model.interrupted and model.counters["examples"] <= sum(numbers) < 60_000
+    assert model.chosen["loss"] < model.chosen["baseline"] and "on rows before they were learned" in said
+    vwlite("train", tmp_path / "d.vw", "-i", tmp_path / "m", "-m", tmp_path / "n")

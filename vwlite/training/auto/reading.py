@@ -114,7 +114,8 @@ class Learning(LearningInPasses, Protocol):
 
 
 class AutoData:
-    """The data. Files are read once, then learned in passes. A stream is learned as it comes, after its first examples;
+    """The data. Files are read once, then learned in passes; of a reading that a signal ends, the first examples are
+    learned like a stream. A stream is learned as it comes, after its first examples;
     one that has no more examples is learned like a file."""
 
     summary: DataSummary  # of the examples that can be learned; of a stream, of the first ones
@@ -139,7 +140,7 @@ class AutoData:
         self._label_places: dict[float, str] = {}  # where the first different ones are, as ends of words
         self._best_constant: tuple[DataSummary, float] | None = None  # of the labels of a summary: it takes time
         self.summary = self.new_summary()
-        self.first_batches: list[Batch] = []  # of a stream, before it is learned
+        self.first_batches: list[Batch] = []  # of a stream, before it is learned; of files, while they are read
         self.counts: list[int] = []  # examples that can be learned in each of them
         self.hints: list[str] = []  # notes
         self.column_names: ColumnNames | None = None  # if features are derived from columns
@@ -172,6 +173,9 @@ class AutoData:
         """Read all, and have it learned. DataError."""
         if not self.once:
             self.read_files(learning)
+            if self.first_batches and not self.in_passes:
+                learning.begin(self._chosen_for(self.first_batches))
+                learning.end()
             return
         self.source.keeps_batches = False
         self.source.keeps_text = self.maps_labels and self.options.rejects is not None
@@ -187,7 +191,10 @@ class AutoData:
         source.reads_more = o.validate is not None
         source.open()
         with _overflow_as_error():
-            counts = self._read(learning, kept)
+            self.first_batches = kept if kept is not None else []
+            counts = self._read(learning, keeps_all=kept is not None)
+            if not learning.stopped:
+                self.first_batches = []
             self._choose_loss()
             if o.validate is not None and not learning.stopped:
                 self._read_validation(learning, o.validate)
@@ -200,14 +207,16 @@ class AutoData:
             else:
                 learning.learn_in_passes(counts, lambda number: self._mapped(source.batch(number)))
 
-    def _read(self, learning: LearningInPasses, kept: list[Batch] | None) -> list[int]:
-        """Read the data once; the number of examples that can be learned in each batch. kept: gets the batches."""
+    def _read(self, learning: LearningInPasses, *, keeps_all: bool) -> list[int]:
+        """Read the data once; the number of examples that can be learned in each batch. The first batches are kept, or
+        all."""
         counts = []
         with self.source.batches(lambda: learning.stopped) as batches:
             for parsed in self._taken(batches, learning):
+                is_first = self.summary.examples < KEPT_EXAMPLES and self.summary.bytes < KEPT_BYTES
                 counts.append(self._counted(self.summary, parsed.batch))
-                if kept is not None:
-                    kept.append(parsed.batch.part(0, len(parsed.batch)))
+                if keeps_all or is_first:
+                    self.first_batches.append(parsed.batch.part(0, len(parsed.batch)))
         return counts
 
     def _counted(self, summary: DataSummary, batch: Batch) -> int:

@@ -594,8 +594,6 @@ class AutoTrainer(DataTrainer):
         self.listener.on_begin(self)
         for batch in batches:
             self.learn(batch)
-            if self.stopped:
-                break
 
     def _find_derived(
         self: "AnyAuto", batches: Sequence[Batch], summary: DataSummary, counts: list[int], known: int
