@@ -13,10 +13,57 @@ bytes everywhere.
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t
+from libc.stdlib cimport free, malloc
 
 from vwlite.core.auto.lanes cimport COLUMNS, STATE
 from vwlite.core.auto.robust cimport smoothed
+from vwlite.core.base.targets cimport *
 from vwlite.core.learn.losses cimport Loss
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+
+    typedef float F4 __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef double D4 __attribute__((vector_size(32), aligned(8), may_alias));
+    #define VWLITE_WIDE(at) __builtin_convertvector(*(const F4 *)(at), D4)
+
+    /* Add rows of 8 scores to the derivatives: slope o to the gradient, curvature o o' to the lower half of the matrix. */
+    VWLITE_CLONES_V3 static void vwlite_derivatives(const float *scores, const uint32_t *rows, size_t n, const double *slope,
+                                                    const double *curvature, double *gradient, double *matrix) {
+        D4 *g = (D4 *)gradient, *m = (D4 *)matrix, low_slope = g[0], high_slope = g[1];
+        D4 m0 = m[0], m1 = m[2], m2 = m[4], m3 = m[6], m4 = m[8], m5 = m[10], m6 = m[12], m7 = m[14];
+        D4 n4 = m[9], n5 = m[11], n6 = m[13], n7 = m[15];
+        for (size_t i = 0; i < n; i++) {
+            const float *o = scores + 8 * (size_t)rows[i];
+            D4 low = VWLITE_WIDE(o), high = VWLITE_WIDE(o + 4);
+            D4 part = curvature[i] * low, high_part = curvature[i] * high;
+            low_slope += slope[i] * low;
+            high_slope += slope[i] * high;
+            m0 += part[0] * low;
+            m1 += part[1] * low;
+            m2 += part[2] * low;
+            m3 += part[3] * low;
+            m4 += high_part[0] * low;
+            n4 += high_part[0] * high;
+            m5 += high_part[1] * low;
+            n5 += high_part[1] * high;
+            m6 += high_part[2] * low;
+            n6 += high_part[2] * high;
+            m7 += high_part[3] * low;
+            n7 += high_part[3] * high;
+        }
+        g[0] = low_slope, g[1] = high_slope;
+        m[0] = m0, m[2] = m1, m[4] = m2, m[6] = m3, m[8] = m4, m[10] = m5, m[12] = m6, m[14] = m7;
+        m[9] = n4, m[11] = n5, m[13] = n6, m[15] = n7;
+    }
+    """
+    void add_derivatives "vwlite_derivatives"(const float* scores, const uint32_t* rows, size_t n, const double* slope,
+                                              const double* curvature, double* gradient, double* matrix) noexcept nogil
+
+cdef enum:
+    BLOCK = 256         # rows whose derivatives are added together
 
 WIDTH = COLUMNS                     # for Python
 cdef double TOLERANCE = 1e-10
@@ -32,6 +79,19 @@ cdef class Scored:
     cdef const float[::1] scores
     cdef const double[::1] label, importance, initial
     cdef readonly size_t size
+    cdef double* p                    # owned, [size]; predictions where the objective was asked for last,
+    cdef double* slope                # ... and the derivatives of the smooth loss there
+
+    def __cinit__(self, Loss loss not None, const float[::1] scores not None, const double[::1] label not None,
+                  const double[::1] importance not None, const double[::1] initial not None):
+        self.p = <double*>malloc((label.shape[0] + 1) * sizeof(double))
+        self.slope = <double*>malloc((label.shape[0] + 1) * sizeof(double))
+        if self.p == NULL or self.slope == NULL:
+            raise MemoryError("no memory for the stack")
+
+    def __dealloc__(self):
+        free(self.p)
+        free(self.slope)
 
     def __init__(self, Loss loss not None, const float[::1] scores not None, const double[::1] label not None,
                  const double[::1] importance not None, const double[::1] initial not None):
@@ -147,10 +207,11 @@ cdef inline double dot(Scored self, const double* u, size_t i) noexcept nogil:
 
 cdef double objective(Scored self, Loss loss, const double* u, const uint8_t[::1] rows) noexcept nogil:
     cdef size_t i
-    cdef double sum = 0, dloss
+    cdef double sum = 0
     for i in range(self.size):
         if rows is None or rows[i]:
-            sum += self.importance[i] * loss.evaluate(combined(self, u, i), self.label[i], &dloss)
+            self.p[i] = combined(self, u, i)
+            sum += self.importance[i] * loss.evaluate(self.p[i], self.label[i], &self.slope[i])
     return sum
 
 
@@ -163,14 +224,14 @@ cdef double penalty(const double* u, const double* start, double strength) noexc
 
 
 cdef void newton(Scored self, double* u, const double* start, double strength, const uint8_t[::1] rows) noexcept nogil:
-    """Newton's method; a step is halved until the objective falls."""
+    """Newton's method; a step is halved until the objective falls. Derivatives are those where it was asked for last."""
     cdef double gradient[COLUMNS]
     cdef double tried[COLUMNS]
     cdef double hessian[COLUMNS * COLUMNS]
     cdef double now = objective(self, self.smooth, u, rows) + penalty(u, start, strength), after, size
     cdef size_t c, turn, halving
     for turn in range(MOST_ROUNDS):
-        derivatives(self, u, rows, gradient, hessian)
+        derivatives(self, rows, gradient, hessian)
         for c in range(COLUMNS):
             gradient[c] += 2 * strength * (u[c] - start[c])
             hessian[c * COLUMNS + c] += 2 * strength
@@ -194,24 +255,27 @@ cdef void newton(Scored self, double* u, const double* start, double strength, c
         now = after
 
 
-cdef void derivatives(Scored self, const double* u, const uint8_t[::1] rows, double* gradient, double* hessian) noexcept nogil:
+cdef void derivatives(Scored self, const uint8_t[::1] rows, double* gradient, double* hessian) noexcept nogil:
     """Those of the objective without the penalty; of the matrix the lower half."""
-    cdef size_t i, c, d
-    cdef double dloss, curvature, p, h
+    cdef uint32_t[BLOCK] which
+    cdef double[BLOCK] slope
+    cdef double[BLOCK] curvature
+    cdef size_t i, c, n = 0
     for c in range(COLUMNS):
         gradient[c] = 0
-        for d in range(COLUMNS):
-            hessian[c * COLUMNS + d] = 0
+    for c in range(COLUMNS * COLUMNS):
+        hessian[c] = 0
     for i in range(self.size):
         if rows is not None and not rows[i]:
             continue
-        p, h = combined(self, u, i), self.importance[i]
-        self.smooth.evaluate(p, self.label[i], &dloss)
-        curvature = self.smooth.curvature(p, self.label[i])
-        for c in range(COLUMNS):
-            gradient[c] += h * dloss * self.scores[i * COLUMNS + c]
-            for d in range(c + 1):
-                hessian[c * COLUMNS + d] += h * curvature * self.scores[i * COLUMNS + c] * self.scores[i * COLUMNS + d]
+        which[n], slope[n] = <uint32_t>i, self.importance[i] * self.slope[i]
+        curvature[n] = self.importance[i] * self.smooth.curvature(self.p[i], self.label[i])
+        n += 1
+        if n == BLOCK:
+            add_derivatives(&self.scores[0], which, n, slope, curvature, gradient, hessian)
+            n = 0
+    if n:
+        add_derivatives(&self.scores[0], which, n, slope, curvature, gradient, hessian)
 
 
 cdef bint solve(double* matrix, double* x, size_t n) noexcept nogil:

@@ -45,7 +45,7 @@ def within_a_process(cache: Path, rounds: int) -> tuple[dict[str, Run], str]:
     most, settings = max(map(len, batches)), Settings(loss="logistic")
     lanes, gd = Lanes(make_loss(settings), make_expander(settings), RATES, FOLDS), make_learner(settings)
     folds = memoryview(np.random.default_rng(1).integers(0, FOLDS, most).astype(np.uint8))
-    scores = memoryview(np.zeros(len(COLUMNS) * most, np.float32))
+    scores = memoryview(np.zeros(COLUMNS * most, np.float32))
 
     def over_batches(work: Callable[[Any, int], object]) -> Callable[[], Run]:
         return lambda: clock(lambda: [work(batch, len(batch)) for batch in batches])
@@ -53,7 +53,7 @@ def within_a_process(cache: Path, rounds: int) -> tuple[dict[str, Run], str]:
     works = {
         "gd": over_batches(lambda batch, n: gd.run(batch)),
         "lanes": over_batches(lambda batch, n: lanes.learn(batch, folds[:n])),
-        "scores": over_batches(lambda batch, n: lanes.score(batch, folds[:n], scores[: len(COLUMNS) * n])),
+        "scores": over_batches(lambda batch, n: lanes.score(batch, folds[:n], scores[: COLUMNS * n])),
     }
     found = least(works, rounds)
     memory = f"{4 * FOLDS} lanes of {len(lanes):,} features take {lanes.nbytes / len(lanes):.0f} bytes a feature."
