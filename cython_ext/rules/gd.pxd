@@ -6,6 +6,15 @@ from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 cdef extern from *:
     """
+    #include <stdint.h>
+
+    typedef struct {
+        uint32_t mark;
+        float w;
+        float G;      /* initial_t + sum of importance * (dloss x)^2 */
+        float N;      /* the largest |x| seen */
+    } vwlite_gd_slot;
+
     #define vwlite_tiny_square ((float)1.17549e-38)
     #define vwlite_tiny ((float)1.084202e-19)
     #define vwlite_smallest ((float)1.1754944e-38)
@@ -14,12 +23,9 @@ cdef extern from *:
     const float TINY "vwlite_tiny"                   # ... and |x| by this
     const float SMALLEST "vwlite_smallest"           # G below this is replaced by this, so that a rate is finite
 
-
-cdef struct Slot:
-    uint32_t mark
-    float w
-    float G      # initial_t + sum of importance * (dloss x)^2
-    float N      # the largest |x| seen
+    ctypedef struct Slot "vwlite_gd_slot":
+        uint32_t mark
+        float w, G, N
 
 
 cdef class Gd(Rule):
@@ -28,8 +34,7 @@ cdef class Gd(Rule):
     cdef public double gravity        # g: gravity that |w| has not paid yet
     cdef public double contraction    # c: pending factor of every weight
     cdef double l1, l2
-    # From the last chunk, of n features: |x|, x^2 r, G, N and the rate r, [n] each.
-    cdef float* visits                # owned
+    cdef float* visits                # owned; of the last chunk: see `adapt_to_the_half`
     cdef size_t capacity
 
     cdef void fold(self) noexcept nogil

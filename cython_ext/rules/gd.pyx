@@ -14,29 +14,19 @@ the same from the same stream.
 
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs, sqrt
-from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport pow, powf
+from vwlite.core.base.targets cimport *
 from vwlite.core.learn.prox cimport soft_threshold
 from vwlite.core.learn.rule cimport Example, Outcome, Rule, iterate, next_chunk
 from vwlite.core.learn.table cimport next_slot
-
-cdef extern from "<math.h>" nogil:
-    float sqrtf(float)
-    float fabsf(float)
 
 cdef enum:
     FOLD_GRAVITY = 1000     # gravity above this is applied to all weights at once
 
 cdef double FOLD_CONTRACTION = 1e-9
-
-
-cdef struct PairedSums:
-    # Partial sums of an example: of x^2 r, and of (x / N)^2. Each is two sums, so that additions overlap.
-    double even, odd
-    double even_units, odd_units
 
 
 cdef class Gd(Rule):
@@ -128,19 +118,19 @@ cdef inline double now(Gd self, const Slot* s) noexcept nogil:
 
 cdef double adapt(Gd self, const Example* e, double g2, double* norms) noexcept nogil:
     """Add the squared gradient g2 x^2 to every G, and |x| to every N. Returns the sum of x^2 r; norms: of (x / N)^2."""
-    cdef PairedSums sums
+    cdef double[4] sums     # of x^2 r over even features and over odd ones, of (x / N)^2 over even and odd
     cdef Example part
     if self.schedule.power_t != 0.5:
         return adapt_to_the_power(e, <float>g2, <float>self.schedule.power_t, norms)
     part = iterate(e)
-    sums = PairedSums(0, 0, 0, 0)
+    sums[:] = [0, 0, 0, 0]
     while next_chunk(&part):
-        if reserve(<void**>&self.visits, &self.capacity, 5 * part.size, sizeof(float)):
+        if reserve(<void**>&self.visits, &self.capacity, 5 * whole(part.size), sizeof(float)):
             self.out_of_memory = True
             return 0
-        adapt_to_the_half(self.visits, <Slot**>part.slots, part.x, part.size, <float>g2, &sums)
-    norms[0] = sums.even_units + sums.odd_units
-    return sums.even + sums.odd
+        adapt_to_the_half(self.visits, whole(part.size), part.slots, part.x, part.size, <float>g2, sums)
+    norms[0] = sums[2] + sums[3]
+    return sums[0] + sums[1]
 
 
 cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, double h, double norms) noexcept nogil:
@@ -162,7 +152,7 @@ cdef double descend(Gd self, const Example* e, const Outcome* o, double g2, doub
         if g2 == 0:     # nothing was adapted: rates do not exist
             return step
         if e.chunks == NULL:
-            move(self.visits, <Slot**>e.slots, e.x, e.size, <float>step)
+            move(self.visits, whole(e.size), e.slots, e.x, e.size, <float>step)
         else:
             move_chunks(e, <float>step)
     else:
@@ -199,81 +189,103 @@ cdef void fold_if_due(Gd self) noexcept nogil:
         self.fold()
 
 
-# The loops, for power_t = 1/2. One loop accesses the slots, another computes roots and divisions over arrays,
-# which compilers turn into vector instructions. A feature that occurs twice in an example moves by the rate after
-# its last occurrence, as in Vowpal Wabbit; it is detected by its G or N, which differ from those of its first visit.
+# The loops, for power_t = 1/2. One loop accesses the slots, another computes roots, divisions and sums over arrays, as
+# vectors of four. A feature that occurs twice in an example moves by the rate after its last occurrence, as in Vowpal
+# Wabbit; it is detected by its G or N, which differ from those of its first visit. G and N are read and written
+# together: what limits these loops is the number of their instructions, not the memory.
 
-cdef void adapt_to_the_half(float* visits, Slot** slots, const float* x, size_t n, float g2, PairedSums* sums) noexcept nogil:
-    """Add a chunk to G, N and the sums."""
-    cdef size_t i
-    cdef Slot* s
-    cdef float* size = visits
-    cdef float* square = visits + n
-    cdef float* G = visits + 2 * n
-    cdef float* N = visits + 3 * n
-    cdef float* rate = visits + 4 * n
-    cdef float root, r, unit, value
-    cdef double sum = sums.even, other_sum = sums.odd, units = sums.even_units, other_units = sums.odd_units
-    for i in range(n):
-        value = fabsf(x[i])
-        square[i] = TINY_SQUARE if value * value < TINY_SQUARE else value * value
-        size[i] = TINY if value * value < TINY_SQUARE else value
-    for i in range(n):
-        s = slots[i]
-        s.G = min(s.G + g2 * square[i], <float>FLT_MAX)
-        if size[i] > s.N:
-            if s.N > 0:
-                s.w *= s.N / size[i]
-            s.N = size[i]
-        G[i] = s.G
-        N[i] = s.N
-    for i in range(n):
-        root = sqrtf(SMALLEST if G[i] < SMALLEST else G[i])
-        r = 1 / (root * N[i])
-        unit = size[i] * (r * root)
-        rate[i] = r
-        square[i] *= r
-        size[i] = unit * unit
-    i = 0
-    while i + 1 < n:
-        sum += square[i]
-        units += size[i]
-        other_sum += square[i + 1]
-        other_units += size[i + 1]
-        i += 2
-    if i < n:
-        sum += square[i]
-        units += size[i]
-    sums[0] = PairedSums(sum, other_sum, units, other_units)
+cdef extern from *:
+    """
+    #include <float.h>
+    #include <math.h>
+    #include <string.h>
+
+    typedef float vwlite_f2 __attribute__((vector_size(8), aligned(4), may_alias));
+    typedef float vwlite_f4 __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef int32_t vwlite_i4 __attribute__((vector_size(16), aligned(4)));
+    typedef double vwlite_d4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+    static inline float vwlite_gd_rate(const vwlite_gd_slot *s) {
+        return 1 / (sqrtf(s->G < vwlite_smallest ? vwlite_smallest : s->G) * s->N);
+    }
+
+    /* Add a chunk to G, N and the sums. visits: of m numbers each, G and N in turn, |x|, x^2, and r. */
+    VWLITE_CLONES_V3 static void vwlite_gd_adapt(float *visits, size_t m, char **slots, const float *restrict x, size_t n,
+                                                 float g2, double *sums) {
+        vwlite_f2 *restrict seen = (vwlite_f2 *)visits;
+        float *restrict size = visits + 2 * m, *restrict square = visits + 3 * m, *restrict rate = visits + 4 * m;
+        vwlite_f4 least = (vwlite_f4){0} + vwlite_smallest;
+        vwlite_d4 sum = *(vwlite_d4 *)sums;
+        for (size_t i = 0; i < n; i++) {
+            square[i] = x[i] * x[i] < vwlite_tiny_square ? vwlite_tiny_square : x[i] * x[i];
+            size[i] = x[i] * x[i] < vwlite_tiny_square ? vwlite_tiny : fabsf(x[i]);
+        }
+        for (size_t i = 0; i < n; i++) {
+            vwlite_gd_slot *s = (vwlite_gd_slot *)slots[i];
+            vwlite_f2 grown = *(vwlite_f2 *)&s->G + (vwlite_f2){g2 * square[i], 0};
+            if (__builtin_expect(grown[0] > FLT_MAX, 0))
+                grown[0] = FLT_MAX;
+            if (__builtin_expect(size[i] > grown[1], 0)) {
+                if (grown[1] > 0)
+                    s->w *= grown[1] / size[i];
+                grown[1] = size[i];
+            }
+            *(vwlite_f2 *)&s->G = seen[i] = grown;
+        }
+        for (size_t i = n; i < m; i++) {        /* whole vectors: what adds 0 */
+            seen[i] = (vwlite_f2){1, 1};
+            size[i] = square[i] = 0;
+        }
+        for (size_t i = 0; i < m; i += 4) {
+            vwlite_f4 one = *(vwlite_f4 *)(seen + i), other = *(vwlite_f4 *)(seen + i + 2);
+            vwlite_f4 G = {one[0], one[2], other[0], other[2]}, N = {one[1], one[3], other[1], other[3]};
+            vwlite_i4 low = G < least;
+            vwlite_f4 held = (vwlite_f4)((low & (vwlite_i4)least) | (~low & (vwlite_i4)G));
+            vwlite_f4 root = {sqrtf(held[0]), sqrtf(held[1]), sqrtf(held[2]), sqrtf(held[3])};
+            vwlite_f4 r = 1 / (root * N), unit = *(vwlite_f4 *)(size + i) * (r * root);
+            vwlite_f4 scaled = *(vwlite_f4 *)(square + i) * r;
+            *(vwlite_f4 *)(rate + i) = r;
+            unit *= unit;
+            sum += __builtin_convertvector(((vwlite_f4){scaled[0], scaled[1], unit[0], unit[1]}), vwlite_d4);
+            sum += __builtin_convertvector(((vwlite_f4){scaled[2], scaled[3], unit[2], unit[3]}), vwlite_d4);
+        }
+        *(vwlite_d4 *)sums = sum;
+    }
+
+    /* w += step x r */
+    VWLITE_CLONES_V3 static void vwlite_gd_move(const float *visits, size_t m, char **slots, const float *restrict x,
+                                                size_t n, float step) {
+        for (size_t i = 0; i < n; i++) {
+            vwlite_gd_slot *s = (vwlite_gd_slot *)slots[i];
+            float r = visits[4 * m + i];
+            if (__builtin_expect(memcmp(&s->G, visits + 2 * i, 8) != 0, 0))
+                r = vwlite_gd_rate(s);
+            s->w += step * x[i] * r;
+        }
+    }
+    """
+    float fabsf(float) noexcept nogil
+    float rate_of "vwlite_gd_rate"(const Slot* s) noexcept nogil
+    void adapt_to_the_half "vwlite_gd_adapt"(float* visits, size_t m, char** slots, const float* x, size_t n, float g2,
+                                             double* sums) noexcept nogil
+    void move "vwlite_gd_move"(const float* visits, size_t m, char** slots, const float* x, size_t n,
+                               float step) noexcept nogil
 
 
-cdef void move(const float* visits, Slot** slots, const float* x, size_t n, float step) noexcept nogil:
-    """w += step x r"""
-    cdef size_t i
-    cdef Slot* s
-    cdef const uint32_t* G = <const uint32_t*>(visits + 2 * n)      # as integers: equal is equal
-    cdef const uint32_t* N = <const uint32_t*>(visits + 3 * n)
-    cdef const float* rate = visits + 4 * n
-    cdef float r
-    for i in range(n):
-        s = slots[i]
-        r = rate[i]
-        if ((<uint32_t*>&s.G)[0] ^ G[i]) | ((<uint32_t*>&s.N)[0] ^ N[i]):
-            r = 1 / (sqrtf(SMALLEST if s.G < SMALLEST else s.G) * s.N)
-        s.w += step * x[i] * r
+cdef inline size_t whole(size_t n) noexcept nogil:
+    """The size of n features in whole vectors of four."""
+    return (n + 3) // 4 * 4
 
 
 cdef void move_chunks(const Example* e, float step) noexcept nogil:
     """`move` without visits: the rate is recomputed from G and N, with the same result."""
     cdef size_t i
     cdef Slot* s
-    cdef float r
     cdef Example part = iterate(e)
     while next_chunk(&part):
         for i in range(part.size):
             s = <Slot*>part.slots[i]
-            r = 1 / (sqrtf(SMALLEST if s.G < SMALLEST else s.G) * s.N)
-            s.w += step * part.x[i] * r
+            s.w += step * part.x[i] * rate_of(s)
 
 
 cdef double adapt_to_the_power(const Example* e, float g2, float power_t, double* norms) noexcept nogil:
