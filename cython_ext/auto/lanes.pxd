@@ -66,6 +66,8 @@ cdef class Lanes:
     cdef size_t record, stride        # bytes of a record; from one to the next
     cdef size_t count                 # features
     cdef readonly size_t folds, classes
+    cdef size_t each                  # kinds of gd, and of nsgd: 2, or 1
+    cdef size_t kind[KINDS]           # their numbers
     cdef size_t adaptive, lanes       # lanes of gd, and all
     cdef double rate[MOST_LANES]
     cdef readonly double t            # sum of importances

@@ -1,6 +1,6 @@
 """Lanes: several learners that share one look-up, one scale for each feature, and the reading of the data.
 
-There are two kinds, with two learning rates each:
+There are two kinds, with two learning rates each, or one:
 
     gd(eta)     the update of rules/gd.pyx with power_t = 1/2
     nsgd(eta)   normalized and invariant, but not adaptive; the rate falls as the root of the examples learned:
@@ -185,10 +185,11 @@ cdef extern from *:
     VWLITE_LANES(8, 4)
     VWLITE_LANES(4, 4)
     VWLITE_LANES(2, 2)
+    VWLITE_LANES(1, 1)
 
     /* By the number of all lanes. */
     #define BY_WIDTH(call) \
-        switch (all) { case 16: call(8); break; case 8: call(4); break; default: call(2); }
+        switch (all) { case 16: call(8); break; case 8: call(4); break; case 4: call(2); break; default: call(1); }
     static void vwlite_lanes_dot(char **found, size_t at, const float *x, size_t n, int all, double *p) {
     #define DOT(W) vwlite_dot_##W(found, at, x, n, p)
         BY_WIDTH(DOT)
@@ -204,25 +205,31 @@ cdef extern from *:
         BY_WIDTH(MOVE)
     }
 
-    /* The scores of one fold, out[8]: sum w x and sum A x of its two lanes of gd and its two of nsgd. */
-    VWLITE_CLONES static void vwlite_lanes_fold(char **found, size_t at, const float *x, size_t n, int all, int fold,
-                                                double *out) {
-        int gd = 2 * fold, nsgd = all / 2 + 2 * fold;
-        double sum[8] = {0};
-        for (size_t i = 0; i < n; i++) {
-            const float *w = NUMBERS(i), *A = w + all;
-            double value = x[i];
-            sum[0] += w[gd] * value;
-            sum[1] += w[gd + 1] * value;
-            sum[2] += w[nsgd] * value;
-            sum[3] += w[nsgd + 1] * value;
-            sum[4] += A[gd] * value;
-            sum[5] += A[gd + 1] * value;
-            sum[6] += A[nsgd] * value;
-            sum[7] += A[nsgd + 1] * value;
+    /* The scores of one fold: sum w x of its lanes, first those of gd, `each` of a kind, and sum A x of the same. */
+    #define VWLITE_FOLD(E) \
+        double w_x[2 * E] = {0}, A_x[2 * E] = {0}; \
+        for (size_t i = 0; i < n; i++) { \
+            const float *w = NUMBERS(i) + gd, *v = NUMBERS(i) + nsgd; \
+            double value = x[i]; \
+            for (int c = 0; c < E; c++) { \
+                w_x[c] += w[c] * value; \
+                w_x[E + c] += v[c] * value; \
+                A_x[c] += w[all + c] * value; \
+                A_x[E + c] += v[all + c] * value; \
+            } \
+        } \
+        for (int c = 0; c < 2 * E; c++) { \
+            out[c] = w_x[c]; \
+            out[2 * E + c] = A_x[c]; \
         }
-        for (int c = 0; c < 8; c++)
-            out[c] = sum[c];
+    VWLITE_CLONES static void vwlite_lanes_fold(char **found, size_t at, const float *x, size_t n, int all, int each,
+                                                int fold, double *out) {
+        int gd = each * fold, nsgd = all / 2 + each * fold;
+        if (each == 2) {
+            VWLITE_FOLD(2)
+        } else {
+            VWLITE_FOLD(1)
+        }
     }
     """
     ctypedef struct Record "vwlite_record":
@@ -238,7 +245,7 @@ cdef extern from *:
                                     double* sum, double* units) noexcept nogil
     void move "vwlite_lanes_move"(char** found, size_t at, const float* x, const float* shared, size_t n, int all,
                                   const float* step, const float* before, const float* rate) noexcept nogil
-    void dot_of_fold "vwlite_lanes_fold"(char** found, size_t at, const float* x, size_t n, int all, int fold,
+    void dot_of_fold "vwlite_lanes_fold"(char** found, size_t at, const float* x, size_t n, int all, int each, int fold,
                                          double* out) noexcept nogil
 
 cdef enum:
@@ -276,17 +283,24 @@ cdef class LocatedBatch:
 
 
 cdef class Lanes:
-    """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd. folds: 4, 2 or 1; with
+    """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd; 0 for one of each pair, if
+    there is no such kind, whose scores and weights are 0. folds: 4, 2 or 1; with
     1, each lane learns all examples. classes: 1 if labels are numbers, else they are those of classes, from 1."""
 
     def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1, size_t classes=1):
         cdef size_t k
         if folds not in (1, 2, MOST_FOLDS) or len(rates) != KINDS or classes < 1:
             raise ValueError("lanes are for 1, 2 or 4 folds, with four rates")
+        kinds = [k for k in range(KINDS) if rates[k]]
+        if len(kinds) not in (KINDS, 2) or sum(k < ADAPTIVE for k in kinds) * 2 != len(kinds):
+            raise ValueError("as many kinds of gd as of nsgd")
         self.loss, self.expander, self.folds, self.classes = loss, expander, folds, classes
-        self.adaptive, self.lanes = ADAPTIVE * folds, KINDS * folds
+        self.each = len(kinds) // 2
+        for k in range(2 * self.each):
+            self.kind[k] = kinds[k]
+        self.adaptive, self.lanes = self.each * folds, 2 * self.each * folds
         for k in range(self.lanes):
-            self.rate[k] = rates[k % ADAPTIVE] if k < self.adaptive else rates[ADAPTIVE + k % PLAIN]
+            self.rate[k] = rates[kinds[k % self.each if k < self.adaptive else self.each + k % self.each]]
         self.width = 2 * self.lanes + self.adaptive
         self.record = HEADER + classes * self.width * sizeof(float)
         self.stride = (self.record + LINE - 1) // LINE * LINE
@@ -538,13 +552,15 @@ cdef class Lanes:
 
     cdef void score_class(self, const Located* e, size_t fold, size_t number, float* scores) noexcept nogil:
         cdef double sums[COLUMNS]
-        cdef size_t k
+        cdef size_t k, kinds = 2 * self.each
         cdef double T
-        dot_of_fold(e.records, number * self.width, e.x, e.size, <int>self.lanes, <int>fold, sums)
-        for k in range(KINDS):
+        dot_of_fold(e.records, number * self.width, e.x, e.size, <int>self.lanes, <int>self.each, <int>fold, sums)
+        if kinds < KINDS:
+            memset(scores, 0, COLUMNS * sizeof(float))
+        for k in range(kinds):
             T = self.T[number * self.lanes + lane_of(self, k, fold)]
-            scores[k] = finite(sums[k])
-            scores[KINDS + k] = finite(sums[k] - sums[KINDS + k] / T) if T > 0 else 0
+            scores[self.kind[k]] = finite(sums[k])
+            scores[KINDS + self.kind[k]] = finite(sums[k] - sums[kinds + k] / T) if T > 0 else 0
 
     # --- the end of a pass -------------------------------------------------------------------
 
@@ -566,6 +582,10 @@ cdef class Lanes:
         examples that its lanes have learned."""
         if kind >= ADAPTIVE or k >= self.classes:
             raise IndexError(k)
+        if self.each == 1:
+            if kind != self.kind[0]:
+                return {"t": self.t, "S": 0.0, "learned": 0.0}
+            kind = 0
         learned = [self.T[k * self.lanes + lane_of(self, kind, fold)] for fold in range(self.folds)]
         S = self.S[k * self.lanes + lane_of(self, kind, 0)]
         return {"t": self.t, "S": S, "learned": sum(learned) / len(learned)}
@@ -616,14 +636,14 @@ cdef inline char* record_at(Lanes self, size_t number) noexcept nogil:
     return self.parts[number >> self.part_bits] + (number & ((<size_t>1 << self.part_bits) - 1)) * self.stride
 
 
-cdef inline size_t lane_of(Lanes self, size_t kind, size_t fold) noexcept nogil:
-    """Which lane of a record it is."""
-    return ADAPTIVE * fold + kind if kind < ADAPTIVE else self.adaptive + PLAIN * fold + kind - ADAPTIVE
+cdef inline size_t lane_of(Lanes self, size_t k, size_t fold) noexcept nogil:
+    """Which lane of a record it is; k: of the kinds that there are."""
+    return self.each * fold + k if k < self.each else self.adaptive + self.each * fold + k - self.each
 
 
 cdef inline size_t fold_of(Lanes self, size_t lane) noexcept nogil:
     """The fold that a lane does not learn."""
-    return lane // ADAPTIVE if lane < self.adaptive else (lane - self.adaptive) // PLAIN
+    return (lane if lane < self.adaptive else lane - self.adaptive) // self.each
 
 
 cdef void means_over_folds(Lanes self, size_t number, size_t of_class, float* out) noexcept nogil:
@@ -633,7 +653,8 @@ cdef void means_over_folds(Lanes self, size_t number, size_t of_class, float* ou
     cdef const double* T = self.T + of_class * self.lanes
     cdef const float* w = r.lanes + of_class * self.width
     cdef const float* A = w + self.lanes
-    for k in range(KINDS):
+    memset(out, 0, STATE * sizeof(float))
+    for k in range(2 * self.each):
         last = mean = G = learned = 0
         for fold in range(self.folds):
             l = lane_of(self, k, fold)
@@ -641,12 +662,12 @@ cdef void means_over_folds(Lanes self, size_t number, size_t of_class, float* ou
                 learned += 1
                 last += w[l]
                 mean += w[l] - A[l] / T[l]
-                if k < ADAPTIVE:
+                if k < self.each:
                     G += A[self.lanes + l]
         learned = max(learned, 1)
-        out[k], out[KINDS + k] = finite(last / learned), finite(mean / learned)
-        if k < ADAPTIVE:
-            out[COLUMNS + 1 + k] = <float>(G / learned)
+        out[self.kind[k]], out[KINDS + self.kind[k]] = finite(last / learned), finite(mean / learned)
+        if k < self.each:
+            out[COLUMNS + 1 + self.kind[k]] = <float>(G / learned)
     out[COLUMNS] = r.N
 
 

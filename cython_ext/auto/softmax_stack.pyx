@@ -10,10 +10,10 @@ minus infinity: hence the penalty of b. A u for each class would overfit.
 
 from array import array
 
-from libc.math cimport fabs
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from vwlite.core.auto.lanes cimport COLUMNS
 from vwlite.core.auto.stack cimport MOST_HALVINGS, MOST_ROUNDS, TOLERANCE, solve
@@ -24,10 +24,9 @@ cdef extern from *:
     """
     #include <stddef.h>
 
-    #define VWLITE_COLUMNS 8
     #define VWLITE_FARTHEST (-600.0)    /* below the largest score, for vwlite_exp */
 
-    /* The loops over the classes of an example, in vectors over classes or over columns; a sum over classes has their
+    /* The loops over the classes of an example, of 8 or 4 columns, in vectors over classes or over columns; a sum over classes has their
        order. o: [classes][columns] scores; across: the same, [columns][classes]. */
 
     static inline double vwlite_not_far(double z) {
@@ -36,14 +35,21 @@ cdef extern from *:
 
     /* z = u . o + b; b may be NULL. Returns the largest. */
     VWLITE_CLONES static double vwlite_combine(const float *restrict across, size_t classes, const double *u,
-                                               const double *restrict b, double *restrict z) {
+                                               size_t columns, const double *restrict b, double *restrict z) {
         double most;
         for (size_t k = 0; k < classes; k++) {
             double sum = 0;
-            for (int c = 0; c < VWLITE_COLUMNS; c++)
+            for (int c = 0; c < 4; c++)
                 sum += u[c] * across[c * classes + k];
             z[k] = sum;
         }
+        if (columns == 8)
+            for (size_t k = 0; k < classes; k++) {
+                double sum = z[k];
+                for (int c = 4; c < 8; c++)
+                    sum += u[c] * across[c * classes + k];
+                z[k] = sum;
+            }
         if (b)
             for (size_t k = 0; k < classes; k++)
                 z[k] += b[k];
@@ -66,68 +72,125 @@ cdef extern from *:
     }
 
     /* Of each column alone: the largest score, the sum of exp(score - largest). */
-    VWLITE_CLONES static void vwlite_columns(const float *restrict o, size_t classes, double *restrict most,
-                                             double *restrict sum) {
-        for (int c = 0; c < VWLITE_COLUMNS; c++) {
-            most[c] = o[c];
-            sum[c] = 0;
+    #define VWLITE_OF_COLUMNS(C) \
+        for (int c = 0; c < C; c++) { \
+            most[c] = o[c]; \
+            sum[c] = 0; \
+        } \
+        for (size_t k = 1; k < classes; k++) \
+            for (int c = 0; c < C; c++) \
+                most[c] = o[k * C + c] > most[c] ? o[k * C + c] : most[c]; \
+        for (size_t k = 0; k < classes; k++) \
+            for (int c = 0; c < C; c++) \
+                sum[c] += vwlite_exp(vwlite_not_far(o[k * C + c] - most[c]));
+    VWLITE_CLONES static void vwlite_columns(const float *restrict o, size_t classes, size_t columns,
+                                             double *restrict most, double *restrict sum) {
+        if (columns == 8) {
+            VWLITE_OF_COLUMNS(8)
+        } else {
+            VWLITE_OF_COLUMNS(4)
         }
-        for (size_t k = 1; k < classes; k++)
-            for (int c = 0; c < VWLITE_COLUMNS; c++)
-                most[c] = o[k * VWLITE_COLUMNS + c] > most[c] ? o[k * VWLITE_COLUMNS + c] : most[c];
-        for (size_t k = 0; k < classes; k++)
-            for (int c = 0; c < VWLITE_COLUMNS; c++)
-                sum[c] += vwlite_exp(vwlite_not_far(o[k * VWLITE_COLUMNS + c] - most[c]));
     }
 
-    /* Add an example to the derivatives, see below. y: its class; n: of the matrix. */
-    VWLITE_CLONES static void vwlite_derive(const float *restrict o, size_t classes, const double *restrict p, size_t y,
-                                            double h, size_t n, double *restrict gradient, double *restrict hessian) {
-        double mean[VWLITE_COLUMNS] = {0}, slope[VWLITE_COLUMNS], sums[VWLITE_COLUMNS][VWLITE_COLUMNS];
-        for (int c = 0; c < VWLITE_COLUMNS; c++) {
-            slope[c] = gradient[c];
-            for (int d = 0; d < VWLITE_COLUMNS; d++)
-                sums[c][d] = hessian[c * n + d];
+    typedef float F4 __attribute__((vector_size(16), aligned(4), may_alias));
+    typedef double D4 __attribute__((vector_size(32), aligned(8), may_alias));
+    #define VWLITE_WIDE(at) __builtin_convertvector(*(const F4 *)(at), D4)
+
+    /* Add an example to the derivatives by b, see below. y: its class; n: of the matrix, of which the lower half is used. */
+    VWLITE_CLONES static void vwlite_derive_offsets(const float *restrict o, size_t classes, size_t columns,
+                                                    const double *restrict p, size_t y, double h, size_t n,
+                                                    const double *restrict mean, double *restrict gradient,
+                                                    double *restrict hessian) {
+        for (size_t k = 0; k < classes; k++) {
+            double share = h * p[k], *restrict row = hessian + (columns + k) * n;
+            gradient[columns + k] += h * (p[k] - (k == y));
+            for (size_t c = 0; c < columns; c++)
+                row[c] += share * (o[k * columns + c] - mean[c]);
+            for (size_t j = 0; j <= k; j++)
+                row[columns + j] -= share * p[j];
+            row[columns + k] += share;
         }
+    }
+
+    #define VWLITE_ROW(c, at) (*(D4 *)(hessian + (c) * n + (at)))
+
+    /* Add an example to the derivatives by u of 4 columns; fill in their means. */
+    VWLITE_CLONES static void vwlite_derive_4(const float *restrict o, size_t classes, const double *restrict p, size_t y,
+                                              double h, size_t n, double *restrict means, double *restrict gradient,
+                                              double *restrict hessian) {
+        D4 mean = {0}, slope = *(D4 *)gradient;
+        D4 h0 = VWLITE_ROW(0, 0), h1 = VWLITE_ROW(1, 0), h2 = VWLITE_ROW(2, 0), h3 = VWLITE_ROW(3, 0);
+        for (size_t k = 0; k < classes; k++) {
+            D4 low = VWLITE_WIDE(o + 4 * k);
+            mean += p[k] * low;
+            slope += h * (p[k] - (k == y)) * low;
+        }
+        for (size_t k = 0; k < classes; k++) {
+            D4 low = VWLITE_WIDE(o + 4 * k) - mean, part = h * p[k] * low;
+            h0 += part[0] * low;
+            h1 += part[1] * low;
+            h2 += part[2] * low;
+            h3 += part[3] * low;
+        }
+        *(D4 *)means = mean;
+        *(D4 *)gradient = slope;
+        VWLITE_ROW(0, 0) = h0, VWLITE_ROW(1, 0) = h1, VWLITE_ROW(2, 0) = h2, VWLITE_ROW(3, 0) = h3;
+    }
+
+    /* The same of 8. */
+    VWLITE_CLONES static void vwlite_derive_8(const float *restrict o, size_t classes, const double *restrict p, size_t y,
+                                              double h, size_t n, double *restrict means, double *restrict gradient,
+                                              double *restrict hessian) {
+        D4 mean = {0}, mean_high = {0}, slope = *(D4 *)gradient, slope_high = *(D4 *)(gradient + 4);
         for (size_t k = 0; k < classes; k++) {
             double dloss = h * (p[k] - (k == y));
-            for (int c = 0; c < VWLITE_COLUMNS; c++) {
-                mean[c] += p[k] * o[k * VWLITE_COLUMNS + c];
-                slope[c] += dloss * o[k * VWLITE_COLUMNS + c];
-            }
+            D4 low = VWLITE_WIDE(o + 8 * k), high = VWLITE_WIDE(o + 8 * k + 4);
+            mean += p[k] * low;
+            mean_high += p[k] * high;
+            slope += dloss * low;
+            slope_high += dloss * high;
         }
-        for (size_t k = 0; k < classes; k++) {
-            double far[VWLITE_COLUMNS], share = h * p[k];
-            for (int c = 0; c < VWLITE_COLUMNS; c++)
-                far[c] = o[k * VWLITE_COLUMNS + c] - mean[c];
-            for (int c = 0; c < VWLITE_COLUMNS / 2; c++)
-                for (int d = 0; d < VWLITE_COLUMNS / 2; d++)
-                    sums[c][d] += share * far[c] * far[d];
-            for (int c = VWLITE_COLUMNS / 2; c < VWLITE_COLUMNS; c++)
-                for (int d = 0; d < VWLITE_COLUMNS; d++)
-                    sums[c][d] += share * far[c] * far[d];
-            if (n > VWLITE_COLUMNS) {
-                double *row = hessian + (VWLITE_COLUMNS + k) * n;
-                gradient[VWLITE_COLUMNS + k] += h * (p[k] - (k == y));
-                for (int c = 0; c < VWLITE_COLUMNS; c++)
-                    row[c] += share * far[c];
-                for (size_t j = 0; j <= k; j++)
-                    row[VWLITE_COLUMNS + j] -= share * p[j];
-                row[VWLITE_COLUMNS + k] += share;
+        *(D4 *)means = mean;
+        *(D4 *)(means + 4) = mean_high;
+        *(D4 *)gradient = slope;
+        *(D4 *)(gradient + 4) = slope_high;
+        {
+            D4 h0 = VWLITE_ROW(0, 0), h1 = VWLITE_ROW(1, 0), h2 = VWLITE_ROW(2, 0), h3 = VWLITE_ROW(3, 0);
+            D4 h4 = VWLITE_ROW(4, 0), h5 = VWLITE_ROW(5, 0), h6 = VWLITE_ROW(6, 0), h7 = VWLITE_ROW(7, 0);
+            D4 g4 = VWLITE_ROW(4, 4), g5 = VWLITE_ROW(5, 4), g6 = VWLITE_ROW(6, 4), g7 = VWLITE_ROW(7, 4);
+            for (size_t k = 0; k < classes; k++) {
+                double share = h * p[k];
+                D4 low = VWLITE_WIDE(o + 8 * k) - mean, high = VWLITE_WIDE(o + 8 * k + 4) - mean_high;
+                D4 part = share * low, part_high = share * high;
+                h0 += part[0] * low;
+                h1 += part[1] * low;
+                h2 += part[2] * low;
+                h3 += part[3] * low;
+                h4 += part_high[0] * low;
+                g4 += part_high[0] * high;
+                h5 += part_high[1] * low;
+                g5 += part_high[1] * high;
+                h6 += part_high[2] * low;
+                g6 += part_high[2] * high;
+                h7 += part_high[3] * low;
+                g7 += part_high[3] * high;
             }
-        }
-        for (int c = 0; c < VWLITE_COLUMNS; c++) {
-            gradient[c] = slope[c];
-            for (int d = 0; d <= c; d++)
-                hessian[c * n + d] = sums[c][d];
+            VWLITE_ROW(0, 0) = h0, VWLITE_ROW(1, 0) = h1, VWLITE_ROW(2, 0) = h2, VWLITE_ROW(3, 0) = h3;
+            VWLITE_ROW(4, 0) = h4, VWLITE_ROW(5, 0) = h5, VWLITE_ROW(6, 0) = h6, VWLITE_ROW(7, 0) = h7;
+            VWLITE_ROW(4, 4) = g4, VWLITE_ROW(5, 4) = g5, VWLITE_ROW(6, 4) = g6, VWLITE_ROW(7, 4) = g7;
         }
     }
     """
-    double vwlite_combine(const float* across, size_t classes, const double* u, const double* b, double* z) noexcept nogil
+    double vwlite_combine(const float* across, size_t classes, const double* u, size_t columns, const double* b,
+                          double* z) noexcept nogil
     double vwlite_softmax(const double* z, size_t classes, double most, double* p) noexcept nogil
-    void vwlite_columns(const float* o, size_t classes, double* most, double* sum) noexcept nogil
-    void vwlite_derive(const float* o, size_t classes, const double* p, size_t y, double h, size_t n, double* gradient,
-                       double* hessian) noexcept nogil
+    void vwlite_columns(const float* o, size_t classes, size_t columns, double* most, double* sum) noexcept nogil
+    void vwlite_derive_4(const float* o, size_t classes, const double* p, size_t y, double h, size_t n, double* means,
+                         double* gradient, double* hessian) noexcept nogil
+    void vwlite_derive_8(const float* o, size_t classes, const double* p, size_t y, double h, size_t n, double* means,
+                         double* gradient, double* hessian) noexcept nogil
+    void vwlite_derive_offsets(const float* o, size_t classes, size_t columns, const double* p, size_t y, double h, size_t n,
+                               const double* mean, double* gradient, double* hessian) noexcept nogil
 
 cdef double OFFSETS = 0.5
 cdef double FARTHEST = -600     # as above
@@ -137,48 +200,75 @@ cdef class ClassScored:
     """Examples with COLUMNS scores for each class, labels and importances.
 
     scores: [examples * records * COLUMNS], of which the first `classes` records of an example take part. label: from 1 to
-    `classes`. has_offsets: whether b is fitted, else it is 0. A stack is a list: u, then b unless it is 0.
+    `classes`. has_offsets: whether b is fitted, else it is 0. A stack is a list: u, then b unless it is 0. which: half of the
+    columns, which alone take part, or None: all. begin: a stack near those to find, or nothing: Newton's method begins there,
+    and then at the last stack that it has found. None: it always begins at u_0.
     """
 
-    cdef const float[::1] scores
+    cdef const float[::1] scores      # keeps the memory of rows
+    cdef const float* rows            # [examples][stride]: [classes][columns] of those that take part, or the same as scores
+    cdef float* packed                # owned; these rows, of half of the columns
     cdef float* across                # owned, [examples][columns][classes]: those that take part
+    cdef size_t columns, stride
+    cdef size_t column[COLUMNS]       # the number of each of them
     cdef const double[::1] label, importance
     cdef readonly size_t size, records, classes, unknowns
     cdef double* z                    # owned, [classes]
     cdef double* p                    # owned, [classes]; probabilities
     cdef double* numbers              # owned; the work space of Newton's method
+    cdef bint is_warm                 # it begins with the last stack
+    cdef object last
 
     def __cinit__(self, const float[::1] scores not None, const double[::1] label not None,
-                  const double[::1] importance not None, size_t records, size_t classes, bint has_offsets=True):
+                  const double[::1] importance not None, size_t records, size_t classes, bint has_offsets=True, *,
+                  begin=None, which=None):
         cdef size_t i, k, c, n
+        cdef const float* o
         self.scores, self.label, self.importance = scores, label, importance
+        self.is_warm, self.last = begin is not None, begin or None
         self.size, self.records, self.classes = label.shape[0], records, classes
         if not (<size_t>scores.shape[0] == records * COLUMNS * self.size
                 and <size_t>importance.shape[0] == self.size and 1 <= classes <= records):
             raise ValueError("arrays of different lengths")
+        if which is not None and len(which) != COLUMNS // 2:
+            raise ValueError("all columns, or half of them")
         for i in range(self.size):
             if not 1 <= label[i] <= classes:
                 raise ValueError("a label is none of the classes")
-        self.unknowns = n = COLUMNS + (classes if has_offsets else 0)
+        for c, k in enumerate(range(COLUMNS) if which is None else which):
+            self.column[c] = k
+        self.columns = COLUMNS if which is None else COLUMNS // 2
+        self.unknowns = n = self.columns + (classes if has_offsets else 0)
         self.z = <double*>malloc(classes * sizeof(double))
         self.p = <double*>malloc(classes * sizeof(double))
         self.numbers = <double*>malloc((4 * n + n * n) * sizeof(double))
-        self.across = <float*>malloc(max(self.size * COLUMNS * classes, 1) * sizeof(float))
-        if self.z == NULL or self.p == NULL or self.numbers == NULL or self.across == NULL:
+        self.across = <float*>malloc(max(self.size * self.columns * classes, 1) * sizeof(float))
+        self.rows, self.stride = &scores[0] if self.size else NULL, records * COLUMNS
+        if which is not None:
+            self.stride = classes * self.columns
+            self.packed = <float*>malloc(max(self.size * self.stride, 1) * sizeof(float))
+            self.rows = self.packed
+        if self.z == NULL or self.p == NULL or self.numbers == NULL or self.across == NULL or (
+                which is not None and self.packed == NULL):
             raise MemoryError("the stack does not fit: use --algorithm gd")
         for i in range(self.size):
-            for c in range(COLUMNS):
-                for k in range(classes):
-                    self.across[(i * COLUMNS + c) * classes + k] = scores[(i * records + k) * COLUMNS + c]
+            for k in range(classes):
+                o = &scores[(i * records + k) * COLUMNS]
+                for c in range(self.columns):
+                    self.across[(i * self.columns + c) * classes + k] = o[self.column[c]]
+                    if self.packed != NULL:
+                        self.packed[i * self.stride + k * self.columns + c] = o[self.column[c]]
 
     def __dealloc__(self):
         free(self.z)
         free(self.p)
         free(self.numbers)
         free(self.across)
+        free(self.packed)
 
     def losses(self, which=None):
-        """The mean loss of each column, over the rows whose entry in `which` is not 0."""
+        """The mean loss of each column, over the rows whose entry in `which` is not 0; infinity of those that take no
+        part."""
         cdef const uint8_t[::1] rows = which
         cdef double found[COLUMNS]
         cdef double most[COLUMNS]
@@ -192,19 +282,21 @@ cdef class ClassScored:
                 if rows is not None and not rows[i]:
                     continue
                 total += self.importance[i]
-                o = &self.scores[i * self.records * COLUMNS]
-                vwlite_columns(o, self.classes, most, sum)
-                o += COLUMNS * (<size_t>self.label[i] - 1)
-                for c in range(COLUMNS):
+                o = self.rows + i * self.stride
+                vwlite_columns(o, self.classes, self.columns, most, sum)
+                o += self.columns * (<size_t>self.label[i] - 1)
+                for c in range(self.columns):
                     found[c] += self.importance[i] * (log(sum[c]) + (most[c] - o[c]))
-        return [found[c] / total for c in range(COLUMNS)]
+        means = [INFINITY] * COLUMNS
+        for c in range(self.columns):
+            means[self.column[c]] = found[c] / total
+        return means
 
     def loss_of(self, stack, which=None):
         """The sum of importance times loss, over the rows whose entry in `which` is not 0."""
         cdef const uint8_t[::1] rows = which
-        cdef size_t n = len(stack)
+        cdef size_t n = self.take(stack, self.numbers)
         cdef double found
-        self.take(stack, self.numbers)
         with nogil:
             found = objective(self, self.numbers, n, rows)
         return found
@@ -213,12 +305,19 @@ cdef class ClassScored:
         """The stack by Newton's method, over the rows whose entry in `which` is not 0: to a relative 1e-10."""
         cdef const uint8_t[::1] rows = which
         cdef size_t i
-        self.take(u_0, self.numbers)
-        for i in range(COLUMNS, self.unknowns):
-            self.numbers[i] = 0
+        cdef double* start = self.numbers + self.unknowns
+        for i in range(self.take(u_0, start), self.unknowns):
+            start[i] = 0
+        memcpy(self.numbers, start, self.unknowns * sizeof(double))
+        if self.is_warm and self.last is not None:
+            self.take(self.last, self.numbers)
         with nogil:
             newton(self, strength, rows)
-        return [self.numbers[i] for i in range(self.unknowns)]
+        found = [0.0] * COLUMNS + [self.numbers[i] for i in range(self.columns, self.unknowns)]
+        for i in range(self.columns):
+            found[self.column[i]] = self.numbers[i]
+        self.last = found
+        return found
 
     def turns_round(self, stack, u_0, which=None):
         """Whether o . u, less its mean over the classes of an example, has a negative covariance with o . u_0, weighted by
@@ -226,28 +325,33 @@ cdef class ClassScored:
         cdef double u[COLUMNS]
         cdef double v[COLUMNS]
         cdef const uint8_t[::1] rows = which
-        for c in range(COLUMNS):
-            u[c], v[c] = stack[c], u_0[c]
+        for c in range(self.columns):
+            u[c], v[c] = stack[self.column[c]], u_0[self.column[c]]
         return covariance(self, u, v, rows) < 0
 
     def predictions(self, stack, double[::1] out not None, which=None):
         """Fill in z, [examples * classes], of the rows whose entry in `which` is not 0."""
         cdef const uint8_t[::1] rows = which
-        cdef size_t i, k, n = len(stack)
+        cdef size_t i, k, n
         if <size_t>out.shape[0] != self.size * self.classes:
             raise ValueError("one place for each class of an example")
-        self.take(stack, self.numbers)
+        n = self.take(stack, self.numbers)
         for i in range(self.size):
             if rows is None or rows[i]:
                 combine(self, self.numbers, n, i)
                 for k in range(self.classes):
                     out[i * self.classes + k] = self.z[k]
 
-    cdef take(self, stack, double* out):
-        if len(stack) not in (COLUMNS, self.unknowns):
+    cdef size_t take(self, stack, double* out) except 0:
+        """The columns that take part, and the offsets, if there are some. Returns how many numbers."""
+        cdef size_t i, n = len(stack)
+        if n not in (COLUMNS, COLUMNS + self.unknowns - self.columns):
             raise ValueError("one weight for each column, and one for each class or none")
-        for i in range(len(stack)):
-            out[i] = stack[i]
+        for i in range(self.columns):
+            out[i] = stack[self.column[i]]
+        for i in range(COLUMNS, n):
+            out[self.columns + i - COLUMNS] = stack[i]
+        return self.columns + n - COLUMNS
 
 
 cdef double covariance(ClassScored self, const double* u, const double* v, const uint8_t[::1] rows) noexcept nogil:
@@ -261,9 +365,9 @@ cdef double covariance(ClassScored self, const double* u, const double* v, const
             continue
         of_both = sum_u = sum_v = 0
         for k in range(self.classes):
-            o = &self.scores[(i * self.records + k) * COLUMNS]
+            o = self.rows + i * self.stride + k * self.columns
             x = y = 0
-            for c in range(COLUMNS):
+            for c in range(self.columns):
                 x += u[c] * o[c]
                 y += v[c] * o[c]
             of_both += x * y
@@ -276,7 +380,8 @@ cdef double covariance(ClassScored self, const double* u, const double* v, const
 cdef double combine(ClassScored self, const double* stack, size_t n, size_t i) noexcept nogil:
     """Fill in z of an example; the largest."""
     return vwlite_combine(
-        self.across + i * COLUMNS * self.classes, self.classes, stack, stack + COLUMNS if n > COLUMNS else NULL, self.z)
+        self.across + i * self.columns * self.classes, self.classes, stack, self.columns,
+        stack + self.columns if n > self.columns else NULL, self.z)
 
 
 cdef double evaluate(ClassScored self, const double* stack, size_t n, size_t i) noexcept nogil:
@@ -295,16 +400,17 @@ cdef double objective(ClassScored self, const double* stack, size_t n, const uin
     return sum
 
 
-cdef double penalty(const double* stack, const double* start, size_t n, double strength) noexcept nogil:
+cdef double penalty(const double* stack, const double* start, size_t n, size_t columns, double strength) noexcept nogil:
     cdef size_t c
     cdef double sum = 0
     for c in range(n):
-        sum += (strength if c < COLUMNS else OFFSETS) * (stack[c] - start[c]) * (stack[c] - start[c])
+        sum += (strength if c < columns else OFFSETS) * (stack[c] - start[c]) * (stack[c] - start[c])
     return sum
 
 
 cdef void newton(ClassScored self, double strength, const uint8_t[::1] rows) noexcept nogil:
-    """Newton's method from what is in `numbers`; a step is halved until the objective falls."""
+    """Newton's method from what is in `numbers`, where the center of the penalty follows it; a step is halved until the
+    objective falls."""
     cdef size_t n = self.unknowns, c, turn, halving
     cdef double* stack = self.numbers
     cdef double* start = stack + n
@@ -312,13 +418,11 @@ cdef void newton(ClassScored self, double strength, const uint8_t[::1] rows) noe
     cdef double* gradient = tried + n
     cdef double* hessian = gradient + n
     cdef double now, after, size, weight
-    for c in range(n):
-        start[c] = stack[c]
-    now = objective(self, stack, n, rows)
+    now = objective(self, stack, n, rows) + penalty(stack, start, n, self.columns, strength)
     for turn in range(MOST_ROUNDS):
         derivatives(self, stack, rows, gradient, hessian)
         for c in range(n):
-            weight = strength if c < COLUMNS else OFFSETS
+            weight = strength if c < self.columns else OFFSETS
             gradient[c] += 2 * weight * (stack[c] - start[c])
             hessian[c * n + c] += 2 * weight
         if not solve(hessian, gradient, n):
@@ -328,7 +432,7 @@ cdef void newton(ClassScored self, double strength, const uint8_t[::1] rows) noe
         for halving in range(MOST_HALVINGS):
             for c in range(n):
                 tried[c] = stack[c] - size * gradient[c]
-            after = objective(self, tried, n, rows) + penalty(tried, start, n, strength)
+            after = objective(self, tried, n, rows) + penalty(tried, start, n, self.columns, strength)
             if after < now:
                 break
             size /= 2
@@ -348,14 +452,22 @@ cdef void derivatives(ClassScored self, const double* stack, const uint8_t[::1] 
     With m = sum_k p_k o_k: sum_k (p_k - [k = y]) o_k for u, p_k - [k = y] for b_k; sum_k p_k (o_k - m) (o_k - m)' for u,
     p_k (o_k - m) for b_k and u, [j = k] p_k - p_j p_k for b.
     """
-    cdef size_t n = self.unknowns, i
+    cdef size_t n = self.unknowns, i, y
+    cdef double mean[COLUMNS]
+    cdef const float* o
     memset(gradient, 0, n * sizeof(double))
     memset(hessian, 0, n * n * sizeof(double))
     for i in range(self.size):
-        if rows is None or rows[i]:
-            evaluate(self, stack, n, i)
-            vwlite_derive(&self.scores[i * self.records * COLUMNS], self.classes, self.p, <size_t>self.label[i] - 1,
-                          self.importance[i], n, gradient, hessian)
+        if rows is not None and not rows[i]:
+            continue
+        evaluate(self, stack, n, i)
+        o, y = self.rows + i * self.stride, <size_t>self.label[i] - 1
+        if self.columns == COLUMNS:
+            vwlite_derive_8(o, self.classes, self.p, y, self.importance[i], n, mean, gradient, hessian)
+        else:
+            vwlite_derive_4(o, self.classes, self.p, y, self.importance[i], n, mean, gradient, hessian)
+        if n > self.columns:
+            vwlite_derive_offsets(o, self.classes, self.columns, self.p, y, self.importance[i], n, mean, gradient, hessian)
 
 
 def importance_of_classes(const double[::1] labels not None, const double[::1] importances not None, size_t classes):

@@ -79,6 +79,31 @@ def test_each_class_has_the_bytes_of_lanes_for_two_labels(classes):
         assert [alone.scalars(kind) for kind in range(2)] == [together.scalars(kind, k) for kind in range(2)]
 
 
+@pytest.mark.parametrize("folds", [1, 2, 4])
+def test_half_of_the_lanes_have_the_bytes_of_those_beside_the_others(folds):
+    stream, batch = drawn_lines(), batch_of(drawn_lines())
+    fold = np.random.default_rng(1).integers(0, folds, len(stream)).astype(np.uint8)
+    for half in ((0, 2), (0, 3), (1, 3)):
+        numbers, state = [], []
+        for there in (range(4), half):
+            rates = [rate if k in there else 0.0 for k, rate in enumerate(RATES)]
+            lanes = Lanes(loss_of("logistic"), Expander(normalizer=Normalizer()), rates, folds, CLASSES)
+            before, after = (np.zeros(CLASSES * COLUMNS * len(stream), np.float32) for _ in range(2))
+            lanes.learn(batch, fold, scores=before)
+            lanes.score(batch, fold, after)
+            _, columns = weights_of(lanes)
+            has_kind = np.isin(np.arange(4), half)
+            has_number = np.r_[has_kind, has_kind, True, has_kind[:2]]
+            assert len(there) == 4 or not columns[:, :, ~has_number].any()
+            of_half = [x.reshape(-1, COLUMNS)[:, has_number[:COLUMNS]].tobytes() for x in (before, after)]
+            numbers.append([columns[:, :, has_number].tobytes(), *of_half])
+            state.append([lanes.scalars(half[0], k) for k in range(CLASSES)])
+            assert len(there) == 4 or lanes.scalars(1 - half[0], 0)["learned"] == 0
+        assert numbers[0] == numbers[1] and state[0] == state[1]
+    with pytest.raises(ValueError, match="as many kinds of gd as of nsgd"):
+        Lanes(loss_of("logistic"), Expander(normalizer=Normalizer()), (1.0, 8.0, 0.0, 0.0), folds, CLASSES)
+
+
 # --- stacking ----------------------------------------------------------------------------------
 
 
@@ -110,6 +135,38 @@ def test_without_offsets():
     found = scored(scores, y, h, has_offsets=False).fit(start.tolist(), 5.0)
     u, _ = stacked_classes(scores.astype(float), y, h, start, offsets=1e12)
     assert found == pytest.approx(u, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("has_offsets", [False, True])
+def test_half_of_the_columns(has_offsets):
+    scores, y, h = drawn()
+    which, start = [0, 3, 4, 7], np.eye(8)[3]
+    half = scored(scores, y, h, which=which, has_offsets=has_offsets)
+    found = half.fit(start.tolist(), 5.0)
+    of_half = scores[:, :, which].astype(float)
+    u, b = stacked_classes(of_half, y, h, start[which], offsets=0.5 if has_offsets else 1e12)
+    expected = np.zeros(8)
+    expected[which] = u
+    assert found == pytest.approx([*expected, *(b if has_offsets else ())], rel=1e-4, abs=1e-5)
+    losses = scored(scores, y, h).losses()
+    assert half.losses() == [losses[c] if c in which else np.inf for c in range(8)]
+    out = np.zeros(4 * len(y))
+    half.predictions(found, out)
+    z = of_half @ np.array(found)[which] + (found[8:] if has_offsets else 0)
+    assert out.reshape(-1, 4) == pytest.approx(z, rel=1e-12)
+    assert half.loss_of(found) == pytest.approx(log_loss_of_classes(z, y, h), rel=1e-12)
+    assert half.turns_round((-np.array(found)).tolist(), start.tolist())
+
+
+@pytest.mark.parametrize("has_offsets", [False, True])
+def test_where_newton_begins_does_not_matter(has_offsets):
+    scores, y, h = drawn()
+    first, start = (np.arange(len(y)) % 2 == 0).astype(np.uint8), [0.0, 1.0, *[0.0] * 6]
+    cold = scored(scores, y, h, has_offsets=has_offsets)
+    for begin in ((), [0.5] * 8, cold.fit(start, 5.0)):
+        warm = scored(scores, y, h, has_offsets=has_offsets, begin=begin)
+        for which in (first, 1 - first, None):
+            assert warm.fit(start, 5.0, which) == pytest.approx(cold.fit(start, 5.0, which), rel=1e-3, abs=1e-4)
 
 
 def test_losses_and_predictions():
@@ -190,3 +247,7 @@ def test_wrong_arguments():
         scored(scores[:-1], y, h)
     with pytest.raises(ValueError, match="one weight for each column"):
         scored(scores, y, h).fit([1.0], 5.0)
+    with pytest.raises(ValueError, match="one weight for each column"):
+        scored(scores, y, h, has_offsets=False).loss_of([1.0] * 12)
+    with pytest.raises(ValueError, match="or half of them"):
+        scored(scores, y, h, which=[0, 1])

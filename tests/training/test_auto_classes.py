@@ -372,3 +372,41 @@ def test_models_of_gd_stay(vwlite, data, tmp_path):
     vwlite("train", data[0], "--algorithm", "gd", "--oaa", "4", "--loss", "logistic", "-m", tmp_path / "m")
     header = read_model(str(tmp_path / "m")).header()
     assert header["format"] == 1 and "softmax_probabilities" not in header["options"]
+
+
+def test_many_classes_have_half_of_the_lanes_and_a_short_race(vwlite, tmp_path, monkeypatch):
+    """From LARGE examples on: the definition of the race, by the losses in the report."""
+    names = tuple("abcdef")
+    train, test = (write(tmp_path / f"{k}.vw", lines_of(1500, k, names)) for k in range(2))
+    losses = []
+    for large in (1501, 1500):
+        monkeypatch.setattr("vwlite.training.auto.classes.MANY", 5)
+        monkeypatch.setattr("vwlite.training.auto.classes.LARGE", large)
+        vwlite("train", train, "--classes", "auto", "-m", tmp_path / "m", "--report", tmp_path / "r")
+        losses.append(results_on(vwlite, tmp_path / "m", test)["log loss"])
+    assert losses[1] < 1.03 * losses[0]
+    report = report_of(tmp_path / "r")
+    kinds = {"gd(1)", "nsgd(64)", "mean of gd(1)", "mean of nsgd(64)"}
+    assert set(report["chosen"]["weights"]) == kinds and "offsets" not in report["chosen"]
+    first = {c["normalize"]: min([*c["losses"].values(), c["stacked"]]) for c in report["candidates"] if c["pass"] == 1}
+    for name, least in first.items():
+        passes = [c for c in report["candidates"] if c["normalize"] == name]
+        assert [c["pass"] for c in passes] == list(range(1, len(passes) + 1))
+        assert least <= 1.02 * min(first.values()) or len(passes) == 1
+        for c in passes[1:]:
+            assert set(c["losses"]) == kinds
+            loss = min([*c["losses"].values(), c["stacked"]])
+            assert loss < least * (1 - 1e-3) or c is passes[-1]
+            least = min(loss, least)
+    assert max(map(len, (c["losses"] for c in report["candidates"]))) == 4
+
+
+def test_a_model_of_many_classes_goes_on(vwlite, tmp_path, monkeypatch):
+    names = tuple("abcdef")
+    train, more = (write(tmp_path / f"{k}.vw", lines_of(1000, k, names)) for k in range(2))
+    monkeypatch.setattr("vwlite.training.auto.classes.MANY", 5)
+    monkeypatch.setattr("vwlite.training.auto.classes.LARGE", 1000)
+    vwlite("train", train, "--classes", "auto", "-m", tmp_path / "m")
+    before = results_on(vwlite, tmp_path / "m", more)["log loss"]
+    vwlite("train", "-i", tmp_path / "m", train, "-m", tmp_path / "n")
+    assert results_on(vwlite, tmp_path / "n", more)["log loss"] < 1.1 * before

@@ -16,15 +16,15 @@ TOO_LONG = (
 
 
 # Of `--algorithm auto`.
-HEADER, FOLD, LINE = 8, 40, 64  # bytes of a record: without lanes, for each fold, and what its size is a multiple of
+HEADER, FOLD, LINE = 8, 40, 64  # bytes of a record: without lanes, for each fold of a class, and its alignment
 PLACE = 27  # of the place of a feature in the table of records
 KEPT = 48  # of what is kept of the best pass
 LOCATED = 80_000_000  # at most, if there is room: where the features of batches are
 
 
-def lanes_need(features: int, folds: int, classes: int = 1) -> int:
-    """The bytes of a learning-rate grid."""
-    record = -(-classes * (HEADER + FOLD * folds) // LINE) * LINE
+def lanes_need(features: int, folds: int, classes: int = 1, *, halved: bool = False) -> int:
+    """The bytes of a learning-rate grid. halved: with half of the rates."""
+    record = -(-(HEADER + classes * FOLD * folds // (1 + halved)) // LINE) * LINE
     return features * (record + PLACE + classes * KEPT)
 
 

@@ -1,6 +1,7 @@
 """`--algorithm auto` with several classes (`--oaa`)."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,14 @@ from vwlite.errors import UsageError
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.options import TrainOptions
-from vwlite.training.auto.classes import FOLDS, ClassSelection, constant_score_state, load_score_states
+from vwlite.training.auto.classes import (
+    FOLDS,
+    RATES_OF_MANY,
+    ClassSelection,
+    are_many_classes,
+    constant_score_state,
+    load_score_states,
+)
 from vwlite.training.auto.model import WeightScale, score_state_of
 from vwlite.training.auto.reading import ClassData
 from vwlite.training.auto.selection import Drawn, Selection
@@ -40,6 +48,14 @@ class ClassTrainer(AutoTrainer):
         return min(self.data.width + 1, self._records)
 
     @property
+    def _has_many_classes(self) -> bool:
+        return are_many_classes(self.data.width, self.data.summary.examples)
+
+    @property
+    def rates(self) -> Sequence[float]:
+        return RATES_OF_MANY if self._has_many_classes else super().rates
+
+    @property
     def folds(self) -> int:
         return FOLDS if self.data.validation is None else 1
 
@@ -48,7 +64,8 @@ class ClassTrainer(AutoTrainer):
         """By the lanes of a candidate, and by its predictions."""
         data = self.data
         predicted = 8 * data.width * (data.validation or data).summary.examples
-        return lanes_need(data.summary.features, self.folds, self._lane_classes) + predicted
+        halved = self._has_many_classes
+        return lanes_need(data.summary.features, self.folds, self._lane_classes, halved=halved) + predicted
 
     # --- learning ----------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.screening import row_log_losses
 from vwlite.core.auto.softmax_stack import ClassScored
 from vwlite.core.learn.learner import Learner
@@ -12,37 +11,67 @@ from vwlite.core.learn.losses import Loss
 from vwlite.model.centered import NOTHING_PENDING
 from vwlite.model.learners import slots_of
 from vwlite.training.auto.model import ScoreState
-from vwlite.training.auto.selection import COLUMNS, Drawn, LabelScale, Selection
+from vwlite.training.auto.selection import (
+    COLUMNS,
+    KINDS,
+    RACE,
+    Drawn,
+    GridCandidate,
+    LabelScale,
+    Selection,
+)
 
 FOLDS = 2
+MANY = 20  # classes above which, from so many examples on, what costs more than it gains is left out:
+LARGE = 5000
+RATES_OF_MANY = (1.0, 0.0, 0.0, 64.0)
+RACE_OF_MANY = {**RACE, 1: 1.02}
+
+
+def are_many_classes(classes: int, examples: float) -> bool:
+    return classes > MANY and examples >= LARGE
 
 
 class ClassSelection(Selection):
     """The race of the candidates. A prediction is a row of scores, one for each class.
 
     classes: that lanes learn. named: of which so many, the first ones, have a name; the others take no part in the
-    softmax. has_offsets: whether the stack has an offset for each class.
+    softmax. has_offsets: whether the stack has an offset for each class, if they are not many.
     """
 
     def __init__(
         self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool,
         holds_out: bool, ends_early: bool,
     ) -> None:
-        self.classes, self._named, self._has_offsets = classes, named, has_offsets
-        super().__init__(loss, LabelScale(), data, validation, holds_out=holds_out, ends_early=ends_early)
+        self.has_many = are_many_classes(named, data.summary.examples)
+        self._which: list[int] | None = None
+        if self.has_many:
+            self._which = [c for c in range(COLUMNS) if RATES_OF_MANY[c % KINDS]]
+        # Of many classes, each has too few examples for an offset.
+        self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
+        super().__init__(
+            loss, LabelScale(), data, validation, holds_out=holds_out, ends_early=ends_early or self.has_many
+        )
+        if self.has_many and not self.is_large:
+            self.race = RACE_OF_MANY
         if validation is None and not holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
             # offsets are those of the lanes of both.
             self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
 
-    def _scored(self, lanes: Lanes) -> ClassScored:
-        scores, count = next(self._scores(lanes, len(self._y)))
-        return self._of(scores, count, self._y, self._h)
+    def _scored(self, c: GridCandidate) -> ClassScored:
+        assert c.lanes is not None
+        scores, count = next(self._scores(c.lanes, len(self._y)))
+        if not self.has_many:
+            return self._of(scores, count, self._y, self._h)
+        return self._of(scores, count, self._y, self._h, c.passes[-1].u if c.passes else ())
 
-    def _of(self, scores: Any, count: int, labels: Any, importances: Any) -> ClassScored:
+    def _of(self, scores: Any, count: int, labels: Any, importances: Any, begin: Any = None) -> ClassScored:
         """So many examples with these scores."""
         scores = scores[: count * self.classes * COLUMNS]
-        return ClassScored(scores, labels, importances, self.classes, self._named, self._has_offsets)
+        return ClassScored(
+            scores, labels, importances, self.classes, self._named, self._has_offsets, begin=begin, which=self._which
+        )
 
     @property
     def width(self) -> int:

@@ -155,4 +155,4 @@ def members(c: GridCandidate) -> list[str]:
     u = c.best.u
     sizes = [abs(u[k]) + abs(u[k + KINDS]) for k in range(KINDS)]
     total = sum(sizes)
-    return [kind for kind, size in zip(kinds_of(c.rates), sizes, strict=True) if size >= STACKED * total]
+    return [kind for kind, size in zip(kinds_of(c.rates), sizes, strict=True) if kind and size >= STACKED * total]

@@ -14,7 +14,7 @@ chosen without its examples, and judged by them.
 
 import math
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import field, replace
 from itertools import compress, repeat
@@ -47,8 +47,8 @@ NESTED = 1000  # examples below which choices are nested
 PATIENCE = 2  # passes without gain after which a candidate ends
 LEAST_GAIN = 1e-4  # relative
 LARGE_GAIN = 1e-3  # of large data, below which passes end
-RACE = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
-LARGE_RACE = {1: 1.0}
+RACE: Mapping[int, float] = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
+LARGE_RACE: Mapping[int, float] = {1: 1.0}
 
 
 def most_passes(examples: int) -> int:
@@ -62,14 +62,19 @@ def are_many(examples: int) -> bool:
 
 
 def kinds_of(rates: Sequence[float]) -> list[str]:
-    """The names of the kinds of lanes."""
-    return [f"{'gd' if k < 2 else 'nsgd'}({rate:g})" for k, rate in enumerate(rates)]
+    """The names of the kinds of lanes; empty: there is none, as its rate is 0."""
+    return [f"{'gd' if k < 2 else 'nsgd'}({rate:g})" if rate else "" for k, rate in enumerate(rates)]
 
 
 def columns_of(rates: Sequence[float]) -> list[str]:
     """The names of the scores."""
     kinds = kinds_of(rates)
-    return kinds + [f"mean of {kind}" for kind in kinds]
+    return kinds + [kind and f"mean of {kind}" for kind in kinds]
+
+
+def by_column(rates: Sequence[float], values: Sequence[Any]) -> dict[str, Any]:
+    """Values of the scores, by the names of those that there are."""
+    return {name: value for name, value in zip(columns_of(rates), values, strict=True) if name}
 
 
 @record(frozen=True)
@@ -298,7 +303,7 @@ class Selection:
             self.learned += len(batch)
         if number <= len(c.passes):
             return  # it is the same as before
-        scored = self._scored(c.lanes)
+        scored = self._scored(c)
         result = self._stacked(scored, number, None, self._halves)
         if c.best is not None and c.best.loss:
             result = replace(result, gain=1 - result.loss / c.best.loss)
@@ -323,9 +328,10 @@ class Selection:
         """Of each example of the stack."""
         return row_losses(self.loss, predictions, self._y)
 
-    def _scored(self, lanes: Lanes) -> Any:
-        """The examples of the stack, with the scores of the lanes that do not learn them."""
-        scores, _ = next(self._scores(lanes, len(self._y)))
+    def _scored(self, c: GridCandidate) -> Any:
+        """The examples of the stack, with the scores of the lanes of a candidate that do not learn them."""
+        assert c.lanes is not None
+        scores, _ = next(self._scores(c.lanes, len(self._y)))
         return Scored(self.loss, scores, self._y, self._h, self._initial)
 
     def _scores(self, lanes: Lanes, size: int) -> Iterator[tuple[Any, int]]:
@@ -421,7 +427,7 @@ def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
     return alone if scored.turns_round(u, alone, rows) else u
 
 
-def drop(candidates: Sequence[GridCandidate], number: int, race: dict[int, float]) -> None:
+def drop(candidates: Sequence[GridCandidate], number: int, race: Mapping[int, float]) -> None:
     """End the candidates that are too far behind after a pass."""
     losses = [c.best.loss for c in candidates if c.best is not None]
     for c in candidates:

@@ -225,7 +225,7 @@ class AutoTrainer(DataTrainer):
             return
         if data.summary.examples and data.baseline:
             examples, derives = DrawnExamples.of(data.summary, counts, load_batch), data.derives
-            if derives and self._has_many:
+            if derives and self._is_large:
                 self._derive_from_sample(examples, counts)
                 derives = False
             if not self.stopped:
@@ -447,7 +447,7 @@ class AutoTrainer(DataTrainer):
     def holds_out(self) -> bool:
         """Whether a tenth of the examples takes the place of folds: of many, unless each of them is to be predicted."""
         data = self.data
-        return data.validation is None and self._has_many and not any(self._writes.values())
+        return data.validation is None and self._is_large and not any(self._writes.values())
 
     @property
     def ends_early(self) -> bool:
@@ -456,12 +456,12 @@ class AutoTrainer(DataTrainer):
         return derived is not None and bool(derived.columns) and self.data.summary.examples >= FEW_FOR_STAGES
 
     @property
-    def _has_many(self) -> bool:
+    def _is_large(self) -> bool:
         return self.data.stream is None and are_many(self.data.summary.examples)
 
     @property
     def rates(self) -> Sequence[float]:
-        return LARGE_RATES if self._has_many else RATES
+        return LARGE_RATES if self._is_large else RATES
 
     @property
     def folds(self) -> int:
@@ -503,7 +503,7 @@ class AutoTrainer(DataTrainer):
     def _most_passes(self) -> int:
         n, typed = self.data.summary.examples, self.options.passes
         if typed > 1:
-            return typed if self._has_many else min(most_passes(n), typed)
+            return typed if self._is_large else min(most_passes(n), typed)
         return most_passes(n)
 
     def _file_order(self, summary: DataSummary) -> Any:
@@ -732,7 +732,7 @@ class AutoTrainer(DataTrainer):
         result = self.best.best
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
-            "weights": dict(zip(columns_of(self.best.rates), result.u, strict=True)), "loss": result.loss * scale,
+            "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale,
             "loss is": f"{self._kind_of_loss} {called(data.settings.loss)}",
         }
 
@@ -761,7 +761,7 @@ class AutoTrainer(DataTrainer):
         passes = []
         for c in self.candidates:
             for result in c.passes:
-                losses = dict(zip(columns_of(c.rates), map(self._reported, result.losses), strict=True))
+                losses = by_column(c.rates, [*map(self._reported, result.losses)])
                 stack = {"stacked": self._reported(result.stacked), "weights": result.u}
                 passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
         sample = {"sample": self.race_on_sample} if self.race_on_sample else {}
@@ -820,7 +820,7 @@ class AutoTrainer(DataTrainer):
         if self.best is None or self.best.best is None:
             return [INTERCEPT]
         passes, gain = count_of_passes(self.passes_used, self.best.best.number), self.best.passes[-1].gain
-        if self._has_many and gain is not None:
+        if self._is_large and gain is not None:
             passes += f", of which the last gained {max(gain, 0):.1%}"
         return [normalization(self.best.name), passes, update_of(self.best)]
 
