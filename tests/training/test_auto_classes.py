@@ -354,7 +354,7 @@ def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
 def test_one_after_the_other_where_memory_holds_one(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
     vwlite("train", train, *AUTO, "-m", tmp_path / "m")
-    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 60_000)
+    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 100_000)
     vwlite("train", train, *AUTO, "-m", tmp_path / "n")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
 

@@ -63,7 +63,7 @@ class ClassTrainer(AutoTrainer):
     def _bytes_needed(self) -> int:
         """By the lanes of a candidate, and by its predictions."""
         data = self.data
-        predicted = 8 * data.width * (data.validation or data).summary.examples
+        predicted = 2 * 8 * data.width * (data.validation or data).summary.examples
         halved = self._has_many_classes
         return lanes_need(data.summary.features, self.folds, self._lane_classes, halved=halved) + predicted
 

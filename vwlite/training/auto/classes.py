@@ -14,7 +14,6 @@ from vwlite.training.auto.model import ScoreState
 from vwlite.training.auto.selection import (
     COLUMNS,
     KINDS,
-    RACE,
     Drawn,
     GridCandidate,
     LabelScale,
@@ -25,7 +24,7 @@ FOLDS = 2
 MANY = 20  # classes above which, from so many examples on, what costs more than it gains is left out:
 LARGE = 5000
 RATES_OF_MANY = (1.0, 0.0, 0.0, 64.0)
-RACE_OF_MANY = {**RACE, 1: 1.02}
+RACE_OF_MANY = {1: 1.005, 2: 1.001}
 
 
 def are_many_classes(classes: int, examples: float) -> bool:
