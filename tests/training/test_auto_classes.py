@@ -374,6 +374,12 @@ def test_models_of_gd_stay(vwlite, data, tmp_path):
     assert header["format"] == 1 and "softmax_probabilities" not in header["options"]
 
 
+def least_until(report: dict, name: str, number: int) -> float:
+    """The least loss of a normalization in its first passes."""
+    passes = [c for c in report["candidates"] if c["normalize"] == name and c["pass"] <= number]
+    return min(loss for c in passes for loss in [*c["losses"].values(), c["stacked"]])
+
+
 def test_many_classes_have_half_of_the_lanes_and_a_short_race(vwlite, tmp_path, monkeypatch):
     """From LARGE examples on: the definition of the race, by the losses in the report."""
     names = tuple("abcdef")
@@ -392,13 +398,16 @@ def test_many_classes_have_half_of_the_lanes_and_a_short_race(vwlite, tmp_path, 
     for name, least in first.items():
         passes = [c for c in report["candidates"] if c["normalize"] == name]
         assert [c["pass"] for c in passes] == list(range(1, len(passes) + 1))
-        assert least <= 1.02 * min(first.values()) or len(passes) == 1
+        assert least <= 1.005 * min(first.values()) or len(passes) == 1
         for c in passes[1:]:
             assert set(c["losses"]) == kinds
             loss = min([*c["losses"].values(), c["stacked"]])
             assert loss < least * (1 - 1e-3) or c is passes[-1]
             least = min(loss, least)
-    assert max(map(len, (c["losses"] for c in report["candidates"]))) == 4
+    least_of_two = min(least_until(report, name, 2) for name in first)
+    for name in first:
+        is_near = least_until(report, name, 2) <= 1.001 * least_of_two
+        assert is_near or not any(c["normalize"] == name and c["pass"] > 2 for c in report["candidates"])
 
 
 def test_a_model_of_many_classes_goes_on(vwlite, tmp_path, monkeypatch):
