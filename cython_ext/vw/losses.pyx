@@ -64,6 +64,11 @@ cdef class SoftLogistic(Logistic):
         dloss[0] = rising + (1 - z) * dloss[0]
         return value
 
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        cdef double dloss
+        self.evaluate(p, y, &dloss)
+        return dloss
+
     cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
         cdef double z = (y - self.low) / (self.high - self.low)
         cdef double up, down
