@@ -61,6 +61,7 @@ from vwlite.training.auto.selection import (
     Selection,
     are_many,
     best_of,
+    by_column,
     close_ones,
     columns_of,
     most_passes,
