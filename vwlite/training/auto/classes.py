@@ -21,10 +21,10 @@ from vwlite.training.auto.selection import (
 )
 
 FOLDS = 2
-MANY = 20  # classes above which, from so many examples on, what costs more than it gains is left out:
-LARGE = 5000
+LARGE = 5000  # examples from which on the race is short, and passes end early
+SHORT_RACE = {1: 1.005, 2: 1.001}
+MANY = 20  # classes above which there are also fewer lanes, and no offsets
 RATES_OF_MANY = (1.0, 0.0, 0.0, 64.0)
-RACE_OF_MANY = {1: 1.005, 2: 1.001}
 
 
 def are_many_classes(classes: int, examples: float) -> bool:
@@ -48,11 +48,12 @@ class ClassSelection(Selection):
             self._which = [c for c in range(COLUMNS) if RATES_OF_MANY[c % KINDS]]
         # Of many classes, each has too few examples for an offset.
         self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
+        is_short = data.summary.examples >= LARGE
         super().__init__(
-            loss, LabelScale(), data, validation, holds_out=holds_out, ends_early=ends_early or self.has_many
+            loss, LabelScale(), data, validation, holds_out=holds_out, ends_early=ends_early or is_short
         )
-        if self.has_many and not self.is_large:
-            self.race = RACE_OF_MANY
+        if is_short and not self.is_large:
+            self.race = SHORT_RACE
         if validation is None and not holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
             # offsets are those of the lanes of both.
