@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.losses import loss_function
-from vwlite.algorithms.memory import lanes_need
+from vwlite.algorithms.memory import KEPT, lanes_need
 from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.given import GivenPredictions, scattered
 from vwlite.core.auto.lanes import Lanes
@@ -61,11 +61,13 @@ class ClassTrainer(AutoTrainer):
 
     @property
     def _bytes_needed(self) -> int:
-        """By the lanes of a candidate, and by its predictions."""
+        """By the lanes of a candidate, its predictions, and what is kept of two passes."""
         data = self.data
         predicted = 2 * 8 * data.width * (data.validation or data).summary.examples
+        kept = KEPT * data.summary.features * self._lane_classes  # of the pass that takes the place of the best
         halved = self._has_many_classes
-        return lanes_need(data.summary.features, self.folds, self._lane_classes, halved=halved) + predicted
+        lanes = lanes_need(data.summary.features, self.folds, self._lane_classes, halved=halved)
+        return lanes + predicted + kept
 
     # --- learning ----------------------------------------------------------------------------
 

@@ -400,7 +400,7 @@ class Selection:
         half that it is not in, or by the whole stack if no stack has seen it."""
         n, width, size, at = len(self._y), self.width, len(self._judged_folds), 0
         alone, whole = [float(c == result.best) for c in range(COLUMNS)], [*result.u, *result.offsets]
-        found, of_column = (memoryview(array("d", bytes(8 * width * size))) for _ in range(2))
+        found, of_column = (memoryview(array("d", [0.0]) * (width * size)) for _ in range(2))
         scored.predictions(alone, of_column[: width * n])
         if result.halves is None:
             scored.predictions(whole, found[: width * n])
@@ -428,10 +428,12 @@ def fitted(scored: Any, alone: list[float], rows: Any = None) -> list[float]:
 
 
 def drop(candidates: Sequence[GridCandidate], number: int, race: Mapping[int, float]) -> None:
-    """End the candidates that are too far behind after a pass."""
+    """End the candidates that are too far behind after a pass, and forget what a model of them would be made of."""
     losses = [c.best.loss for c in candidates if c.best is not None]
     for c in candidates:
-        c.ended |= number in race and c.best is not None and c.best.loss > race[number] * min(losses)
+        if number in race and c.best is not None and c.best.loss > race[number] * min(losses):
+            c.ended = True
+            c.lanes = c.kept = c.predictions = c.of_best_column = None
 
 
 def close_ones(candidates: Sequence[GridCandidate]) -> list[str]:
@@ -474,6 +476,6 @@ def halves(folds: Sequence[int], among: Sequence[int]) -> tuple[bytearray, bytea
 def kept(lanes: Lanes) -> PassState:
     n = len(lanes)
     keys = array("I", bytes(4 * n))
-    columns = array("f", bytes(4 * STATE * n * lanes.classes))
+    columns = array("f", [0.0]) * (STATE * n * lanes.classes)
     lanes.weights(keys, columns)
     return PassState(keys, columns, [lanes.scalars(kind, k) for k in range(lanes.classes) for kind in range(2)])
