@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 MOST_CHECKED = 100_000  # examples that a model has learned, by which it is checked
 DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
 FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
+FEW_PASSES_FROM = 12_000  # examples, as there are 8 passes at most
 FEW = 300  # examples of which the loss is uncertain
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
@@ -452,9 +453,9 @@ class AutoTrainer(DataTrainer):
 
     @property
     def ends_early(self) -> bool:
-        """Whether passes end that gain little, as those of derived features cost much."""
-        derived = self.data.settings.derived
-        return derived is not None and bool(derived.columns) and self.data.summary.examples >= FEW_FOR_STAGES
+        """Whether passes end that gain little. Those of derived features cost much."""
+        derived, n = self.data.settings.derived, self.data.summary.examples
+        return n >= (FEW_FOR_STAGES if derived is not None and derived.columns else FEW_PASSES_FROM)
 
     @property
     def _is_large(self) -> bool:
