@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-quick bench-serve soak wheel wheels release test-browser clean
+	auto auto-scale auto-quick bench-serve soak wheel wheels release test-browser clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -49,6 +49,8 @@ help:
 	@echo "                  ONLY=WORK is one part"
 	@echo "make auto         \`--algorithm auto\` beside tuned learners, in tests/bench/AUTO.md (about 10 minutes);"
 	@echo "                  SETS=FOLDER as above, ONLY=PARTS are some parts, such as \"tables texts\""
+	@echo "make auto-scale   the default with many examples, and with many classes, in tests/bench/AUTO.md and RESULTS.md"
+	@echo "                  (about 15 minutes); SETS=FOLDER as above"
 	@echo "make auto-quick   the same on small data: does it work?"
 	@echo "make wheel        wheel and source archive in dist/, each tried in an empty environment"
 	@echo "make install      only the virtual environment .venv with vwlite in it"
@@ -228,10 +230,14 @@ auto: $(BENCH)
 	.bench/venv/bin/python tests/bench/auto.py $(AUTO) $(addprefix --only ,$(ONLY))
 	$(if $(ONLY),,.bench/venv/bin/python tests/bench/auto_speed.py $(AUTO))
 
+auto-scale: $(BENCH)
+	.bench/venv/bin/python tests/bench/auto_scale.py $(AUTO) --growth $(RESULTS)
+
 auto-quick: $(BENCH)
 	mkdir -p build/auto
 	.bench/venv/bin/python tests/bench/auto.py --quick --picture build/auto/auto.png --tables-picture build/auto/auto-tables.png
 	.bench/venv/bin/python tests/bench/auto_speed.py --quick
+	.bench/venv/bin/python tests/bench/auto_scale.py --quick
 
 # What is released: both are made as a stranger would, the wheel from the source archive, and each is tried in an empty
 # environment with the data and the Makefile of the archive.

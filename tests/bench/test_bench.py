@@ -155,6 +155,13 @@ def test_the_quick_speed_of_auto_has_its_table(tmp_path: Path) -> None:
 
 @needs_sklearn
 @pytest.mark.long
+def test_the_quick_tables_of_many_examples_and_classes() -> None:
+    done = start("auto_scale", "--quick")
+    assert [len(cells) for cells in cells_of(done.stdout)] == [8] * 9 + [7] * 4
+
+
+@needs_sklearn
+@pytest.mark.long
 def test_the_quick_comparison_of_numbers_has_its_tables(tmp_path: Path) -> None:
     done = filled(tmp_path, "auto", "--quick", "--only", "numbers", name="auto numbers")
     assert [len(cells) for cells in cells_of(done.stdout)] == [6] * 10
