@@ -23,7 +23,7 @@ MANY, SAMPLE, JUDGED = 500, 260, 40
 
 @pytest.fixture
 def many(monkeypatch):
-    for name, value in (("LARGE", MANY), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED)):
+    for name, value in (("LARGE", MANY), ("LEAST_OF_A_CLASS", 50), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED)):
         monkeypatch.setattr(f"{SELECTION}.{name}", value)
     monkeypatch.setattr(trainer, "DERIVED_FROM", 400)
 
@@ -237,3 +237,15 @@ def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypat
     assert model.interrupted and model.counters["examples"] <= sum(numbers) < 60_000
     assert model.chosen["loss"] < model.chosen["baseline"] and "on rows before they were learned" in said
     vwlite("train", tmp_path / "d.vw", "-i", tmp_path / "m", "-m", tmp_path / "n")
+
+
+def test_a_rare_class_is_in_folds(vwlite, many, tmp_path):
+    """Of fewer examples of a class than LEAST_OF_A_CLASS too few would be held out."""
+    examples, labels = drawn(3000, 5)
+    examples = [x | {50: 1.0} if y > 0 else x for x, y in zip(examples, labels, strict=True)]
+    for rare, kind in ((49, "out-of-fold"), (50, "held-out")):
+        kept = [i for i, y in enumerate(labels) if y < 0] + [i for i, y in enumerate(labels) if y > 0][:rare]
+        kept.sort()
+        (tmp_path / "d.vw").write_text(text_of([examples[i] for i in kept], [labels[i] for i in kept]))
+        vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m", "--quiet")
+        assert chosen_of(tmp_path / "m")["loss is"] == f"{kind} log loss"

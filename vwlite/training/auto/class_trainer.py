@@ -75,7 +75,8 @@ class ClassTrainer(AutoTrainer):
         data = self.data
         return ClassSelection(
             make_loss(data.settings), drawn, data.validation, classes=self._lane_classes, named=data.width,
-            has_offsets=data.settings.constant, holds_out=self.holds_out, ends_early=self.ends_early,
+            has_offsets=data.settings.constant, is_large=self._is_large, holds_out=self.holds_out,
+            ends_early=self.ends_early,
         )
 
     def lanes(self, name: str, folds: int) -> Lanes:

@@ -40,7 +40,7 @@ class ClassSelection(Selection):
 
     def __init__(
         self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool,
-        holds_out: bool, ends_early: bool,
+        is_large: bool, holds_out: bool, ends_early: bool,
     ) -> None:
         self.has_many = are_many_classes(named, data.summary.examples)
         self._which: list[int] | None = None
@@ -50,9 +50,10 @@ class ClassSelection(Selection):
         self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
         is_short = data.summary.examples >= LARGE
         super().__init__(
-            loss, LabelScale(), data, validation, holds_out=holds_out, ends_early=ends_early or is_short
+            loss, LabelScale(), data, validation, is_large=is_large, holds_out=holds_out,
+            ends_early=ends_early or is_short,
         )
-        if is_short and not self.is_large:
+        if is_short and not is_large:
             self.race = SHORT_RACE
         if validation is None and not holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the

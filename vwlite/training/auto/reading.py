@@ -5,6 +5,7 @@ import math
 import os
 from abc import abstractmethod
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -368,10 +369,16 @@ class AutoData:
         n = int(self.summary.examples)
         if self.validation is not None:
             return False
+        return 0 < (n if self.settings.loss != "logistic" else self.of_rarest_class) < FEWEST
+
+    @property
+    def of_rarest_class(self) -> int:
+        """Examples; all, if labels are no classes."""
+        n = int(self.summary.examples)
         if self.settings.loss != "logistic":
-            return 0 < n < FEWEST
+            return n
         positive = int(self.summary.positives)
-        return 0 < min(positive, n - positive) < FEWEST
+        return min(positive, n - positive)
 
     def scale_labels(self) -> None:
         """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
@@ -476,6 +483,10 @@ class ClassData(AutoData):
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         super().__init__(o, job, source, listener)
         self._class_names: ClassNames = job.learner.class_names
+
+    @property
+    def of_rarest_class(self) -> int:
+        return min(Counter(self.summary.labels).values(), default=0)
 
     def scale_labels(self) -> None:
         """Find the classes and the best constant scores, and set the log loss of these."""

@@ -36,7 +36,8 @@ COLUMNS = 2 * KINDS  # scores of an example: by the last weights of each kind, t
 STATE = COLUMNS + 3  # numbers of a feature after a pass
 FOLDS = 4
 HELD_OUT_FOLDS = 2  # the first one is held out, the second one empty
-LARGE = 50_000  # examples
+LARGE = 50_000  # examples,
+LEAST_OF_A_CLASS = 500  # ... and of them, of the rarest class, of which a tenth is to say something
 SAMPLE = 30_000  # of the examples, that candidates learn first,
 JUDGED = 10_000  # ... and that they are judged by,
 SAMPLE_PASSES = 3  # ... in so many passes
@@ -56,9 +57,9 @@ def most_passes(examples: int) -> int:
     return 60 if examples < 3000 else 20 if examples < 12000 else 8
 
 
-def are_many(examples: int) -> bool:
+def are_many(examples: int, of_rarest_class: int) -> bool:
     """Whether a tenth is enough to judge by, and a sample to begin with."""
-    return examples >= LARGE
+    return examples >= LARGE and of_rarest_class >= LEAST_OF_A_CLASS
 
 
 def kinds_of(rates: Sequence[float]) -> list[str]:
@@ -168,22 +169,23 @@ class Selection:
     """The race of the candidates. Everything about examples is in drawn order.
 
     Examples are scored by the lanes of their fold, which do not learn it. If there are others to validate with, these
-    are scored, and all lanes learn all examples. holds_out: a tenth of the examples is scored, and the others are in no
-    fold. ends_early: a pass that gains less than LARGE_GAIN is the last one; so it is of many examples.
+    are scored, and all lanes learn all examples. is_large: the examples are many. holds_out: a tenth of them is scored,
+    and the others are in no fold. ends_early: a pass that gains less than LARGE_GAIN is the last one; so it is of many
+    examples.
     """
 
     classes = 1  # that have scores
 
     def __init__(
-        self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, holds_out: bool = False,
-        ends_early: bool = False,
+        self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, is_large: bool = False,
+        holds_out: bool = False, ends_early: bool = False,
     ) -> None:
         self.loss, self.labels, self.examples = loss, labels, data.examples
         self.keeps = True  # lanes remember where the features of batches are
         self.stopped = False  # set by another thread: end without the pass that is under way
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
-        self.is_large = are_many(data.summary.examples)
-        self.race, self.ends_early = LARGE_RACE if self.is_large else RACE, self.is_large or ends_early
+        self.is_large = is_large
+        self.race, self.ends_early = LARGE_RACE if is_large else RACE, is_large or ends_early
         folds = 0 if holds_out else 1 if validation is not None else FOLDS
         self._halved = range(max(folds, 1))  # the folds of which each half of the stack has half
         self.folds_in_file = bytearray(data.summary.examples)

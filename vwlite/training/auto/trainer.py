@@ -402,8 +402,8 @@ class AutoTrainer(DataTrainer):
     def _selection(self, drawn: Drawn) -> Selection:
         data = self.data
         return Selection(
-            data.learned_loss(), data.labels_as, drawn, data.validation, holds_out=self.holds_out,
-            ends_early=self.ends_early,
+            data.learned_loss(), data.labels_as, drawn, data.validation, is_large=self._is_large,
+            holds_out=self.holds_out, ends_early=self.ends_early,
         )
 
     def _settle(self) -> None:
@@ -459,7 +459,7 @@ class AutoTrainer(DataTrainer):
 
     @property
     def _is_large(self) -> bool:
-        return self.data.stream is None and are_many(self.data.summary.examples)
+        return self.data.stream is None and are_many(self.data.summary.examples, self.data.of_rarest_class)
 
     @property
     def rates(self) -> Sequence[float]:
