@@ -161,9 +161,11 @@ def test_classes(vwlite, many, tmp_path):
     assert "held-out" in said and "rows held out" in said
 
 
+@pytest.mark.parametrize("more", [[], ["-p", "p"]], ids=str)
 @pytest.mark.parametrize("where", ["the sample", "a pass"])
-def test_a_signal_leaves_a_model(vwlite, many, data, tmp_path, monkeypatch, where):
+def test_a_signal_leaves_a_model(vwlite, many, data, tmp_path, monkeypatch, where, more):
     """In the race on the sample, after its first pass, it is that of the sample."""
+    monkeypatch.chdir(tmp_path)
     one_pass, ran = Selection._one_pass, []
 
     def interrupted(self, c, number):
@@ -176,7 +178,12 @@ def test_a_signal_leaves_a_model(vwlite, many, data, tmp_path, monkeypatch, wher
         one_pass(self, c, number)
 
     monkeypatch.setattr(Selection, "_one_pass", interrupted)
-    vwlite("train", data, "--threads", "1", "-m", tmp_path / "m", code=130)
+    vwlite("train", data, "--threads", "1", "-m", tmp_path / "m", *more, code=130)
+    if more:
+        y = np.array([float(line.split()[0]) for line in data.read_text().splitlines()])
+        p = np.loadtxt("p")
+        assert len(p) == 1200 and (p != 0.5).mean() > 0.99
+        assert -np.log(np.where(y > 0, p, 1 - p)).mean() < 0.69
     model = read_model(tmp_path / "m")
     assert ran and model.interrupted and model.chosen["loss"] < model.chosen["baseline"]
     assert len(vwlite("predict", data, "-m", tmp_path / "m").out.splitlines()) == 1200
@@ -202,8 +209,11 @@ def test_features_are_derived_from_a_sample(vwlite, many, tmp_path, monkeypatch,
             one_pass(self, c, number)
 
         monkeypatch.setattr(Selection, "_one_pass", interrupted)
-        vwlite("train", table, "--label", "y", "--threads", "1", "-m", tmp_path / "m", code=130)
-        assert read_model(tmp_path / "m").interrupted
+        options = "--label", "y", "--threads", "1", "-m", tmp_path / "m", "--report", tmp_path / "r"
+        vwlite("train", table, *options, code=130)
+        model, results = read_model(tmp_path / "m"), json.loads((tmp_path / "r").read_text())["results"]
+        assert model.interrupted and model.counters["examples"] == 400
+        assert results["out-of-fold average loss"] == pytest.approx(model.chosen["loss"], rel=1e-5)
     assert len(vwlite("predict", table, "-m", tmp_path / "m").out.splitlines()) == 1500
 
 

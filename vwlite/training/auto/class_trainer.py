@@ -1,5 +1,6 @@
 """`--algorithm auto` with several classes (`--oaa`)."""
 
+import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -89,7 +90,7 @@ class ClassTrainer(AutoTrainer):
     def _file_order(self, summary: DataSummary) -> Any:
         if self.best is None or self.selection is None:
             return self.data.constants * summary.examples
-        found = array("d", bytes(8 * self.data.width * summary.examples))
+        found = array("d", [math.nan]) * (self.data.width * summary.examples)
         scattered(self.best.predictions, self.selection.order, found, self.data.width)
         return found
 

@@ -483,10 +483,15 @@ class ClassData(AutoData):
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         super().__init__(o, job, source, listener)
         self._class_names: ClassNames = job.learner.class_names
+        self._rarest: tuple[DataSummary, int, int] = self.summary, 0, 0
 
     @property
     def of_rarest_class(self) -> int:
-        return min(Counter(self.summary.labels).values(), default=0)
+        known = self._rarest
+        if known[0] is not self.summary or known[1] != self.summary.examples:
+            rarest = min(Counter(self.summary.labels).values(), default=0)
+            self._rarest = known = self.summary, self.summary.examples, rarest
+        return known[2]
 
     def scale_labels(self) -> None:
         """Find the classes and the best constant scores, and set the log loss of these."""

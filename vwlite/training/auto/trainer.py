@@ -237,7 +237,7 @@ class AutoTrainer(DataTrainer):
             if derives and not self.stopped:
                 self._derive(counts)
         learner = self._load_model()
-        batches = map(load_batch, range(len(counts)))
+        batches = map(self._load_batch, range(self._batches))
         if data.validation is not None:
             self._feed_judge(data.validation_batches, self._file_order(data.validation.summary))
         elif self.best is not None and self.holds_out:
@@ -267,6 +267,7 @@ class AutoTrainer(DataTrainer):
         finder = self._find_derived(batches, summary, [len(batch) for batch in batches], len(examples.order))
         if self.stopped:
             self._take_over(finder)
+            self._load_batch, self._batches = batches.__getitem__, len(batches)
         elif finder.without is not None:
             data.summary = data.new_summary()
             for number in range(len(counts)):
@@ -510,11 +511,11 @@ class AutoTrainer(DataTrainer):
 
     def _file_order(self, summary: DataSummary) -> Any:
         """The predictions that the model was chosen by, in the order of the file; those of the best constant if that is
-        the model."""
+        the model. NaN for examples that have none, as a signal came when a sample was learned."""
         if self.best is None or self.selection is None:
             constant = self.data.constant()
             return array("d", (constant + initial for initial in summary.initials))
-        found, weights_as = array("d", bytes(8 * summary.examples)), self.data.weights_as
+        found, weights_as = array("d", [math.nan]) * summary.examples, self.data.weights_as
         for place, p in zip(self.selection.order, self.best.predictions, strict=True):
             found[place] = p * weights_as.scale + weights_as.shift
         return found
