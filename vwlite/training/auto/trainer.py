@@ -318,6 +318,8 @@ class AutoTrainer(DataTrainer):
         found.candidates, found.stages, found.passes_used = [], [], 0
         if derived.columns:
             found.normalizations = ("none",)  # then a score is a sum of curves and cells
+        elif self._passes_before_stages:
+            found.normalizations = close_ones(self.candidates)
         return found
 
     def _shown_loss(self) -> float:
