@@ -3,7 +3,7 @@
 from array import array
 
 from libc.math cimport fabs, isfinite, sqrt
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -189,6 +189,21 @@ cdef class DataSummary:
         cdef size_t i, found = 0
         for i in range(self.known()):
             found += self.label[i] > 0
+        return found
+
+    def rarer(self, const uint8_t[::1] folds=None):
+        """How many examples have another label than more than half of all; at least half of them, if there is none such.
+        folds: only those in fold 0 are counted."""
+        cdef size_t i, n = self.known(), ahead = 0, found = 0
+        cdef double usual = 0
+        for i in range(n):      # the only label that can be that of more than half
+            if ahead == 0:
+                usual = self.label[i]
+            ahead = ahead + 1 if self.label[i] == usual else ahead - 1
+        if folds is not None and <size_t>folds.shape[0] != n:
+            raise ValueError("arrays of different lengths")
+        for i in range(n):
+            found += self.label[i] != usual and (folds is None or folds[i] == 0)
         return found
 
     def distinct_labels(self, size_t most):

@@ -50,3 +50,22 @@ def test_a_normalizer_whose_columns_are_found_later():
     later = Normalizer("center", [(4, 7.0, False)])
     later.center(dense)
     assert later(keys, values) == Normalizer("center", dense)(keys, values) == ([4, 3], [2.0, -0.5])
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.5, 0.7, 1])
+def test_rarer_labels(share):
+    """Those that are not the label of more than half; else at least half."""
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 40, 101):
+        labels = np.where(rng.random(n) < share, 2.0, rng.integers(3, 9, n).astype(float))
+        found, folds = DataSummary(make_expander(Settings(), Normalizer())), rng.integers(0, 3, n).astype(np.uint8)
+        found.take_labels(labels, np.ones(n), np.zeros(n))
+        values, counts = np.unique(labels, return_counts=True)
+        usual = values[counts.argmax()]
+        if 2 * counts.max() > n:
+            assert found.rarer() == (labels != usual).sum()
+            assert found.rarer(folds) == ((labels != usual) & (folds == 0)).sum()
+        else:
+            assert 2 * found.rarer() >= n
+    with pytest.raises(ValueError, match="different lengths"):
+        found.rarer(folds[1:])

@@ -18,12 +18,12 @@ from vwlite.training.auto.reading import AutoData
 from vwlite.training.auto.selection import Selection
 
 SELECTION = "vwlite.training.auto.selection"
-MANY, SAMPLE, JUDGED = 500, 260, 40
+MANY, SAMPLE, JUDGED, RARER = 500, 260, 40, 8
 
 
 @pytest.fixture
 def many(monkeypatch):
-    for name, value in (("LARGE", MANY), ("LEAST_OF_A_CLASS", 50), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED)):
+    for name, value in (("LARGE", MANY), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED), ("RARER", RARER)):
         monkeypatch.setattr(f"{SELECTION}.{name}", value)
     monkeypatch.setattr(trainer, "DERIVED_FROM", 400)
 
@@ -106,6 +106,55 @@ def test_the_loss_is_that_of_fresh_rows(vwlite, many, tmp_path):
         differences.append(chosen_of(tmp_path / "m")["loss"] - found["measures"]["log_loss"]["value"])
     mean, error = np.mean(differences), np.std(differences, ddof=1) / np.sqrt(len(differences))
     assert -3 * error < mean < 3 * error + 0.01
+
+
+@pytest.mark.parametrize("positives", [16, 79, 100, 400])
+def test_of_rare_labels_enough_are_in_what_judges(vwlite, many, tmp_path, positives):
+    """A tenth is held out if it has about RARER of the rarer label; there is a sample if its judges have them."""
+    examples, _ = drawn(1000)
+    step = 1000 // positives
+    labels = [1.0 if i % step == 0 and i // step < positives else -1.0 for i in range(1000)]
+    for features, y in zip(examples, labels, strict=True):
+        features[99] = 1.0 if y > 0 else 0.5
+    (tmp_path / "d.vw").write_text(text_of(examples, labels))
+    vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m", "--report", tmp_path / "r")
+    is_held_out = chosen_of(tmp_path / "m")["loss is"] == "held-out log loss"
+    assert is_held_out == (positives >= 10 * RARER)
+    assert ("sample" in json.loads((tmp_path / "r").read_text())) == (positives * JUDGED >= RARER * 1000)
+
+
+def test_the_best_constant_is_measured_by_the_same_rows(vwlite, many, tmp_path):
+    """One label that decides the mean loss is held out or not: either way a model is better than a constant."""
+    rng, found = np.random.default_rng(5), []
+    x = rng.normal(size=1000).round(3)
+    y = (5 * x + rng.normal(0, 0.3, 1000)).round(3)
+    for outlier in range(0, 1000, 20):
+        rows = (f"{1e5 if i == outlier else label:g} |a x:{a}\n" for i, (label, a) in enumerate(zip(y, x, strict=True)))
+        (tmp_path / "d.vw").write_text("".join(rows))
+        vwlite("train", tmp_path / "d.vw", "--loss", "quantile", "-m", tmp_path / "m", "--passes", "2")
+        chosen = chosen_of(tmp_path / "m")
+        assert chosen["loss"] < chosen["baseline"] - 1.0
+        found.append(chosen["baseline"])
+    assert min(found) < 10 < 100 < max(found)
+
+
+@pytest.mark.parametrize("copies", [1, 12, 60])
+def test_copies_and_sorted_labels_leave_a_fair_tenth_or_folds(vwlite, many, tmp_path, copies):
+    """Copies are held out together, and neighbours are; no model is worse than the constant by the rows that judge."""
+    for seed in range(12):
+        examples, labels = drawn(1200 // copies, seed)
+        rows = sorted(text_of(examples, labels).splitlines(True), key=lambda row: row.split()[0])
+        (tmp_path / "d.vw").write_text("".join(rows) * copies)
+        vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m")
+        chosen = chosen_of(tmp_path / "m")
+        assert chosen.get("model") == "intercept" or chosen["loss"] < chosen["baseline"]
+
+
+def test_a_checkpoint_says_that_its_loss_is_out_of_fold(vwlite, many, data, tmp_path, monkeypatch):
+    said, chosen = [], trainer.AutoTrainer.chosen
+    monkeypatch.setattr(trainer.AutoTrainer, "chosen", lambda self: (said.append(chosen(self)), said[-1])[1])
+    vwlite("train", data, "-p", tmp_path / "p", "-m", tmp_path / "m", "--checkpoint-every", "1")
+    assert len(said) > 2 and {found["loss is"] for found in said} == {"out-of-fold log loss"}
 
 
 def test_what_is_said(vwlite, many, data, tmp_path):
@@ -249,13 +298,14 @@ def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypat
     vwlite("train", tmp_path / "d.vw", "-i", tmp_path / "m", "-m", tmp_path / "n")
 
 
-def test_a_rare_class_is_in_folds(vwlite, many, tmp_path):
-    """Of fewer examples of a class than LEAST_OF_A_CLASS too few would be held out."""
-    examples, labels = drawn(3000, 5)
-    examples = [x | {50: 1.0} if y > 0 else x for x, y in zip(examples, labels, strict=True)]
-    for rare, kind in ((49, "out-of-fold"), (50, "held-out")):
-        kept = [i for i, y in enumerate(labels) if y < 0] + [i for i, y in enumerate(labels) if y > 0][:rare]
-        kept.sort()
-        (tmp_path / "d.vw").write_text(text_of([examples[i] for i in kept], [labels[i] for i in kept]))
-        vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m", "--quiet")
-        assert chosen_of(tmp_path / "m")["loss is"] == f"{kind} log loss"
+@pytest.mark.parametrize(("rare", "kind"), [(RARER - 1, "out-of-fold"), (RARER, "held-out")])
+def test_a_rare_class_is_in_folds(vwlite, many, tmp_path, rare, kind):
+    """Of less than RARER examples of a class, maybe none would be held out."""
+    rng, lines = np.random.default_rng(4), []
+    for i in range(900):
+        k = 2 if i * rare // 900 < (i + 1) * rare // 900 else rng.integers(2)
+        words = [f"w{rng.integers(30) if rng.random() < 0.5 else 10 * k + rng.integers(10)}" for _ in range(8)]
+        lines.append(f"{k + 1} | {' '.join(words)}\n")
+    (tmp_path / "d.vw").write_text("".join(lines))
+    vwlite("train", tmp_path / "d.vw", "--oaa", "3", "-m", tmp_path / "m", "--quiet")
+    assert chosen_of(tmp_path / "m")["loss is"].startswith(kind)

@@ -84,6 +84,10 @@ class ClassTrainer(AutoTrainer):
         settings = self.data.settings
         return Lanes(make_loss(settings), self._expander(name), self.rates, folds, self._lane_classes)
 
+    @property
+    def constants(self) -> Sequence[float]:
+        return tuple(self.data.constants)
+
     def constant_scores(self) -> Any:
         return self.data.constants * self.data.judged.examples
 

@@ -55,7 +55,7 @@ class ClassSelection(Selection):
         )
         if is_short and not is_large:
             self.race = SHORT_RACE
-        if validation is None and not holds_out:
+        if validation is None and not self.holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the
             # offsets are those of the lanes of both.
             self.folds = self._judged_folds = bytearray(fold % FOLDS for fold in self.folds)
@@ -77,6 +77,9 @@ class ClassSelection(Selection):
     @property
     def width(self) -> int:
         return self._named
+
+    def _constant_predictions(self, constants: Sequence[float]) -> Any:
+        return array("d", constants) * len(self._y)
 
     def _losses_of(self, predictions: Any) -> Any:
         return row_log_losses(predictions, self._y)

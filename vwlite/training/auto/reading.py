@@ -31,7 +31,7 @@ from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.model import WeightScale
-from vwlite.training.auto.selection import Drawn, LabelScale
+from vwlite.training.auto.selection import RARER, Drawn, LabelScale
 from vwlite.training.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.training.trainer import Examples, Job, Listener
 
@@ -128,6 +128,7 @@ class AutoData:
     labels_as = LabelScale()
     weights_as = WeightScale()
     width = 1  # scores of an example
+    _rarer: tuple[DataSummary, int, int] | None = None  # of a summary with so many examples
     in_passes = False  # standard input, too
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
@@ -369,16 +370,20 @@ class AutoData:
         n = int(self.summary.examples)
         if self.validation is not None:
             return False
-        return 0 < (n if self.settings.loss != "logistic" else self.of_rarest_class) < FEWEST
+        if self.settings.loss != "logistic":
+            return 0 < n < FEWEST
+        positive = int(self.summary.positives)
+        return 0 < min(positive, n - positive) < FEWEST
 
     @property
-    def of_rarest_class(self) -> int:
-        """Examples; all, if labels are no classes."""
-        n = int(self.summary.examples)
-        if self.settings.loss != "logistic":
-            return n
-        positive = int(self.summary.positives)
-        return min(positive, n - positive)
+    def rarer(self) -> int:
+        """How many examples have another label than most; 0 if a class has too few."""
+        if self._rarer is None or self._rarer[:2] != (self.summary, self.summary.examples):
+            self._rarer = self.summary, int(self.summary.examples), self._count_labels()
+        return self._rarer[2]
+
+    def _count_labels(self) -> int:
+        return int(self.summary.rarer())
 
     def scale_labels(self) -> None:
         """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
@@ -483,15 +488,10 @@ class ClassData(AutoData):
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         super().__init__(o, job, source, listener)
         self._class_names: ClassNames = job.learner.class_names
-        self._rarest: tuple[DataSummary, int, int] = self.summary, 0, 0
 
-    @property
-    def of_rarest_class(self) -> int:
-        known = self._rarest
-        if known[0] is not self.summary or known[1] != self.summary.examples:
-            rarest = min(Counter(self.summary.labels).values(), default=0)
-            self._rarest = known = self.summary, self.summary.examples, rarest
-        return known[2]
+    def _count_labels(self) -> int:
+        rarest = min(Counter(self.summary.labels).values(), default=0)
+        return super()._count_labels() if rarest >= RARER else 0
 
     def scale_labels(self) -> None:
         """Find the classes and the best constant scores, and set the log loss of these."""

@@ -5,7 +5,8 @@ are scored by lanes that never learn them, and the scores are stacked. A pass is
 
 From LARGE examples on a tenth of them is held out in place of folds: half of the lanes do not learn it, the others
 learn all examples, and the model is the mean of both. Candidates learn a sample first, and those that are not within
-CLOSE of the best one there end.
+CLOSE of the best one there end. Where most labels are equal, what counts is how many are not: a tenth with few of
+these has a loss by chance.
 
 The least of many losses is less than what it stands for, which matters where examples are few. So below NESTED
 examples the loss that is reported is that of nested choices: for each fold, normalization, pass and stack are
@@ -35,9 +36,11 @@ KINDS = len(RATES)
 COLUMNS = 2 * KINDS  # scores of an example: by the last weights of each kind, then by their means
 STATE = COLUMNS + 3  # numbers of a feature after a pass
 FOLDS = 4
+HELD_OUT = 10  # one of so many examples
+IS_FIRST = bytes([1]) + bytes(255)  # 1 for fold 0
 HELD_OUT_FOLDS = 2  # the first one is held out, the second one empty
-LARGE = 50_000  # examples,
-LEAST_OF_A_CLASS = 500  # ... and of them, of the rarest class, of which a tenth is to say something
+LARGE = 50_000  # examples
+RARER = 100  # with another label than most, that are needed among examples that judge; and of each class
 SAMPLE = 30_000  # of the examples, that candidates learn first,
 JUDGED = 10_000  # ... and that they are judged by,
 SAMPLE_PASSES = 3  # ... in so many passes
@@ -57,9 +60,29 @@ def most_passes(examples: int) -> int:
     return 60 if examples < 3000 else 20 if examples < 12000 else 8
 
 
-def are_many(examples: int, of_rarest_class: int) -> bool:
-    """Whether a tenth is enough to judge by, and a sample to begin with."""
-    return examples >= LARGE and of_rarest_class >= LEAST_OF_A_CLASS
+def are_many(examples: int, rarer: int) -> bool:
+    """Whether a tenth of the examples is enough to judge by: of a rare label, too."""
+    return examples >= LARGE and rarer >= HELD_OUT * RARER
+
+
+def has_sample(examples: int, rarer: int) -> bool:
+    """Whether the first ones of many examples are enough to judge by."""
+    return rarer * JUDGED >= RARER * examples
+
+
+def are_various(contents: Any, mask: Any) -> bool:
+    """Whether masked examples are RARER different ones, or all that there are."""
+    seen = set()
+    for content in compress(contents, mask):
+        seen.add(content)
+        if len(seen) == RARER:
+            return True
+    return all(content in seen for content in contents)
+
+
+def is_tenth(held: int, all_: int) -> bool:
+    """Whether one of HELD_OUT is held out, about."""
+    return all_ <= 2 * HELD_OUT * held <= 4 * all_
 
 
 def kinds_of(rates: Sequence[float]) -> list[str]:
@@ -170,8 +193,8 @@ class Selection:
 
     Examples are scored by the lanes of their fold, which do not learn it. If there are others to validate with, these
     are scored, and all lanes learn all examples. is_large: the examples are many. holds_out: a tenth of them is scored,
-    and the others are in no fold. ends_early: a pass that gains less than LARGE_GAIN is the last one; so it is of many
-    examples.
+    and the others are in no fold; without effect if these are no fair tenth. ends_early: a pass that gains less than
+    LARGE_GAIN is the last one; so it is of many examples.
     """
 
     classes = 1  # that have scores
@@ -186,21 +209,30 @@ class Selection:
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         self.is_large = is_large
         self.race, self.ends_early = LARGE_RACE if is_large else RACE, is_large or ends_early
-        folds = 0 if holds_out else 1 if validation is not None else FOLDS
-        self._halved = range(max(folds, 1))  # the folds of which each half of the stack has half
-        self.folds_in_file = bytearray(data.summary.examples)
-        known = data.summary
-        folds_of(known.contents, known.feature_counts, known.labels, self.folds_in_file, folds)
+        self.holds_out = holds_out and self._deal(data.summary, 0)
+        folds = 1 if self.holds_out or validation is not None else FOLDS
+        if not self.holds_out:
+            self._deal(data.summary, folds)
+        self._halved = range(folds)  # the folds of which each half of the stack has half
         self.folds = bytearray(len(self.folds_in_file))
         folds_in_order(self.folds_in_file, data.examples.order, self.folds)
-        if holds_out:
-            is_first = bytes([1]) + bytes(255)
-            validation = Drawn(data.summary, data.examples.chosen(self.folds.translate(is_first)))
+        if self.holds_out:
+            validation = Drawn(data.summary, data.examples.chosen(self.folds.translate(IS_FIRST)))
         self._judge_by(validation or data, bytes(len(validation.examples.order)) if validation else self.folds)
         self._nests: list[Nest] = []
         if validation is None and len(self._y) == len(self.folds) < NESTED:
             nests = (self._nest(fold) for fold in range(folds))
             self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
+
+    def _deal(self, known: DataSummary, folds: int) -> bool:
+        """Deal the examples into so many folds. 0: whether a tenth is held out by which they can be judged: it may be
+        another part, of all or of the rarer labels, if there are few different examples, or a file is sorted."""
+        self.folds_in_file = found = bytearray(known.examples)
+        folds_of(known.contents, known.feature_counts, known.labels, found, folds)
+        if folds:
+            return True
+        is_fair = is_tenth(found.count(0), len(found)) and is_tenth(known.rarer(found), known.rarer())
+        return is_fair and are_various(known.contents, found.translate(IS_FIRST))
 
     def _judge_by(self, judge: Drawn, folds: Any) -> None:
         """Set the examples that are scored. folds: of each of them."""
@@ -325,6 +357,15 @@ class Selection:
         losses, others = (self._losses_of(x[: self.width * n]) for x in (after, before))
         total, difference, error = difference_of(losses, others, self._h, array("I", range(n)))
         return bool(-difference + error >= LARGE_GAIN * total)
+
+    def constant_loss(self, constants: Sequence[float]) -> float:
+        """That of constant scores, one for each class, of the examples by which passes are judged."""
+        n = len(self._y)
+        losses = self._losses_of(self._constant_predictions(constants))
+        return float(difference_of(losses, losses, self._h, array("I", range(n)))[0])
+
+    def _constant_predictions(self, constants: Sequence[float]) -> Any:
+        return array("d", (constants[0] + initial for initial in self._initial))
 
     def _losses_of(self, predictions: Any) -> Any:
         """Of each example of the stack."""

@@ -64,6 +64,7 @@ from vwlite.training.auto.selection import (
     by_column,
     close_ones,
     columns_of,
+    has_sample,
     most_passes,
 )
 from vwlite.training.auto.stream import Stream
@@ -326,11 +327,15 @@ class AutoTrainer(DataTrainer):
         best = self.best.best if self.best is not None else None
         return (best.loss if best is not None else self.data.baseline) * self.data.labels_as.loss_scale
 
+    @property
+    def constants(self) -> Sequence[float]:
+        """The best constant score, as labels are learned; with classes, of each of them."""
+        return (self.data.as_learned(self.data.constant()),)
+
     def constant_scores(self) -> Any:
         """The score of the best constant for each example, as labels are learned."""
-        data = self.data
-        constant, initials = data.as_learned(data.constant()), data.judged.initials
-        return array("d", (constant + initial / data.labels_as.initial_scale for initial in initials))
+        (constant,), scale = self.constants, self.data.labels_as.initial_scale
+        return array("d", (constant + initial / scale for initial in self.data.judged.initials))
 
     def scores_learned(self, sampled: Any) -> Any:
         """The scores of the model for the examples of a sample that it has learned, as labels are learned."""
@@ -358,7 +363,7 @@ class AutoTrainer(DataTrainer):
         self.selection.stopped = self.stopped
         grid, most = self._grid(self.folds), min(self._most_passes(), most or self._most_passes())
         self.candidates = self._new_candidates(grid)
-        if self.selection.is_large and len(grid) > 1:
+        if self.selection.is_large and len(grid) > 1 and has_sample(self.data.summary.examples, self.data.rarer):
             self._race_on_sample(self.selection)
             if self.stopped:
                 return
@@ -414,14 +419,22 @@ class AutoTrainer(DataTrainer):
         by the best column, or the intercept, if a constant is better on the examples that the model has learned."""
         self.passes_used = max(len(c.passes) for c in self.candidates)
         best, self.best = self.best, None
-        if self.selection is None or best is None or best.best is None or best.best.loss >= self.data.baseline:
+        if self.selection is None or best is None or best.best is None:
+            return
+        if self.selection.holds_out:
+            # Not that of all examples: a few may decide it, which are held out or not.
+            self.data.baseline = self.selection.constant_loss(self.constants)
+        if best.best.loss >= self.data.baseline:
             return
         constant = self._loss_as_learned(None)
         reported = self.selection.reported(self.candidates, best)
-        for c in (reported, self.best_column_of(best)):
-            if self._loss_as_learned(c) < constant:
-                self.best = c
-                return
+        if self._loss_as_learned(reported) < constant:
+            self.best = reported
+            return
+        column = self.best_column_of(best)
+        if best.best.losses[best.best.best] < self.data.baseline and self._loss_as_learned(column) < constant:
+            self.best = column
+            return
         self.data.hints.append(DISAGREE)
 
     @staticmethod
@@ -451,6 +464,8 @@ class AutoTrainer(DataTrainer):
     @property
     def holds_out(self) -> bool:
         """Whether a tenth of the examples takes the place of folds: of many, unless each of them is to be predicted."""
+        if self.selection is not None:
+            return self.selection.holds_out
         data = self.data
         return data.validation is None and self._is_large and not any(self._writes.values())
 
@@ -462,7 +477,7 @@ class AutoTrainer(DataTrainer):
 
     @property
     def _is_large(self) -> bool:
-        return self.data.stream is None and are_many(self.data.summary.examples, self.data.of_rarest_class)
+        return self.data.stream is None and are_many(self.data.summary.examples, self.data.rarer)
 
     @property
     def rates(self) -> Sequence[float]:
