@@ -25,6 +25,7 @@ MANY, SAMPLE, JUDGED, RARER = 500, 260, 40, 8
 def many(monkeypatch):
     for name, value in (("LARGE", MANY), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED), ("RARER", RARER)):
         monkeypatch.setattr(f"{SELECTION}.{name}", value)
+    monkeypatch.setattr("vwlite.training.auto.reading.RARER", RARER)
     monkeypatch.setattr(trainer, "DERIVED_FROM", 400)
 
 
