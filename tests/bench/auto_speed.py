@@ -2,8 +2,8 @@
 
     make auto SETS=FOLDER      writes the last table of AUTO.md
 
-Ratios are those within this run. Times are the least of several, of all threads; those of a pass of a command are
-differences of runs of three and of two passes, the others of a pass over examples in memory, within one process.
+Ratios are those within this run. Times are the least of several, of all threads; those of a pass are of one over
+examples in memory, within one process. LogisticRegressionCV runs once.
 """
 
 import time
@@ -68,28 +68,18 @@ def speed(source: Path, name: str, rounds: int) -> str:
         command = partial(run, VWLITE, "train", text, "--loss", "logistic", "--quiet", "-m", model)
         command(*GD, "--cache-file", cache)
         found, memory = within_a_process(cache, 3 * rounds)
-        kinds = {"gd": [*GD, "--holdout-off"], "auto": [*AUTO, "--normalize", "none"]}
-        works = {
-            f"{kind} {n}": partial(command, "--cache-file", cache, *options, "--passes", n)
-            for kind, options in kinds.items()
-            for n in (2, 3)
-        }
-        works |= {"gd text": partial(command, *GD), "files": partial(command, *AUTO)}
+        works = {"gd text": partial(command, *GD), "files": partial(command, *AUTO)}
         works["stream"] = partial(command, *AUTO, "--passes", 1)
         works["one stream"] = partial(command, *AUTO, "--passes", 1, "--normalize", "none")
         works["long gd"] = partial(command, *GD, *LONGER * [text])
         works["long stream"] = partial(command, *LONGER * [text], *AUTO, "--passes", 1)
         found |= least(works, rounds)
-        for kind in kinds:
-            more, fewer = found[f"{kind} 3"], found[f"{kind} 2"]
-            found[f"{kind} pass"] = Run(more.seconds - fewer.seconds, more.processor - fewer.processor, 0)
         search, (x, _) = LogisticRegressionCV(Cs=10, cv=3, solver="liblinear"), prepared(parts)
         warnings.filterwarnings("ignore", category=FutureWarning, module="sklearn")
         found["search"] = clock(lambda: search.fit(x, parts.y))
     compared = {
         "a pass of 16 lanes, over one of gd, within a process": ("lanes", "gd", 4.0),
         "a sweep that scores, over a pass of gd, within a process": ("scores", "gd", 1.5),
-        "a pass of `--normalize none`, over one of gd with a cache": ("auto pass", "gd pass", None),
         "`--passes 1` from text, over gd from text": ("stream", "gd text", 2.2),
         "the same with `--normalize none`": ("one stream", "gd text", None),
         f"the same, {1 + LONGER} times the text": ("long stream", "long gd", None),

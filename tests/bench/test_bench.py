@@ -149,7 +149,7 @@ def test_the_quick_comparison_of_auto_has_its_tables(tmp_path: Path) -> None:
 @needs_sklearn
 def test_the_quick_speed_of_auto_has_its_table(tmp_path: Path) -> None:
     done = filled(tmp_path, "auto_speed", "--quick", name="auto speed")
-    assert [len(cells) for cells in cells_of(done.stdout)] == [7] * 9
+    assert [len(cells) for cells in cells_of(done.stdout)] == [7] * 8
     assert re.search(r"16 lanes of 31 features take \d+ bytes a feature", done.stdout)
 
 
