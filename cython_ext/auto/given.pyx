@@ -79,12 +79,12 @@ def by_line(Batch batch not None, const double[::1] scores not None, size_t begi
 
 def scattered(const double[::1] values not None, const uint32_t[::1] order not None, double[::1] out not None,
               size_t width=1):
-    """out[order[i]] = values[i], in rows of `width` numbers; other rows of `out` stay."""
-    cdef size_t i, k
+    """out[order[i]] = values[i], in rows of `width` numbers. Other rows stay as they are."""
+    cdef size_t i, k, rows = <size_t>out.shape[0] // width
     if out.shape[0] < values.shape[0] or width * <size_t>order.shape[0] != <size_t>values.shape[0]:
         raise ValueError("as many places as numbers")
     for i in range(<size_t>order.shape[0]):
-        if (order[i] + 1) * width > <size_t>out.shape[0]:
+        if order[i] >= rows:
             raise IndexError(order[i])
         for k in range(width):
             out[order[i] * width + k] = values[i * width + k]

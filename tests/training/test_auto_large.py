@@ -3,6 +3,7 @@ here."""
 
 import json
 import os
+import re
 import signal
 import time
 
@@ -211,32 +212,69 @@ def test_classes(vwlite, many, tmp_path):
     assert "held-out" in said and "rows held out" in said
 
 
-@pytest.mark.parametrize("more", [[], ["-p", "p"]], ids=str)
-@pytest.mark.parametrize("where", ["the sample", "a pass"])
-def test_a_signal_leaves_a_model(vwlite, many, data, tmp_path, monkeypatch, where, more):
-    """In the race on the sample, after its first pass, it is that of the sample."""
-    monkeypatch.chdir(tmp_path)
-    one_pass, ran = Selection._one_pass, []
+@pytest.fixture
+def signal_at(monkeypatch):
+    """Have a signal come at the beginning of a pass of a selection; both count from 1."""
 
-    def interrupted(self, c, number):
-        is_of_sample = len(self.examples.order) == SAMPLE
-        if number == 2 and not ran and is_of_sample == (where == "the sample"):
-            ran.append(c)
-            os.kill(os.getpid(), signal.SIGINT)
-            while not self.stopped:
-                time.sleep(0.01)
-        one_pass(self, c, number)
+    def set_up(selection: int, number_of_pass: int) -> None:
+        one_pass, seen = Selection._one_pass, []
 
-    monkeypatch.setattr(Selection, "_one_pass", interrupted)
-    vwlite("train", data, "--threads", "1", "-m", tmp_path / "m", *more, code=130)
-    if more:
-        y = np.array([float(line.split()[0]) for line in data.read_text().splitlines()])
-        p = np.loadtxt("p")
-        assert len(p) == 1200 and (p != 0.5).mean() > 0.99
-        assert -np.log(np.where(y > 0, p, 1 - p)).mean() < 0.69
+        def interrupted(self, c, number):
+            if self not in seen:
+                seen.append(self)
+            if seen.index(self) + 1 == selection and number == number_of_pass and not self.stopped:
+                os.kill(os.getpid(), signal.SIGINT)
+                while not self.stopped:
+                    time.sleep(0.01)
+            one_pass(self, c, number)
+
+        monkeypatch.setattr(Selection, "_one_pass", interrupted)
+
+    return set_up
+
+
+@pytest.mark.parametrize(("selection", "number"), [(1, 2), (2, 1), (2, 2)])
+def test_a_signal_leaves_a_model(vwlite, many, data, tmp_path, signal_at, selection, number):
+    """In the race on the sample, after its first pass, and in the first pass over all, it is that of the sample."""
+    signal_at(selection, number)
+    vwlite("train", data, "--threads", "1", "-m", tmp_path / "m", code=130)
     model = read_model(tmp_path / "m")
-    assert ran and model.interrupted and model.chosen["loss"] < model.chosen["baseline"]
+    assert model.interrupted and model.chosen["loss"] < model.chosen["baseline"]
     assert len(vwlite("predict", data, "-m", tmp_path / "m").out.splitlines()) == 1200
+
+
+@pytest.mark.parametrize(("selection", "number"), [(1, 2), (2, 1), (2, 2)])
+@pytest.mark.parametrize("kind", ["text", "validated", "classes", "table"])
+def test_rows_of_an_interrupted_run_have_their_own_predictions(
+    vwlite, many, data, tmp_path, signal_at, kind, selection, number
+):
+    """A model of a sample predicts the rows that it has not learned; it is judged by no others."""
+    options, path, predicts = ["--threads", "1"], data, kind != "validated"
+    if kind == "validated":
+        options += ["--validate", str(tmp_path / "test.vw")]
+    elif kind == "classes":
+        path = tmp_path / "classes.vw"
+        path.write_text("".join("12"[line[0] != "-"] + line[line.index(" ") :] for line in data.open()))
+        options += ["--oaa", "2"]
+    elif kind == "table":
+        path = written(tmp_path / "t.csv", ["x", "z", "w", "y"], bent_rows())
+        options += ["--label", "y"]
+    signal_at(selection, number)
+    if predicts:
+        options += ["-p", str(tmp_path / "p")]
+    said = vwlite("train", path, "-m", tmp_path / "m", *options, code=130).err
+    loss = float(re.search(r"(?m)^log loss ([\d.]+)", said)[1])
+    if not predicts:
+        found = json.loads(vwlite("evaluate", tmp_path / "test.vw", "-m", tmp_path / "m", "--json").out)
+        assert loss == pytest.approx(found["measures"]["log_loss"]["value"], abs=0.2)  # of few rows
+        return
+    predicted = np.loadtxt(tmp_path / "p", usecols=0)
+    by_model = np.array([float(x.split()[0]) for x in vwlite("predict", path, "-m", tmp_path / "m").out.splitlines()])
+    assert len(predicted) == len(by_model) == len(path.read_text().splitlines()) - (kind == "table")
+    if kind == "classes":
+        assert (predicted == by_model).mean() > 0.8
+    else:
+        assert np.corrcoef(predicted, by_model)[0, 1] > 0.8
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2])
@@ -259,11 +297,8 @@ def test_features_are_derived_from_a_sample(vwlite, many, tmp_path, monkeypatch,
             one_pass(self, c, number)
 
         monkeypatch.setattr(Selection, "_one_pass", interrupted)
-        options = "--label", "y", "--threads", "1", "-m", tmp_path / "m", "--report", tmp_path / "r"
-        vwlite("train", table, *options, code=130)
-        model, results = read_model(tmp_path / "m"), json.loads((tmp_path / "r").read_text())["results"]
-        assert model.interrupted and model.counters["examples"] == 400
-        assert results["out-of-fold average loss"] == pytest.approx(model.chosen["loss"], rel=1e-5)
+        vwlite("train", table, "--label", "y", "--threads", "1", "-m", tmp_path / "m", code=130)
+        assert read_model(tmp_path / "m").interrupted
     assert len(vwlite("predict", table, "-m", tmp_path / "m").out.splitlines()) == 1500
 
 

@@ -1,6 +1,5 @@
 """`--algorithm auto` with several classes (`--oaa`)."""
 
-import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +8,7 @@ from typing import Any
 from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.memory import KEPT, lanes_need
 from vwlite.algorithms.settings import Settings
-from vwlite.core.auto.given import GivenPredictions, scattered
+from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.errors import UsageError
@@ -93,10 +92,8 @@ class ClassTrainer(AutoTrainer):
 
     def _file_order(self, summary: DataSummary) -> Any:
         if self.best is None or self.selection is None:
-            return self.data.constants * summary.examples
-        found = array("d", [math.nan]) * (self.data.width * summary.examples)
-        scattered(self.best.predictions, self.selection.order, found, self.data.width)
-        return found
+            return self.data.constants * (summary.examples if self._places is None else 0)
+        return self._in_file(self.best.predictions, summary, self.selection)
 
     # --- the model ---------------------------------------------------------------------------
 

@@ -251,12 +251,14 @@ class Selection:
         self._halves = halves(self._scored_folds, self._halved)
 
     def of_sample(self) -> "Selection":
-        """That of the first examples only, with the same folds, which are judged by the first ones that are judged."""
+        """That of the first examples only, with the same folds, which are judged by the first ones that are judged: by
+        all of them if these are in folds, as each of them is to be predicted."""
         found = copy(self)
         found.examples = self.examples.first(SAMPLE)
         found.race = RACE
         summary, judged = self.judge
-        found._judge_by(Drawn(summary, judged.first(JUDGED)), self._judged_folds[:JUDGED])
+        most = SAMPLE if judged is self.examples else JUDGED
+        found._judge_by(Drawn(summary, judged.first(most)), self._judged_folds[:most])
         return found
 
     def _nest(self, fold: int) -> Nest:

@@ -208,6 +208,7 @@ class AutoTrainer(DataTrainer):
         self.derived_by = 0  # ... so many
         self.tried: list[str] = []  # kinds of derived features
         self.race_on_sample: dict[str, Any] = {}  # for the report
+        self._places: Any = None  # of the examples that the model is of, in the file; None: all are in its order
 
     def stop(self) -> None:
         super().stop()
@@ -229,26 +230,31 @@ class AutoTrainer(DataTrainer):
         if data.summary.examples and data.baseline:
             examples, derives = DrawnExamples.of(data.summary, counts, load_batch), data.derives
             if derives and self._is_large:
-                self._derive_from_sample(examples, counts)
+                self._learn_after_sample(examples, counts)
                 derives = False
-            if not self.stopped:
+            elif not self.stopped:
                 self.learn_drawn(examples, self._passes_before_stages if derives else None)
             if not self.passes_used:
                 return  # a signal came within the first pass
             if derives and not self.stopped:
                 self._derive(counts)
         learner = self._load_model()
-        batches = map(self._load_batch, range(self._batches))
-        if data.validation is not None:
-            self._feed_judge(data.validation_batches, self._file_order(data.validation.summary))
-        elif self.best is not None and self.holds_out:
-            assert self.selection is not None
+        batches = map(load_batch, range(len(counts)))
+        judge = self.selection.judge if self.best is not None and self.selection is not None else data.validation
+        if self.best is not None and judge is not None and (self.holds_out or self._is_part_of_validation(judge)):
             of_labels = WeightScale(self.data.weights_as.scale, self.data.weights_as.shift)
-            self._feed_judge(self.selection.judge.examples.batches(), self.best.predictions, of_labels)
+            self._feed_judge(judge.examples.batches(), self.best.predictions, of_labels)
+        elif data.validation is not None:
+            self._feed_judge(data.validation_batches, self._file_order(data.validation.summary))
         else:
             self._feed_given(learner, batches, self._file_order(data.summary))
             return
         self._feed_given(learner, batches, array("d", []))  # counts them
+
+    def _is_part_of_validation(self, judge: Drawn) -> bool:
+        """Whether a signal came when the first rows of --validate had been scored."""
+        validation = self.data.validation
+        return validation is not None and len(judge.examples.order) < len(validation.examples.order)
 
     def _feed_judge(self, batches: Iterable[Batch], scores: Any, scale: WeightScale | None = None) -> None:
         """Measure the model by examples that it has not learned, with these scores."""
@@ -257,22 +263,25 @@ class AutoTrainer(DataTrainer):
         self._feed_given(judge, batches, scores)
         self.held = judge.progressive
 
-    def _derive_from_sample(self, examples: DrawnExamples, counts: list[int]) -> None:
-        """Find features to derive by the first examples in drawn order. If a signal comes, that is what the model is
-        of."""
+    def _learn_after_sample(self, examples: DrawnExamples, counts: list[int]) -> None:
+        """Find features to derive by the first examples in drawn order, and learn all with them. If a signal comes
+        before a pass over all, the model is that of the first ones."""
         data = self.data
         batches = [batch.part(0, len(batch)) for batch in examples.first(DERIVED_FROM).batches()]
         summary = data.new_summary()
         for batch in batches:
             summary.take(batch)
         finder = self._find_derived(batches, summary, [len(batch) for batch in batches], len(examples.order))
-        if self.stopped:
+        finder.candidates, finder.best = [], finder.best and replace(finder.best, lanes=None)  # lanes are large
+        if not self.stopped:
+            if finder.without is not None:
+                data.summary = data.new_summary()
+                for number in range(len(counts)):
+                    data.summary.take(self._load_batch(number))
+            self.learn_drawn(examples)
+        if not self.passes_used:
             self._take_over(finder)
-            self._load_batch, self._batches = batches.__getitem__, len(batches)
-        elif finder.without is not None:
-            data.summary = data.new_summary()
-            for number in range(len(counts)):
-                data.summary.take(self._load_batch(number))
+            self._places = examples.order
 
     def _derive(self, counts: list[int], followed_by: float | None = None) -> None:
         """Learn with features that are derived from columns, and take over what is better. followed_by: the examples
@@ -364,35 +373,39 @@ class AutoTrainer(DataTrainer):
         grid, most = self._grid(self.folds), min(self._most_passes(), most or self._most_passes())
         self.candidates = self._new_candidates(grid)
         if self.selection.is_large and len(grid) > 1 and has_sample(self.data.summary.examples, self.data.rarer):
-            self._race_on_sample(self.selection)
-            if self.stopped:
-                return
-            going_on = close_ones(self.candidates)
-            self.candidates = self._new_candidates([x for x in grid if x[0] in going_on])
-        self.best = self._race(most)
+            sample, best = self._race_on_sample(self.selection)
+            if not self.stopped:
+                going_on = close_ones(self.candidates)
+                self.candidates = self._new_candidates([x for x in grid if x[0] in going_on])
+                self.best = self._race(most)
+            if self.best is None and best is not None:
+                self.selection, self.best, self.candidates = sample, best, [best]
+        else:
+            self.best = self._race(most)
         if self.best is not None:
             self._settle()
 
     def _new_candidates(self, grid: Sequence[tuple[str, Callable[[], Lanes]]]) -> list[GridCandidate]:
         return [GridCandidate(name, new_lanes, rates=self.rates) for name, new_lanes in grid]
 
-    def _race_on_sample(self, selection: Selection) -> None:
-        """Have the candidates learn the first examples. If a signal comes, that is what the model is of."""
+    def _race_on_sample(self, selection: Selection) -> tuple[Selection, GridCandidate | None]:
+        """Have the candidates learn the first examples. Returns what the model is of if a signal comes before a pass
+        over all of them: the selection, and its best candidate."""
         self.selection = sample = selection.of_sample()
         sample.stopped = self.stopped
-        self.best = self._race(SAMPLE_PASSES, tells=False)
-        if self.stopped:
-            if self.best is not None:
-                self._settle()
-            return
-        self.selection, self.best = selection, None
+        best = self._race(SAMPLE_PASSES, tells=False)
+        best = best and replace(best, lanes=None)  # these are large
+        self.selection = selection
         selection.stopped = self.stopped
+        if self.stopped:
+            return sample, best
         found = [(c.best.loss * self.data.labels_as.loss_scale, c.name) for c in self.candidates if c.best is not None]
         losses = ", ".join(f"{name} {loss:.4f}" for loss, name in sorted(found))
         scored, learned = (len(examples.order) for examples in (sample.judge.examples, sample.examples))
         candidates = [{"normalize": name, "loss": loss} for loss, name in found]
         self.race_on_sample = {"learned": learned, "scored": scored, "candidates": candidates}
         self.listener.say(f"normalizations = {losses}: the loss on {scored:,} examples, after the first {learned:,}")
+        return sample, best
 
     @property
     def _passes_before_stages(self) -> int | None:
@@ -527,14 +540,22 @@ class AutoTrainer(DataTrainer):
         return most_passes(n)
 
     def _file_order(self, summary: DataSummary) -> Any:
-        """The predictions that the model was chosen by, in the order of the file; those of the best constant if that is
-        the model. NaN for examples that have none, as a signal came when a sample was learned."""
+        """The predictions that the model was chosen by, in the order of the file, NaN of what it has not learned, which
+        the rule predicts; those of the best constant if that is the model."""
         if self.best is None or self.selection is None:
             constant = self.data.constant()
-            return array("d", (constant + initial for initial in summary.initials))
-        found, weights_as = array("d", [math.nan]) * summary.examples, self.data.weights_as
-        for place, p in zip(self.selection.order, self.best.predictions, strict=True):
-            found[place] = p * weights_as.scale + weights_as.shift
+            return array("d", (constant + initial for initial in summary.initials if self._places is None))
+        weights_as = self.data.weights_as
+        predictions = array("d", (p * weights_as.scale + weights_as.shift for p in self.best.predictions))
+        return self._in_file(predictions, summary, self.selection)
+
+    def _in_file(self, predictions: Any, summary: DataSummary, selection: Selection) -> Any:
+        """Predictions in the order of the file, NaN where there is none."""
+        order, n, width = selection.order, summary.examples, self.data.width
+        if self._places is not None and self.data.validation is None:
+            order, n = array("I", (self._places[k] for k in order)), len(self._places)
+        found = array("d", [math.nan]) * (width * n)
+        scattered(predictions, order, found, width)
         return found
 
     def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
