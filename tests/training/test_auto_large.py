@@ -345,3 +345,25 @@ def test_a_rare_class_is_in_folds(vwlite, many, tmp_path, rare, kind):
     (tmp_path / "d.vw").write_text("".join(lines))
     vwlite("train", tmp_path / "d.vw", "--oaa", "3", "-m", tmp_path / "m", "--quiet")
     assert chosen_of(tmp_path / "m")["loss is"].startswith(kind)
+
+
+@pytest.mark.parametrize("rooms", [(1 << 40, 0), (0, 1 << 40)])
+def test_memory_may_change_before_the_other_passes(vwlite, tmp_path, monkeypatch, rooms):
+    """Candidates that learned in turn, as memory held one of them, begin again when they go on, and all others stay."""
+    monkeypatch.setattr(trainer, "FEW_FOR_STAGES", 500)
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(900, 2))
+    rows = [(f"{x:.3f}", f"{z:.3f}", int(rng.random() < 1 / (1 + np.exp(-x - z)))) for x, z in values]
+    table = written(tmp_path / "t.csv", ["x", "z", "y"], rows)
+    vwlite("train", table, "--label", "y", "-m", tmp_path / "m")
+    race, races = trainer.AutoTrainer._race, []
+
+    def raced(self, passes, first=1, **more):
+        races.append(first)
+        monkeypatch.setattr(trainer, "available_memory", lambda: rooms[first > 1] or self._bytes_needed)
+        return race(self, passes, first, **more)
+
+    monkeypatch.setattr(trainer.AutoTrainer, "_race", raced)
+    vwlite("train", table, "--label", "y", "-m", tmp_path / "n")
+    assert max(races) > 1
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()

@@ -519,7 +519,8 @@ class AutoTrainer(DataTrainer):
         self.selection.keeps = room is None or (one + LOCATED) * len(self.candidates) <= room
         after = self._after_pass if tells else lambda number, ran: None
         with self.listener.ticking(self._live_text):
-            if room is None or one * len(self.candidates) <= room:
+            have_lanes = first == 1 or all(c.lanes is not None for c in self.candidates if not c.ended)
+            if have_lanes and (room is None or one * len(self.candidates) <= room):
                 return self.selection.run(self.candidates, passes, self.options.threads, after, first)
             return self.selection.run_in_turn(self.candidates, passes, after)
 
