@@ -284,8 +284,8 @@ cdef class LocatedBatch:
 
 cdef class Lanes:
     """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd; 0 for one of each pair, if
-    there is no such kind, whose scores and weights are 0. folds: 4, 2 or 1; with
-    1, each lane learns all examples. classes: 1 if labels are numbers, else they are those of classes, from 1."""
+    there is no such kind, whose scores and weights are 0. folds: 4, 2 or 1; with 1, each lane learns all examples. classes: 1
+    if labels are numbers, else they are those of classes, from 1."""
 
     def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1, size_t classes=1):
         cdef size_t k

@@ -26,8 +26,8 @@ cdef extern from *:
 
     #define VWLITE_FARTHEST (-600.0)    /* below the largest score, for vwlite_exp */
 
-    /* The loops over the classes of an example, of 8 or 4 columns, in vectors over classes or over columns; a sum over classes has their
-       order. o: [classes][columns] scores; across: the same, [columns][classes]. */
+    /* The loops over the classes of an example, of 8 or 4 columns, in vectors over classes or over columns; a sum over
+       classes has their order. o: [classes][columns] scores; across: the same, [columns][classes]. */
 
     static inline double vwlite_not_far(double z) {
         return z < VWLITE_FARTHEST ? VWLITE_FARTHEST : z;

@@ -116,8 +116,8 @@ class Learning(LearningInPasses, Protocol):
 
 class AutoData:
     """The data. Files are read once, then learned in passes; of a reading that a signal ends, the first examples are
-    learned like a stream. A stream is learned as it comes, after its first examples;
-    one that has no more examples is learned like a file."""
+    learned like a stream. A stream is learned as it comes, after its first examples; one that has no more examples is
+    learned like a file."""
 
     summary: DataSummary  # of the examples that can be learned; of a stream, of the first ones
     sample: DataSummary | None = None  # of a stream: of a sample of all its examples
