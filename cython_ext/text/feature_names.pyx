@@ -179,6 +179,8 @@ cdef class NameFinder:
         cdef Batch named = batch, kinds = None
         cdef int failed = 0
         self.found.size = self.text.size = self.crosses.size = self.news_count = 0
+        if batch.decode():
+            raise MemoryError("no memory for the hashes of a batch")
         with nogil:
             if not self.store.full:
                 failed = self.look(&batch.a)

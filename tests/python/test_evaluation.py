@@ -1,7 +1,10 @@
 """`vwlite.evaluate` and `vwlite.report`, and scikit-learn's displays on the estimators."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 
@@ -166,6 +169,22 @@ def test_results_are_those_of_the_command(vwlite, tmp_path, kind, options):
     tables = [re.findall("<table>.*?</table>", page, re.S)[:-1] for page in pages]  # but for that of files
     assert [re.sub(r"data\.\w+:\d+|X:\d+", "", table) for table in tables[0]] == [
         re.sub(r"data\.\w+:\d+|X:\d+", "", table) for table in tables[1]]
+
+
+NAMES = """
+import numpy as np
+from vwlite import SparseClassifier
+x = np.random.default_rng(1).normal(size=(60, 40))
+model = SparseClassifier(algorithm="gd").fit(x, (x[:, 0] > 0).astype(int))
+found = {c["name"] for e in model.explain(x, top=40) for c in e["contributions"]}
+assert found == {str(k) for k in range(40)}, found
+"""
+
+
+def test_names_of_columns_do_not_depend_on_memory():
+    """A dense matrix comes with numbers of columns: their hashes are made before names are looked for. MALLOC_PERTURB_
+    fills new memory."""
+    subprocess.run([sys.executable, "-c", NAMES], check=True, env=os.environ | {"MALLOC_PERTURB_": "85"})
 
 
 def made(seed):
