@@ -183,14 +183,6 @@ cdef class DataSummary:
         for i in range(self.examples):
             self.label[i] = -1 if self.label[i] == negative else 1
 
-    @property
-    def positives(self):
-        """How many labels are above 0."""
-        cdef size_t i, found = 0
-        for i in range(self.known()):
-            found += self.label[i] > 0
-        return found
-
     def rarer(self, const uint8_t[::1] folds=None):
         """How many examples have another label than more than half of all; at least half of them, if there is none such.
         folds: only those in fold 0 are counted."""

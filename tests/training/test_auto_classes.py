@@ -391,7 +391,8 @@ def test_large_data_have_a_short_race_and_many_classes_half_of_the_lanes(vwlite,
     losses = []
     for large in (1501, 1500):
         monkeypatch.setattr("vwlite.training.auto.classes.MANY", many)
-        monkeypatch.setattr("vwlite.training.auto.classes.LARGE", large)
+        monkeypatch.setattr("vwlite.training.auto.classes.SHORT_RACE_FROM", large)
+        monkeypatch.setattr("vwlite.training.auto.class_trainer.SHORT_RACE_FROM", large)
         vwlite("train", train, "--classes", "auto", "-m", tmp_path / "m", "--report", tmp_path / "r")
         losses.append(results_on(vwlite, tmp_path / "m", test)["log loss"])
     assert losses[1] < 1.03 * losses[0]
@@ -420,7 +421,8 @@ def test_a_model_of_many_classes_goes_on(vwlite, tmp_path, monkeypatch):
     names = tuple("abcdef")
     train, more = (write(tmp_path / f"{k}.vw", lines_of(1000, k, names)) for k in range(2))
     monkeypatch.setattr("vwlite.training.auto.classes.MANY", 5)
-    monkeypatch.setattr("vwlite.training.auto.classes.LARGE", 1000)
+    monkeypatch.setattr("vwlite.training.auto.classes.SHORT_RACE_FROM", 1000)
+    monkeypatch.setattr("vwlite.training.auto.class_trainer.SHORT_RACE_FROM", 1000)
     vwlite("train", train, "--classes", "auto", "-m", tmp_path / "m")
     before = results_on(vwlite, tmp_path / "m", more)["log loss"]
     vwlite("train", "-i", tmp_path / "m", train, "-m", tmp_path / "n")

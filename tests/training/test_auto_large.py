@@ -76,7 +76,7 @@ def test_the_race_is_that_of_its_definition(vwlite, many, tmp_path, seed):
     chosen = chosen_of(tmp_path / "m")
     losses = [min(x["stacked"], *x["losses"].values()) for x in report["candidates"] if x["normalize"] == slow.best]
     assert losses == pytest.approx(slow.losses, rel=1e-3)
-    assert chosen["normalize"] == slow.best and chosen["loss is"] == "held-out log loss"
+    assert chosen["normalize"] == slow.best and chosen["loss is"] == "holdout log loss"
     assert chosen["loss"] == pytest.approx(min(slow.losses), rel=1e-3)
     rows = (line.split("\t") for line in vwlite("weights", tmp_path / "m", "--top", "100").out.splitlines())
     weights = {name: float(weight) for _, weight, name in rows}
@@ -120,7 +120,7 @@ def test_of_rare_labels_enough_are_in_what_judges(vwlite, many, tmp_path, positi
         features[99] = 1.0 if y > 0 else 0.5
     (tmp_path / "d.vw").write_text(text_of(examples, labels))
     vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m", "--report", tmp_path / "r")
-    is_held_out = chosen_of(tmp_path / "m")["loss is"] == "held-out log loss"
+    is_held_out = chosen_of(tmp_path / "m")["loss is"] == "holdout log loss"
     assert is_held_out == (positives >= 10 * RARER)
     assert ("sample" in json.loads((tmp_path / "r").read_text())) == (positives * JUDGED >= RARER * 1000)
 
@@ -163,7 +163,7 @@ def test_what_is_said(vwlite, many, data, tmp_path):
     found = vwlite("train", data, "-m", tmp_path / "m")
     assert "normalizations = " in found.err and " after the first 260" in found.err
     assert "rows held out; best constant" in found.err and ", of which the last gained " in found.err
-    assert "held-out average loss = " in found.err
+    assert "holdout average loss = " in found.err
 
 
 def test_each_line_is_predicted_out_of_fold(vwlite, many, data, tmp_path):
@@ -195,7 +195,7 @@ def test_other_losses(vwlite, many, tmp_path, loss):
     (tmp_path / "d.vw").write_text("".join(rows))
     vwlite("train", tmp_path / "d.vw", "--loss", loss, "-m", tmp_path / "m")
     chosen = chosen_of(tmp_path / "m")
-    assert chosen["loss"] < 0.7 * chosen["baseline"] and chosen["loss is"].startswith("held-out")
+    assert chosen["loss"] < 0.7 * chosen["baseline"] and chosen["loss is"].startswith("holdout")
 
 
 def test_classes(vwlite, many, tmp_path):
@@ -208,8 +208,8 @@ def test_classes(vwlite, many, tmp_path):
     (tmp_path / "d.vw").write_text("".join(lines))
     said = vwlite("train", tmp_path / "d.vw", "--oaa", "3", "-m", tmp_path / "m").err
     chosen = chosen_of(tmp_path / "m")
-    assert chosen["loss"] < 0.6 * chosen["baseline"] and chosen["loss is"].startswith("held-out")
-    assert "held-out" in said and "rows held out" in said
+    assert chosen["loss"] < 0.6 * chosen["baseline"] and chosen["loss is"].startswith("holdout")
+    assert "holdout" in said and "rows held out" in said
 
 
 @pytest.fixture
@@ -334,7 +334,7 @@ def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypat
     vwlite("train", tmp_path / "d.vw", "-i", tmp_path / "m", "-m", tmp_path / "n")
 
 
-@pytest.mark.parametrize(("rare", "kind"), [(RARER - 1, "out-of-fold"), (RARER, "held-out")])
+@pytest.mark.parametrize(("rare", "kind"), [(RARER - 1, "out-of-fold"), (RARER, "holdout")])
 def test_a_rare_class_is_in_folds(vwlite, many, tmp_path, rare, kind):
     """Of less than RARER examples of a class, maybe none would be held out."""
     rng, lines = np.random.default_rng(4), []

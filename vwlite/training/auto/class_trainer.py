@@ -18,6 +18,7 @@ from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.classes import (
     FOLDS,
     RATES_OF_MANY,
+    SHORT_RACE_FROM,
     ClassSelection,
     are_many_classes,
     constant_score_state,
@@ -54,6 +55,10 @@ class ClassTrainer(AutoTrainer):
     @property
     def rates(self) -> Sequence[float]:
         return RATES_OF_MANY if self._has_many_classes else super().rates
+
+    @property
+    def ends_early(self) -> bool:
+        return bool(self.data.summary.examples >= SHORT_RACE_FROM)
 
     @property
     def folds(self) -> int:

@@ -11,24 +11,18 @@ from vwlite.core.learn.losses import Loss
 from vwlite.model.centered import NOTHING_PENDING
 from vwlite.model.learners import slots_of
 from vwlite.training.auto.model import ScoreState
-from vwlite.training.auto.selection import (
-    COLUMNS,
-    KINDS,
-    Drawn,
-    GridCandidate,
-    LabelScale,
-    Selection,
-)
+from vwlite.training.auto.selection import COLUMNS, KINDS, Drawn, GridCandidate, LabelScale, Selection
 
 FOLDS = 2
-LARGE = 5000  # examples from which on the race is short, and passes end early
+SHORT_RACE_FROM = 5000  # examples; passes end early then, too
 SHORT_RACE = {1: 1.005, 2: 1.001}
-MANY = 20  # classes above which there are also fewer lanes, and no offsets
+MANY = 20  # classes, above which there are also fewer lanes then, and no offsets
 RATES_OF_MANY = (1.0, 0.0, 0.0, 64.0)
 
 
-def are_many_classes(classes: int, examples: float) -> bool:
-    return classes > MANY and examples >= LARGE
+def are_many_classes(classes: int, examples: int) -> bool:
+    """Whether each class has too few examples for all lanes and an offset."""
+    return classes > MANY and examples >= SHORT_RACE_FROM
 
 
 class ClassSelection(Selection):
@@ -46,14 +40,11 @@ class ClassSelection(Selection):
         self._which: list[int] | None = None
         if self.has_many:
             self._which = [c for c in range(COLUMNS) if RATES_OF_MANY[c % KINDS]]
-        # Of many classes, each has too few examples for an offset.
         self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
-        is_short = data.summary.examples >= LARGE
         super().__init__(
-            loss, LabelScale(), data, validation, is_large=is_large, holds_out=holds_out,
-            ends_early=ends_early or is_short,
+            loss, LabelScale(), data, validation, is_large=is_large, holds_out=holds_out, ends_early=ends_early
         )
-        if is_short and not is_large:
+        if ends_early and not is_large:
             self.race = SHORT_RACE
         if validation is None and not self.holds_out:
             # A stack that is fitted to one half is judged by the other: each half has examples of both folds, as the

@@ -372,12 +372,11 @@ class AutoData:
             return False
         if self.settings.loss != "logistic":
             return 0 < n < FEWEST
-        positive = int(self.summary.positives)
-        return 0 < min(positive, n - positive) < FEWEST
+        return 0 < int(self.summary.rarer()) < FEWEST
 
     @property
     def rarer(self) -> int:
-        """How many examples have another label than most; 0 if a class has too few."""
+        """How many examples have another label than the most frequent one; 0 if a class has too few."""
         if self._rarer is None or self._rarer[:2] != (self.summary, self.summary.examples):
             self._rarer = self.summary, int(self.summary.examples), self._count_labels()
         return self._rarer[2]

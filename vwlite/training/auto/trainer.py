@@ -404,7 +404,9 @@ class AutoTrainer(DataTrainer):
         scored, learned = (len(examples.order) for examples in (sample.judge.examples, sample.examples))
         candidates = [{"normalize": name, "loss": loss} for loss, name in found]
         self.race_on_sample = {"learned": learned, "scored": scored, "candidates": candidates}
-        self.listener.say(f"normalizations = {losses}: the loss on {scored:,} examples, after the first {learned:,}")
+        self.listener.say(
+            f"normalizations = {losses}: losses on {scored:,} examples not learned, after the first {learned:,}"
+        )
         return sample, best
 
     @property
@@ -484,7 +486,7 @@ class AutoTrainer(DataTrainer):
 
     @property
     def ends_early(self) -> bool:
-        """Whether passes end that gain little. Those of derived features cost much."""
+        """Whether a pass that gains little is the last one. Those of derived features cost much."""
         derived, n = self.data.settings.derived, self.data.summary.examples
         return n >= (FEW_FOR_STAGES if derived is not None and derived.columns else FEW_PASSES_FROM)
 
@@ -785,7 +787,7 @@ class AutoTrainer(DataTrainer):
             return "progressive"
         if self.data.validation is not None:
             return "validation"
-        return "held-out" if self.holds_out else "out-of-fold"
+        return "holdout" if self.holds_out else "out-of-fold"
 
     def _digest(self) -> dict[str, str]:
         """That of the examples, which does not depend on how they are split into files and written there. Without, if a
