@@ -103,6 +103,7 @@ class Model:
     merged: dict[str, Any] = field(default_factory=dict)  # of `vwlite merge`: `vwlite.model.header.MERGED_FIELDS`
     chosen: dict[str, Any] = field(default_factory=dict)  # by `--algorithm auto`: what it chose, and why
     calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
+    means: dict[str, Any] = field(default_factory=dict)  # of effects of columns: vwlite.model.effects
     passes: list[dict[str, float | None]] = field(default_factory=list)  # losses of each
     continued: dict[str, Any] = field(default_factory=dict)  # what `train --continue` keeps of the last run
     typed: list[str] = field(default_factory=list)  # options of its run that nothing else in the header tells
@@ -213,6 +214,7 @@ class Model:
             **({"seen": self.seen} if self.seen else {}),
             **({"chosen": self.chosen} if self.chosen else {}),
             **({"calibration": self.calibration} if self.calibration else {}),
+            **({"means": self.means} if self.means else {}),
             **({"passes": self.passes} if self.passes else {}),
             **({"continued": self.continued} if self.continued else {}),
             **({"typed": self.typed} if self.typed else {}),
@@ -358,6 +360,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 merged=header.get("merged", {}),
                 seen=header.get("seen", 0),
                 chosen=header.get("chosen", {}),
+                means=header.get("means", {}),
                 calibration=header.get("calibration", {}),
                 passes=header.get("passes", []),
                 continued=header.get("continued", {}),

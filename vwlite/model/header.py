@@ -126,6 +126,7 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError(f"it has seen {brief(repr(seen))} features")
     if type(header.get("chosen", {})) is not dict:
         raise ValueError("what --algorithm auto chose is not a list of facts")
+    _check_means(header.get("means", {}), settings)
     _check_passes(header.get("passes", []))
     _check_continued(header.get("continued", {}))
     typed = header.get("typed", [])
@@ -140,6 +141,20 @@ def _check_continued(found: Any) -> None:
     pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
     if not known or not pairs:
         raise ValueError("what it has of the last run is not a list of digests and pairs of numbers")
+
+
+def _check_means(found: Any, settings: Settings) -> None:
+    """The means of the effects of columns, [classes] each, over how many rows, and the mean length of these; or {}."""
+    if found == {}:
+        return
+    if type(found) is not dict or set(found) != {"rows", "length", "effects"} or type(found["effects"]) is not dict:
+        raise ValueError("its means of effects are invalid")
+    rows, length = found["rows"], found["length"]
+    if type(rows) is not int or not 0 < rows < LARGEST or not _is_number(length) or length <= 0:
+        raise ValueError("its means of effects are of no rows")
+    for mean in found["effects"].values():
+        if type(mean) is not list or len(mean) != (settings.oaa or 1) or not all(map(_is_number, mean)):
+            raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
 
 
 def _check_passes(passes: Any) -> None:

@@ -1,0 +1,339 @@
+"""A model of a table in a form to read: an effect for each column and for each product of columns, as in EBM.
+
+    score = base + the sum of the effects;    base = intercept + the means of the effects
+
+A number has a curve that is linear between knots, a column of words a value for each level, a product of columns a
+grid, linear in each number between knots. (Lou, Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise
+Interactions. KDD 2013.) What is shown is an effect less its mean over training data, where the model has a record of
+these (`means` in the model's header). Everything that shows or exports a model by columns uses this form.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from vwlite.derived import CURVE, PARTS_OF_TIME, Derived, NumberColumn, WordColumn
+from vwlite.errors import DataError
+from vwlite.hashing import feature_hash
+from vwlite.input.schema import OPTIONAL, Schema
+from vwlite.model import Model
+from vwlite.model.weights import intercept_key
+from vwlite.names import namespace_of
+from vwlite.records import record
+
+MOST_Z = 4.0  # standardized values are clipped to this
+Numbers = np.ndarray[Any, Any]
+
+
+@record(frozen=True)
+class NumberAxis:
+    """A number, linear between knots and constant outside of them. The place behind the last knot is a missing one."""
+
+    column: str
+    knots: Numbers
+
+    @property
+    def full_name(self) -> str:
+        return self.column
+
+    @property
+    def size(self) -> int:
+        return len(self.knots) + 1
+
+
+@record(frozen=True)
+class LevelAxis:
+    """A column of words, or a part of a column of times (hour, weekday, month). The places behind the levels are any
+    other word, and none."""
+
+    column: str
+    levels: tuple[str, ...]
+    part: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.levels) + 2
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.column}.{self.part}" if self.part else self.column
+
+
+Axis = NumberAxis | LevelAxis
+
+
+@record(frozen=True)
+class Standardized:
+    """The feature z = (x - mean) / deviation of a number that has a curve, clipped, and its weight for each class."""
+
+    mean: float
+    deviation: float
+    weight: Numbers
+
+    def effect(self, x: Numbers) -> Numbers:
+        """[len(x), classes]; as the feature is a 32-bit float."""
+        z = np.clip(((x - self.mean) / self.deviation).astype(np.float32), -MOST_Z, MOST_Z)
+        return z.astype(float)[:, None] * self.weight
+
+
+@record(frozen=True)
+class Effect:
+    """What columns add to a score.
+
+    name: that of the column, or those of a product with * between them. values: by the places on each axis, and for
+    each class; their mean is still in them. mean: [classes], over training data; 0 if the model has no record. slope:
+    of a number without a curve, what is added for each unit, [classes]; then it has no knots. words: of a text, the
+    weights of its words and n-grams that have a name, [classes] each; it has no axes. standardized: the part of a curve
+    that is linear.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    values: Numbers
+    mean: Numbers
+    slope: Numbers | None = None
+    words: Mapping[str, Numbers] = field(default_factory=dict)
+    standardized: Standardized | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(axis.column for axis in self.axes) or (self.name,)
+
+    def number(self, x: Numbers) -> Numbers:
+        """The effect of values of the one column, a number, of which NaN is a missing one: [len(x), classes]."""
+        (axis,) = self.axes
+        assert isinstance(axis, NumberAxis)
+        missing = np.isnan(x)
+        if self.slope is not None:
+            return np.where(missing, 0.0, x)[:, None] * self.slope
+        values, place = self.values, place_on(axis.knots, x)
+        if self.standardized is None:
+            return between(values, place)
+        values = values.copy()
+        values[:-1] -= self.standardized.effect(axis.knots)
+        found = between(values, place)
+        found[~missing] += self.standardized.effect(x[~missing])
+        return found
+
+
+@record(frozen=True)
+class Place:
+    """Places on an axis: the one below, and how far the next one is behind it, from 0 to 1."""
+
+    low: Numbers
+    behind: Numbers
+
+
+def place_on(knots: Numbers, x: Numbers) -> Place:
+    """Where numbers are among knots; NaN is missing, which is the place behind them."""
+    low = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 1)
+    after, missing = np.minimum(low + 1, len(knots) - 1), np.isnan(x)
+    inside = (x >= knots[0]) & (after > low)
+    behind = np.where(inside, (x - knots[low]) / np.where(after > low, knots[after] - knots[low], 1.0), 0.0)
+    return Place(np.where(missing, len(knots), low), np.where(missing, 0.0, behind))
+
+
+def between(values: Numbers, place: Place) -> Numbers:
+    """What values by place, on the first axis, are there."""
+    low, high = values[place.low], values[np.minimum(place.low + 1, len(values) - 1)]
+    behind = place.behind.reshape(-1, *[1] * (values.ndim - 1))
+    return np.where(behind > 0, low + behind * (high - low), low)
+
+
+@record(frozen=True)
+class Effects:
+    """The effects of a model. intercept: [classes], without the means. rows: of the record of means; 0: there is none,
+    and the means are 0. length: of models of --normalize, the mean length of a row of training data, by which
+    values were divided here; each row has a length of its own, so the effects are those of a row of this length."""
+
+    intercept: Numbers
+    effects: tuple[Effect, ...]
+    classes: tuple[str, ...] = ()
+    rows: int = 0
+    normalize: str = "none"
+    length: float = 1.0
+
+    def __iter__(self) -> Iterator[Effect]:
+        return iter(self.effects)
+
+    def __len__(self) -> int:
+        return len(self.effects)
+
+    def __getitem__(self, name: str) -> Effect:
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Effect]:
+        return {effect.name: effect for effect in self.effects}
+
+    @property
+    def base(self) -> Numbers:
+        """The mean score of the training data: the intercept, and the means of all effects."""
+        return self.intercept + sum((effect.mean for effect in self.effects), np.zeros_like(self.intercept))
+
+
+class _Weights:
+    """Those of a model, by hash and by name."""
+
+    def __init__(self, model: Model) -> None:
+        settings = model.settings
+        self.hash_all, self.mask = settings.hash == "all", (1 << settings.bits) - 1
+        self._keys = np.asarray(model.keys, np.uint32)
+        self._weights = np.asarray(model.weights, float).reshape(-1, model.records)
+        self.unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
+
+    def of(self, hashes: Any) -> Numbers:
+        """[len(hashes), classes]"""
+        keys = np.asarray(hashes, np.uint32) & np.uint32(self.mask)
+        if not len(self._keys):
+            return np.tile(self.unseen, (len(keys), 1))
+        at = np.searchsorted(self._keys, keys)
+        at[at == len(self._keys)] = 0
+        return np.where((self._keys[at] == keys)[:, None], self._weights[at], self.unseen)
+
+    def knows(self, space: str, name: str) -> bool:
+        return feature_hash(as_bytes(name), as_bytes(space), hash_all=self.hash_all) & self.mask in self._keys
+
+    def named(self, space: str, names: Sequence[str]) -> Numbers:
+        hashes = [feature_hash(as_bytes(name), as_bytes(space), hash_all=self.hash_all) for name in names]
+        return self.of(hashes)
+
+
+def as_bytes(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
+
+
+def effects_of(model: Model, path: str = "the model") -> Effects:
+    """DataError if a model has no columns, or crosses them with -q and the like. path: of the model, for messages."""
+    settings = model.settings
+    if not model.columns:
+        raise DataError(f"{path}: has no columns, whose effects could be shown: it was not learned from a table")
+    if settings.interactions or settings.crosses:
+        raise DataError(f"{path}: crosses columns (--quadratic, --interactions): its effects are not those of columns")
+    return _Maker(model).effects()
+
+
+class _Maker:
+    def __init__(self, model: Model) -> None:
+        self._model, self._weights, self._schema = model, _Weights(model), Schema.restored(model.columns)
+        self._derived = model.settings.derived or Derived()
+        self._means = model.means.get("effects", {})
+        self._zeros = np.zeros(model.records)
+        self._names: dict[bytes, list[str]] | None = None
+
+    def effects(self) -> Effects:
+        model = self._model
+        key = intercept_key(model.settings)
+        known = key is not None and key in np.asarray(model.keys)
+        return Effects(
+            self._weights.of([key])[0] if known else self._zeros, (*self._of_columns(), *self._of_products()),
+            tuple(model.class_names()), model.means.get("rows", 0), model.settings.normalize,
+            model.means.get("length", 1.0),
+        )
+
+    def _mean(self, name: str) -> Numbers:
+        return np.array(self._means.get(name, self._zeros), float)
+
+    def _of_columns(self) -> Iterator[Effect]:
+        curves = {c.name: c for c in self._derived.columns if isinstance(c, NumberColumn)}
+        for column, role in self._schema.roles.items():
+            if role in OPTIONAL:
+                continue
+            space = namespace_of(column)
+            if space in curves:
+                yield self._curve(column, curves[space])
+            elif self._is_number(role, space):
+                values = np.zeros((1, len(self._zeros)))
+                yield Effect(column, (NumberAxis(column, np.zeros(0)),), values, self._mean(column),
+                             slope=self._weights.named(space, [space])[0])
+            elif role == "text":
+                found = self._named(space, "")
+                words = dict(zip(found, self._weights.named(space, found), strict=True))
+                yield Effect(column, (), np.zeros((0, len(self._zeros))), self._mean(column), words=words)
+            elif role == "time":
+                for part, levels in PARTS_OF_TIME.items():
+                    axis = LevelAxis(column, levels, part)
+                    yield self._of_levels(axis, space, [f"{part}={level}" for level in levels])
+            else:
+                axis = LevelAxis(column, tuple(self._levels(space)))
+                yield self._of_levels(axis, space, [f"{space}={level}" for level in axis.levels])
+
+    def _of_levels(self, axis: LevelAxis, space: str, names: Sequence[str]) -> Effect:
+        values = [self._weights.named(space, names), self._weights.unseen[None], self._zeros[None]]
+        return Effect(axis.full_name, (axis,), np.concatenate(values), self._mean(axis.full_name))
+
+    def _is_number(self, role: str, space: str) -> bool:
+        """A column whose values have types is one of numbers if the model knows a number, and no word of it."""
+        return role == "numeric" or (role == "auto" and self._weights.knows(space, space) and not self._levels(space))
+
+    def _levels(self, space: str) -> list[str]:
+        """The words of a column that have names in the model."""
+        known = {level for c in self._derived.columns if isinstance(c, WordColumn) and c.name == space and not c.part
+                 for level in c.levels}
+        return sorted(known.union(self._named(space, f"{space}=")))
+
+    def _named(self, space: str, prefix: str) -> list[str]:
+        """The names in a namespace that begin with this, without it."""
+        if self._names is None:
+            self._names = {}
+            for _, name in self._model.names:
+                of, _, feature = name.partition(b"^")
+                self._names.setdefault(of, []).append(feature.decode("utf-8", "surrogateescape"))
+        return [name[len(prefix):] for name in self._names.get(as_bytes(space), []) if name.startswith(prefix)]
+
+    def _curve(self, column: str, c: NumberColumn) -> Effect:
+        """The standardized value and all hats as one curve."""
+        at = np.array(c.knots[CURVE], np.float32).astype(float)
+        weights = self._weights.named(c.name, c.names(CURVE)) if c.missing else np.concatenate(
+            [self._weights.named(c.name, c.names(CURVE)[:-1]), self._zeros[None]])
+        if not c.deviation > 0:
+            weights[:-1] = 0
+            return Effect(column, (NumberAxis(column, at),), weights, self._mean(column))
+        linear = Standardized(c.mean, c.deviation, self._weights.named(c.name, [c.name])[0])
+        ends = [c.mean - MOST_Z * c.deviation, c.mean + MOST_Z * c.deviation]
+        inside = [x for x in ends if not (np.abs(at - x) < 1e-6 * c.deviation).any()]
+        knots = np.array(sorted({*at.tolist(), *inside}))
+        values = np.concatenate([between(weights, place_on(at, knots)) + linear.effect(knots), weights[-1:]])
+        return Effect(column, (NumberAxis(column, knots),), values, self._mean(column), standardized=linear)
+
+    def _of_products(self) -> Iterator[Effect]:
+        """The products of the same columns at several resolutions as one grid."""
+        columns = self._derived.columns
+        for of, run in groupby(self._derived.products, lambda product: tuple(c for c, _ in product)):
+            products = list(run)
+            axes: list[Axis] = []
+            for k, c in enumerate(of):
+                column = columns[c]
+                if isinstance(column, WordColumn):
+                    axes.append(LevelAxis(self._column_of(column.name), column.levels, column.part))
+                else:
+                    every = {np.float32(x).item() for product in products for x in column.knots[product[k][1]]}
+                    axes.append(NumberAxis(self._column_of(column.name), np.array(sorted(every))))
+            values = sum(self._grid(product, axes, n == 0) for n, product in enumerate(products))
+            name = "*".join(axis.full_name for axis in axes)
+            yield Effect(name, tuple(axes), np.asarray(values), self._mean(name))
+
+    def _column_of(self, space: str) -> str:
+        """The column that has this namespace."""
+        return next((column for column in self._schema.roles if namespace_of(column) == space), space)
+
+    def _grid(self, product: tuple[tuple[int, int], ...], axes: Sequence[Axis], is_first: bool) -> Numbers:
+        """The sum of a product at all places of axes, which have all knots of products of these columns."""
+        columns = [self._derived.columns[c] for c, _ in product]
+        factors = [column.factors(k) for column, (_, k) in zip(columns, product, strict=True)]
+        names = [""]
+        for k, of in enumerate(factors):
+            names = [before + "^" * (k > 0) + name for before in names for name in of]
+        found = self._weights.named(columns[0].name, names).reshape(*map(len, factors), -1)
+        if not is_first:  # without any number, products of the same columns have the same features: they count once
+            found[tuple(slice(None) if isinstance(c, WordColumn) else -1 for c in columns)] = 0
+        for k, (column, (_, resolution)) in enumerate(zip(columns, product, strict=True)):
+            if isinstance(column, NumberColumn):
+                knots = np.array(column.knots[resolution], np.float32).astype(float)
+                at = place_on(knots, np.append(axes[k].knots, np.nan))  # type: ignore[union-attr]
+                found = np.moveaxis(between(np.moveaxis(found, k, 0), at), 0, k)
+        return found
