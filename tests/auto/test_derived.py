@@ -285,7 +285,7 @@ def test_names_of_derived_features_are_shown_without_names(vwlite, bent, tmp_pat
 def test_names_of_derived_features_are_found_and_counted(vwlite, bent, tmp_path):
     """Before names of data are added, and after."""
     m = tmp_path / "m"
-    vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", m)
+    vwlite("train", bent, "--label", "y", "--drop", "w", "--derive", "curves", "-m", m)  # levels would have names
     derived = vwlite("weights", m, "--contains", "~")
     assert derived.out and "names of derived features only: vwlite names adds" in derived.err
     named = re.match(r"(\d+) of (\d+) features with a weight have a name, 100.0%", vwlite("names", m, bent).err)

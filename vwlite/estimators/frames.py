@@ -96,18 +96,19 @@ def columns_of(frame: Frame, schema: Schema) -> list[str]:
             if schema.roles.get(name) != "label" and (name in schema.roles or name not in index)]
 
 
-def cells_of(schema: Schema, settings: Settings, derives: bool = False) -> Cells:
-    """The columns for the core. derives: as of `prepared`."""
+def cells_of(schema: Schema, settings: Settings, derives: bool = False, logs: bool = False) -> Cells:
+    """The columns for the core. derives, logs: as of `prepared`."""
     return Cells(schema.cells, missing=schema.missing, hash_all=settings.hash == "all",
-                 zeros=derives or settings.derived is not None, logs=derives, **schema.names_of_cells)
+                 zeros=derives or settings.derived is not None, logs=logs, **schema.names_of_cells)
 
 
 def prepared(
     frame: Frame, schema: Schema, settings: Settings, *, label: Any = None, importance: Any = None,
-    spaces: bool = False, derives: bool = False,
+    spaces: bool = False, derives: bool = False, logs: bool = False,
 ) -> Frame:
     """The frame, checked, with the roles of its columns. settings: of the model. spaces: batches have the hashes of
-    namespaces. derives: features will be derived from columns, so that batches have zeros too, and names are logged.
+    namespaces. derives: features will be derived from columns, so that batches have zeros too. logs:
+    names of columns and words are logged.
 
     ValueError for a column that is missing or has another type, and for a number that is not finite: a null is a
     missing value, NaN is an error.
@@ -127,8 +128,8 @@ def prepared(
     label, importance = (
         None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (label, importance)
     )
-    spaces = spaces or derives or settings.needs_spaces
-    frame.prepare(cells_of(schema, settings, derives), places, label=label, importance=importance, spaces=spaces)
+    spaces = spaces or derives or logs or settings.needs_spaces
+    frame.prepare(cells_of(schema, settings, derives, logs), places, label=label, importance=importance, spaces=spaces)
     fault = frame.check()
     if fault is not None:
         what, row, column = fault

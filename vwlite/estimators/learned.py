@@ -57,7 +57,7 @@ class BatchSource(Protocol):
 
 
 # Makes rows, of a frame with these columns, and whether features will be derived from them.
-RowsOf = Callable[[dict[str, Any], bool], BatchSource]
+RowsOf = Callable[[dict[str, Any], bool, bool], BatchSource]
 
 
 class RowSource:
@@ -81,7 +81,7 @@ class RowSource:
         if self.tries_ngrams and self.columns:
             self.columns = Schema.restored(self.columns).with_ngrams().stored()
         if self._rows_of is not None:
-            self.rows = self._rows_of(self.columns, self.derives)
+            self.rows = self._rows_of(self.columns, self.derives, self.logs)
 
     def end(self) -> None:
         pass

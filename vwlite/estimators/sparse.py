@@ -198,12 +198,14 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return RoleOptions(**roles)
 
     def _rows(
-        self, X: Any, settings: Settings, label: Any = None, importance: Any = None, *, derives: bool = False
+        self, X: Any, settings: Settings, label: Any = None, importance: Any = None, *, derives: bool = False,
+        logs: bool = False,
     ) -> BatchSource:
-        """derives: features will be derived from the columns of a frame."""
+        """derives: features will be derived from the columns of a frame. logs: its names are logged."""
         if isinstance(X, Frame):
             assert self._schema is not None
-            return prepared(X, self._schema, settings, label=label, importance=importance, derives=derives)
+            return prepared(X, self._schema, settings, label=label, importance=importance, derives=derives,
+                            logs=logs)
         names = getattr(self, "feature_names_in_", None)
         return matrix_of(X, settings, label=label, importance=importance, names=names)
 
@@ -235,10 +237,10 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         def rows_of(settings: Settings) -> RowsOf:
-            def rows(columns: dict[str, Any], derives: bool) -> BatchSource:
+            def rows(columns: dict[str, Any], derives: bool, logs: bool) -> BatchSource:
                 if columns:
                     self._schema = Schema.restored(columns)
-                return self._rows(X, settings, label, importance, derives=derives)
+                return self._rows(X, settings, label, importance, derives=derives, logs=logs)
 
             return rows
 

@@ -176,7 +176,7 @@ class Effects:
         return self.intercept + sum((effect.mean for effect in self.effects), np.zeros_like(self.intercept))
 
 
-class _Weights:
+class Weights:
     """Those of a model, by hash and by name."""
 
     def __init__(self, model: Model) -> None:
@@ -219,7 +219,7 @@ def effects_of(model: Model, path: str = "the model") -> Effects:
 
 class _Maker:
     def __init__(self, model: Model) -> None:
-        self._model, self._weights, self._schema = model, _Weights(model), Schema.restored(model.columns)
+        self._model, self._weights, self._schema = model, Weights(model), Schema.restored(model.columns)
         self._derived = model.settings.derived or Derived()
         self._means = model.means.get("effects", {})
         self._zeros = np.zeros(model.records)

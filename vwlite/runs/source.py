@@ -259,7 +259,7 @@ class Source:
             parse = self._parse_options
             parse = replace(
                 parse, finder=self._finder, keeps_text=self.keeps_text, only_text=self._how.holds_out, tap=self.tap,
-                spaces=parse.spaces or self.spaces, logs=self.logs,
+                spaces=parse.spaces or self.spaces or self.logs, logs=self.logs,
             )
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None

@@ -71,7 +71,7 @@ class Examples(Protocol):
     keeps_batches: bool  # after the first pass
     keeps_text: bool  # of lines
     derives: bool  # batches are as derived features need them: with the hashes of namespaces, and zeros
-    logs: bool  # names of columns and words come with the batches
+    logs: bool  # names of columns and words come with the batches, which have the hashes of namespaces
     tries_ngrams: bool  # texts have features that a model may do without: `RoleOptions.tries_ngrams`
     reads_more: bool  # bad lines of other files follow, before `end`
 

@@ -9,7 +9,7 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import AUTO, SOLVED
 from vwlite.input.schema import MISSING, Schema
 from vwlite.model import Model
-from vwlite.names import names_text
+from vwlite.names import names_text, namespace_of
 from vwlite.options.spec import option_name
 from vwlite.output.shell_words import joined
 
@@ -31,7 +31,7 @@ def command_of(model: Model) -> str:
         words += _of_auto(model.chosen)
     elif model.passes and "--passes" not in model.typed:
         words += ["--passes", str(len(model.passes))]
-    if len(model.names.keys) and not any(word.startswith("--names=") for word in model.typed):
+    if _has_other_names(model) and not any(word.startswith("--names=") for word in model.typed):
         words.append("--names")
     words += model.typed
     if model.weights_only and not solved:
@@ -41,6 +41,15 @@ def command_of(model: Model) -> str:
     if model.base or model.resumed:
         words += ["--initial", "START"]
     return joined([*words, "--model", "MODEL"])
+
+
+def _has_other_names(model: Model) -> bool:
+    """Whether features have names that training does not keep by itself: `--algorithm auto` does those of levels."""
+    if not (model.chosen and model.columns):
+        return bool(len(model.names))
+    words = [namespace_of(name) for name, role in model.columns["roles"] if role in ("categorical", "auto")]
+    prefixes = tuple(f"{name}^{name}=".encode("utf-8", "surrogateescape") for name in words)
+    return not all(name.startswith(prefixes) for _, name in model.names)
 
 
 def _of_auto(chosen: dict[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ from vwlite.derived import CURVE, MOST_LEVELS, PARTS_OF_TIME, WORDS, Column, Der
 from vwlite.hashing import namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.readable import ColumnNames
 
 SAMPLE = 50_000  # rows from which knots come, and by which columns are screened
 MOST_COLUMNS = 1000  # that have curves
@@ -80,28 +81,6 @@ class Stage(Protocol):
     def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None: ...
 
     def learn_more(self) -> None: ...
-
-
-class ColumnNames:
-    """The names of columns and words, as parsing logs them."""
-
-    def __init__(self) -> None:
-        # By the hash of a namespace its name, and the hash of its number as a feature
-        self.columns: dict[int, tuple[str, int]] = {}
-        self.words: dict[tuple[int, int], str] = {}
-
-    def take(self, log: Iterable[tuple[int, int, int, bytes]], hash_all: bool) -> None:
-        from vwlite.hashing import name_hash
-
-        for space, hash, size, name in log:
-            column = name[:size]
-            if space not in self.columns:
-                if namespace_hash(column, hash_all) != space:
-                    continue  # a key of an object in a JSON line
-                number = name_hash(column, space, hash_all)
-                self.columns[space] = column.decode("utf-8", "surrogateescape"), number
-            if len(name) > size:
-                self.words[space, hash] = name[size + 1 :].decode("utf-8", "surrogateescape")
 
 
 @record

@@ -36,7 +36,7 @@ from vwlite.training.auto.stream import KEPT_BYTES, KEPT_EXAMPLES, Stream
 from vwlite.training.trainer import Examples, Job, Listener
 
 if TYPE_CHECKING:
-    from vwlite.training.auto.derive import ColumnNames
+    from vwlite.training.auto.readable import ColumnNames
 
 FEWEST = 8  # examples of the rarer class that folds need
 LARGE = 1 << 32  # bytes of files that are read only once
@@ -145,18 +145,21 @@ class AutoData:
         self.first_batches: list[Batch] = []  # of a stream, before it is learned; of files, while they are read
         self.counts: list[int] = []  # examples that can be learned in each of them
         self.hints: list[str] = []  # notes
-        self.column_names: ColumnNames | None = None  # if features are derived from columns
+        self.column_names: ColumnNames | None = None  # of tables
         typed = "derive" in o.given and o.derive != "none"
         if typed and not source.may_be_table:
             raise UsageError("--derive is for columns of tables: name the one of the labels with --label")
+        if source.may_be_table:
+            from vwlite.training.auto import readable
+
+            self.column_names = readable.ColumnNames()
+            source.logs = True
         if self.derives:
             from vwlite.derived import Derived
-            from vwlite.training.auto import derive
 
-            self.column_names = derive.ColumnNames()
             # None so far; batches have zeros, and n-grams of texts
             self.settings = replace(self.settings, derived=Derived())
-            source.derives = source.logs = True
+            source.derives = True
             source.tries_ngrams = "ngram" not in o.given and not (self.settings.interactions or self.settings.crosses)
             self.summary = self.new_summary()
 
@@ -283,7 +286,7 @@ class AutoData:
             if begin == len(batch):
                 return
             learning.begin(self._chosen_for(self.first_batches))
-            self.first_batches, self.counts, self.column_names = [], [], None
+            self.first_batches, self.counts = [], []
         batch = self._mapped(batch, text)
         learning.learn(batch.part(begin, len(batch)) if begin else batch)
 

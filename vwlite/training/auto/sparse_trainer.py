@@ -102,6 +102,7 @@ class SparseTrainer(DataTrainer):
         data.scale_labels()
         if data.summary.examples and data.baseline:
             examples = DrawnExamples.of(data.summary, counts, load_batch)
+            self.drawn = examples.batches
             if not data.is_scarce:
                 self.gain = self._gain_of_auto(examples)
             if (self.gain is None or self.gain > 0) and not self.stopped:

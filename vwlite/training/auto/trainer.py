@@ -104,6 +104,7 @@ class DataTrainer(Trainer, Learning):
     shows_rows = False
     chooses_passes = True
     learner: GivenPredictions
+    drawn: Callable[[], Iterable[Batch]] | None = None  # examples in drawn order
 
     def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
         super().__init__(o, job, data.source, data.listener)
@@ -125,12 +126,17 @@ class DataTrainer(Trainer, Learning):
 
     def _snapshot(self, interrupted: bool) -> "Model":
         model = replace(super()._snapshot(interrupted), chosen=self.chosen())
-        derived = self.data.settings.derived
-        if derived is None or derived.texts or not self.source.tries_ngrams or not model.columns:
+        if not model.columns:
             return model
         from vwlite.input.schema import Schema  # not at the top: only tables need it
+        from vwlite.training.auto.readable import with_levels, with_means
 
-        return replace(model, columns=Schema.restored(model.columns).without_ngrams().stored())
+        derived = self.data.settings.derived
+        if derived is not None and not derived.texts and self.source.tries_ngrams:
+            model = replace(model, columns=Schema.restored(model.columns).without_ngrams().stored())
+        if self.data.column_names is not None and self.names is None:
+            model = with_levels(model, self.data.column_names)
+        return model if interrupted or self.drawn is None else with_means(model, self.drawn())
 
     def _apart(self: AnyTrainer) -> AnyTrainer:
         """A trainer with what is known now, which tells and predicts nothing, and does not change this one."""
@@ -229,6 +235,7 @@ class AutoTrainer(DataTrainer):
             return
         if data.summary.examples and data.baseline:
             examples, derives = DrawnExamples.of(data.summary, counts, load_batch), data.derives
+            self.drawn = examples.batches
             if derives and self._is_large:
                 self._learn_after_sample(examples, counts)
                 derives = False
@@ -628,7 +635,7 @@ class AutoTrainer(DataTrainer):
     def begin(self, batches: Sequence[Batch]) -> None:
         data = self.data
         data.scale_labels()
-        if data.column_names is not None and self.source.columns and not data.is_scarce and data.baseline:
+        if data.derives and self.source.columns and not data.is_scarce and data.baseline:
             finder = self._find_derived(batches, data.summary, data.counts, data.summary.examples)
             if finder.without is not None:
                 data.summary = finder.data.summary
@@ -687,6 +694,7 @@ class AutoTrainer(DataTrainer):
         if not stream.examples:
             return  # a signal came before the first one
         found, batch = stream.result(), stream.sample()
+        self.drawn = partial(iter, (batch,))
         data.sample = DataSummary(make_expander(data.settings, Normalizer()))
         data.sample.take(batch)
         data.baseline = data.constant_loss()

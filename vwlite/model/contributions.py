@@ -1,0 +1,210 @@
+"""What each effect of a model contributes to the scores of the rows of a batch."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vwlite.core.data.expand import CONSTANT_HASH
+from vwlite.errors import DataError
+from vwlite.hashing import feature_hash, namespace_hash
+from vwlite.input.parsing import EXAMPLE
+from vwlite.model.effects import (
+    Effects,
+    LevelAxis,
+    NumberAxis,
+    Numbers,
+    Place,
+    Weights,
+    as_bytes,
+    between,
+    place_on,
+)
+from vwlite.names import namespace_of
+from vwlite.records import record
+
+if TYPE_CHECKING:
+    from vwlite.core.data.batch import Batch
+    from vwlite.model import Model
+
+OTHER = "other features"
+
+
+@record(frozen=True)
+class Found:
+    """rows: places in the batch of its examples. effects: [rows, effects, classes], less their means, in the order of
+    `Contributions.names`. numbers: by column; NaN is missing. levels: places on the axes of columns of words, by their
+    names. lengths: of models of --normalize, of each row."""
+
+    rows: Numbers
+    effects: Numbers
+    numbers: dict[str, Numbers]
+    levels: dict[str, Numbers]
+    lengths: Numbers
+
+
+class Contributions:
+    """Of batches that have the hashes of namespaces, and numbers of value 0 where these are to be seen.
+
+    A level that has no name, a word of a text and a key of JSON lines that is no column are found by their hashes, so
+    that base + the sum of the contributions is the score of `predict` for every row. Keys of JSON lines that are no
+    columns are "other features".
+
+    Raises DataError if features are derived and normalized: these have no sum by columns.
+    """
+
+    def __init__(self, model: "Model", effects: Effects, path: str = "the model") -> None:
+        settings = model.settings
+        derived = settings.derived
+        if settings.normalize != "none" and derived is not None and derived.columns:
+            raise DataError(f"{path}: has curves of rows that are scaled to length 1 (--normalize "
+                            f"{settings.normalize}), which are no sums by columns: learn it with --normalize none")
+        self.effects = effects
+        self.names = [effect.name for effect in effects]
+        if model.columns.get("open"):
+            self.names.append(OTHER)
+        self._normalize, self._constant = settings.normalize, settings.constant
+        self._weights, self._classes = Weights(model), model.records
+        # Of a file whose n-grams were only tried, these have no value
+        self._open = float(derived is not None and derived.texts > 0)
+        self._mean = np.array([effect.mean for effect in effects] + [np.zeros(self._classes)] * (OTHER in self.names))
+        self._spaces = {self._space(column): column for effect in effects for column in effect.columns}
+        self._number = {column: self._hash(column, namespace_of(column)) for effect in effects for axis in effect.axes
+                        if isinstance(axis, NumberAxis) for column in [axis.column]}
+        self._of_space = {self._space(effect.columns[0]): i for i, effect in enumerate(effects)
+                          if len(effect.columns) == 1}
+        self._parts = {
+            self._hash(axis.column, f"{axis.part}={level}"): i for i, effect in enumerate(effects)
+            for axis in effect.axes if len(effect.axes) == 1 and isinstance(axis, LevelAxis) and axis.part
+            for level in axis.levels
+        }
+        self._curves = {effect.name for effect in effects if len(effect.axes) == 1 and effect.slope is None
+                        and isinstance(effect.axes[0], NumberAxis)}
+
+    def _space(self, column: str) -> int:
+        return namespace_hash(as_bytes(namespace_of(column)), self._weights.hash_all)
+
+    def _hash(self, column: str, name: str) -> int:
+        space = as_bytes(namespace_of(column))
+        return feature_hash(as_bytes(name), space, hash_all=self._weights.hash_all)
+
+    def of(self, batch: "Batch") -> Found:
+        """Those of the examples of a batch."""
+        rows = np.flatnonzero(np.asarray(batch.kind) == EXAMPLE)
+        n, place = len(rows), np.full(len(batch), -1)
+        place[rows] = np.arange(n)
+        spans, sizes = sizes_of(batch)
+        begin = np.asarray(batch.feature_begin, np.int64)[:-1]
+        span_row, space = place[np.repeat(np.arange(len(batch)), spans)], np.asarray(batch.space)
+        hash, value = np.asarray(batch.hash), np.asarray(batch.value).astype(float)
+        value = np.where(np.isinf(value), self._open, value)
+        is_plain = np.repeat(span_row >= 0, sizes)
+        numbers, first = {}, {}  # by column: its number, and the hash of its first feature
+        for of, column in self._spaces.items():
+            mine = np.flatnonzero((space == of) & (span_row >= 0) & (sizes > 0))[::-1]  # the first one counts
+            at = begin[mine]
+            if column in self._number:
+                mine = mine[single := (sizes[mine] == 1) & (hash[at] == self._number[column])]
+                at = at[single]
+                numbers[column] = np.full(n, np.nan)
+                numbers[column][span_row[mine]] = value[at]
+                if column in self._curves:
+                    is_plain[at] = False
+            first[column] = np.full(n, -1)
+            first[column][span_row[mine]] = hash[at]
+        found = np.zeros((n, len(self.names), self._classes))
+        owner = np.array([self._of_space.get(of, len(self.effects)) for of in space.tolist()], int)
+        lengths = self._add_plain(
+            found, np.repeat(span_row, sizes)[is_plain], np.repeat(owner, sizes)[is_plain], hash[is_plain],
+            value[is_plain])
+        levels = {}
+        for i, effect in enumerate(self.effects):
+            places = []
+            for axis in effect.axes:
+                if isinstance(axis, LevelAxis):
+                    places.append(Place(self._levels(axis, first[axis.column], batch, rows), np.zeros(n)))
+                    if len(effect.axes) == 1:
+                        levels[effect.name] = places[0].low
+                elif len(effect.axes) > 1:
+                    places.append(place_on(axis.knots, numbers[axis.column]))
+            if effect.name in self._curves:
+                found[:, i] += effect.number(numbers[effect.columns[0]])
+            elif len(places) > 1:
+                found[:, i] += at_places(effect.values, places)
+        return Found(rows, found - self._mean, numbers, levels, lengths)
+
+    def _add_plain(self, found: Numbers, row: Numbers, owner: Numbers, hash: Numbers, value: Numbers) -> Numbers:
+        """Add features that are not derived, each to the effect of its column; the lengths of the rows."""
+        if self._parts:
+            owner = np.array([self._parts.get(h, of) for h, of in zip(hash.tolist(), owner.tolist(), strict=True)], int)
+        keys, lengths = hash & np.uint32(self._weights.mask), np.ones(len(found))
+        if self._normalize in ("l2", "log"):
+            both = row.astype(np.uint64) << np.uint64(32) | keys.astype(np.uint64)
+            _, at, which = np.unique(both, return_index=True, return_inverse=True)
+            row, owner, keys = row[at], owner[at], keys[at]
+            value = np.bincount(which, value, len(at)).astype(np.float32).astype(float)
+            if self._normalize == "log":
+                value = np.copysign(np.log1p(np.abs(value)), value).astype(np.float32).astype(float)
+            lengths = np.sqrt(np.bincount(row, value * value, len(found)))
+            lengths[lengths == 0] = 1.0
+            value = (value / lengths[row]).astype(np.float32).astype(float)
+        if self._constant:  # its feature has the intercept
+            value = np.where(keys == CONSTANT_HASH & self._weights.mask, 0.0, value)
+        weights = self._weights.of(keys)
+        cell, size = row * found.shape[1] + owner, found.shape[0] * found.shape[1]
+        for k in range(self._classes):
+            found[:, :, k] += np.bincount(cell, weights[:, k] * value, size).reshape(found.shape[:2])
+        return lengths
+
+    def _levels(self, axis: LevelAxis, first: Numbers, batch: "Batch", rows: Numbers) -> Numbers:
+        """The places of words on an axis, by the hashes of the first feature of each row; of a part of a time by those
+        of all of its features."""
+        names = [f"{axis.part or namespace_of(axis.column)}={level}" for level in axis.levels]
+        hashes = np.array([self._hash(axis.column, name) for name in names] or [0], np.int64)
+        order = np.argsort(hashes, kind="stable")
+        if axis.part:
+            return self._parts_of(axis, hashes[order], order, batch, rows)
+        at = np.minimum(np.searchsorted(hashes[order], first), len(hashes) - 1)
+        known = (hashes[order][at] == first) & (len(names) > 0)
+        return np.where(first < 0, len(names) + 1, np.where(known, order[at], len(names)))
+
+    def _parts_of(self, axis: LevelAxis, hashes: Numbers, order: Numbers, batch: "Batch", rows: Numbers) -> Numbers:
+        found = np.full(len(batch), len(hashes) + 1)
+        spans, sizes = sizes_of(batch)
+        line = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
+        mine = np.repeat(np.asarray(batch.space), sizes) == self._space(axis.column)
+        hash = np.asarray(batch.hash)[mine].astype(np.int64)
+        at = np.minimum(np.searchsorted(hashes, hash), len(hashes) - 1)
+        known = hashes[at] == hash
+        found[line[mine][known][::-1]] = order[at[known]][::-1]
+        return found[rows]
+
+
+def sizes_of(batch: "Batch") -> tuple[Numbers, Numbers]:
+    """How many namespaces each line has, and how many features each of these."""
+    return np.diff(np.asarray(batch.span_begin, np.int64)), np.diff(np.asarray(batch.feature_begin, np.int64))
+
+
+def at_places(values: Numbers, places: "list[Place]") -> Numbers:
+    """What a grid is at places of rows on its axes: [rows, classes]."""
+    found = between(values, places[0])  # [rows, the other axes..., classes]
+    each = np.arange(len(found))
+    for place in places[1:]:
+        low, high = found[each, place.low], found[each, np.minimum(place.low + 1, found.shape[1] - 1)]
+        behind = place.behind.reshape(-1, *[1] * (low.ndim - 1))
+        found = np.where(behind > 0, low + behind * (high - low), low)
+    return found
+
+
+def means_of(model: "Model", effects: Effects, batches: Any) -> dict[str, Any]:
+    """The record of means over training data that a model keeps: see `vwlite.model.header`. {}: there are no rows."""
+    contributions, rows, length = Contributions(model, effects), 0, 0.0
+    sums = np.zeros((len(contributions.names), model.records))
+    for batch in batches:
+        found = contributions.of(batch)
+        rows += len(found.rows)
+        sums += found.effects.sum(axis=0)
+        length += float(found.lengths.sum())
+    if not rows:
+        return {}
+    of_each = {effect.name: (total / rows).tolist() for effect, total in zip(effects, sums, strict=False)}
+    return {"rows": rows, "length": length / rows, "effects": of_each}

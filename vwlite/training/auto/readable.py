@@ -1,0 +1,75 @@
+"""What a model of a table keeps to be read: the names of the levels of its columns, and the means of its effects."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from vwlite.core.data.batch import Batch
+from vwlite.errors import DataError
+from vwlite.hashing import name_hash, namespace_hash
+from vwlite.model import Model
+from vwlite.model.feature_names import FeatureNames
+from vwlite.model.weights import has_weight
+from vwlite.names import namespace_of
+
+MOST_ROWS = 20_000  # over which means are taken
+
+
+class ColumnNames:
+    """The names of columns and words, as parsing logs them."""
+
+    def __init__(self) -> None:
+        # By the hash of a namespace its name, and the hash of its number as a feature
+        self.columns: dict[int, tuple[str, int]] = {}
+        self.words: dict[tuple[int, int], str] = {}
+
+    def take(self, log: Iterable[tuple[int, int, int, bytes]], hash_all: bool) -> None:
+        for space, hash, size, name in log:
+            column = name[:size]
+            if space not in self.columns:
+                if namespace_hash(column, hash_all) != space:
+                    continue  # a key of an object in a JSON line
+                number = name_hash(column, space, hash_all)
+                self.columns[space] = column.decode("utf-8", "surrogateescape"), number
+            if len(name) > size:
+                self.words[space, hash] = name[size + 1 :].decode("utf-8", "surrogateescape")
+
+
+def with_levels(model: Model, names: ColumnNames) -> Model:
+    """The model with the names of the words of its columns that have a weight."""
+    roles = {namespace_of(name): role for name, role in model.columns["roles"]}
+    spaces = {space for space, (name, _) in names.columns.items() if roles.get(name, "auto") in ("categorical", "auto")}
+    keys = np.asarray(model.keys)[has_weight(model)]
+    mask = (1 << model.settings.bits) - 1
+    words = [(space, hash) for space, hash in names.words if space in spaces]
+    known = np.isin(np.array([hash & mask for _, hash in words], np.uint32), keys)
+    pairs = []
+    for (space, hash), is_known in zip(words, known.tolist(), strict=True):
+        if is_known:
+            column = names.columns[space][0]
+            name = f"{column}^{column}={names.words[space, hash]}"
+            pairs.append((hash & mask, name.encode("utf-8", "surrogateescape")))
+    return replace(model, names=FeatureNames.of(pairs))
+
+
+def with_means(model: Model, drawn: Iterable[Batch]) -> Model:
+    """The model with the means of its effects over examples, of which at most MOST_ROWS are looked at. Without, if its
+    effects are not those of columns."""
+    from vwlite.model.contributions import means_of
+    from vwlite.model.effects import effects_of
+
+    try:
+        return replace(model, means=means_of(model, effects_of(model), _first(drawn, MOST_ROWS)))
+    except DataError:
+        return model
+
+
+def _first(batches: Iterable[Batch], n: int) -> Iterator[Batch]:
+    for batch in batches:
+        if not len(batch.space):
+            return  # of a cache without namespaces
+        yield batch if len(batch) <= n else batch.part(0, n)
+        n -= len(batch)
+        if n <= 0:
+            return
