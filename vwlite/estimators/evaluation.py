@@ -20,6 +20,7 @@ from vwlite.input.sources import check_sources
 from vwlite.model.file import Model, to_bytes
 from vwlite.model.read import read_model
 from vwlite.output.json_text import json_values
+from vwlite.output.text import shown
 from vwlite.runs.opened import applied
 from vwlite.runs.options import ModelOptions
 from vwlite.runs.run import BadLines
@@ -28,7 +29,21 @@ OTHER = "the other model"
 Read = Callable[[ParseOptions], Iterator[Parsed]]  # the data, as a model reads them
 
 
-def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any]:
+class MeasuresDict(dict[str, Any]):
+    """What `evaluate` gives, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        from vwlite.evaluation.page.markup import table
+
+        rows = []
+        for name, found in self["measures"].items():
+            low, high = found["low"], found["high"]
+            interval = "-" if low is None else f"{shown(low)} to {shown(high)}"
+            rows.append((name.replace("_", " "), shown(found["value"]), shown(found["baseline"]), interval))
+        return table(f"{self['rows']:,} rows", ("measure", "model", "baseline", "95 % interval"), rows)
+
+
+def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> MeasuresDict:
     """How good a model's predictions are: what `vwlite evaluate --json` prints, with its names.
 
     model: a fitted estimator, what `load_model` gives, or the path of a model. X: a matrix or a frame, and y its
@@ -40,7 +55,7 @@ def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> dict[str, Any
         evaluation = Evaluation(*(one for one, _ in models), threshold=o.threshold, by=o.by)
         evaluation.read(*(read(one.scoring.parse) for one, read in models))
         evaluation.finish(names_of(o.data) if y is None else SOURCE, o.on_unknown)
-        return dict(json_values(evaluation.as_dict()))
+        return MeasuresDict(json_values(evaluation.as_dict()))
 
 
 def report(model: Any, X: Any, y: Any = None, **options: Any) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from vwlite.model.feature_names import CONSTANT
 from vwlite.model.learners import restore
 from vwlite.model.read import read_model
 from vwlite.runs.notes import KnownFeatures
+
+if TYPE_CHECKING:
+    from vwlite.model.effects import Effects
 
 OF_LINES = ("auto", *(kind for kind, row in FORMATS.items() if not row.is_table), "jsonl")  # formats of lines
 LINES = 1000  # default: lines that are read before the first prediction
@@ -125,6 +128,12 @@ class LoadedModel:
             shown = [name.decode("utf-8", "surrogateescape") for name in names.get(key, [])] or [key]
             found += [(name, weight) for name in shown]
         return found
+
+    def effects(self) -> "Effects":
+        """The model in a form to read: see `SparseClassifier.effects_`. ValueError if it is not one of a table."""
+        from vwlite.estimators.readable import effects
+
+        return effects(self)
 
     # --- text --------------------------------------------------------------------------------
 

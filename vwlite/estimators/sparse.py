@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
@@ -69,6 +69,9 @@ from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import resolve
+
+if TYPE_CHECKING:
+    from vwlite.model.effects import Effects
 
 Array = Any  # of NumPy, or of scipy where documented
 Self = TypeVar("Self", bound="_Sparse")
@@ -334,6 +337,41 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         return explain(self, X, top)
+
+    @property
+    def effects_(self) -> "Effects":
+        """The model in a form to read: `base` and, for each column and each product of columns, an effect: the curve of
+        a number as knots and values, a value for each level, a grid for a product. The score is base + the sum of the
+        effects less their means over training data. ValueError if the model was not fitted on a frame.
+        """
+        from vwlite.estimators.readable import effects
+
+        check_is_fitted(self)
+        return effects(self)
+
+    def contributions(self, X: Any) -> Array:
+        """What each effect adds to the score of each row, in the order of `effects_`: [rows, effects], or with more
+        than two classes [rows, effects, classes]. base_value_ + their sum is the score of `decision_function`. They
+        are additive as SHAP values are: `shap.Explanation(m.contributions(X), m.base_value_, X)`."""
+        from vwlite.estimators.readable import contributions
+
+        check_is_fitted(self)
+        return contributions(self, X)[1]
+
+    @property
+    def base_value_(self) -> Any:
+        """The mean score of the training data, which contributions are added to; with more than two classes, of each."""
+        found = self.effects_
+        return found.base if found.classes else float(found.base[0])
+
+    def plot_effects(self, ax: Any = None, *, names: Sequence[str] | None = None, of_class: Any = None) -> Any:
+        """Draw effects with matplotlib: curves, bars of levels, heat maps of pairs. ax: one axes, or an array of them;
+        None: a new figure. names: of effects; None: those of one or two columns, the widest first, as many as there
+        are axes. of_class: whose scores, of more than two classes. Returns the axes."""
+        from vwlite.estimators.readable import plot
+
+        with as_python():
+            return plot(self.effects_, ax, names, of_class)
 
     @property
     def normalize_(self) -> str:

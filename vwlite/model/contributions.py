@@ -64,8 +64,8 @@ class Contributions:
             self.names.append(OTHER)
         self._normalize, self._constant = settings.normalize, settings.constant
         self._weights, self._classes = Weights(model), model.records
-        # Of a file whose n-grams were only tried, these have no value
-        self._open = float(derived is not None and derived.texts > 0)
+        # While a model is learned, n-grams of texts have the value infinity: 1 if it keeps them, else 0.
+        self._open = float(bool(model.columns.get("characters")))
         self._mean = np.array([effect.mean for effect in effects] + [np.zeros(self._classes)] * (OTHER in self.names))
         self._spaces = {self._space(column): column for effect in effects for column in effect.columns}
         self._number = {column: self._hash(column, namespace_of(column)) for effect in effects for axis in effect.axes
