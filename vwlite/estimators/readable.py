@@ -102,9 +102,10 @@ def _draw(ax: Any, found: Effects, effect: Effect, k: int) -> None:
             name(axis.full_name)
         ax.tick_params(axis="x", labelrotation=45)
     elif isinstance(effect.axes[0], NumberAxis):
-        knots = effect.axes[0].knots
-        x = knots if len(knots) else np.array([-1.0, 1.0])
-        ax.plot(x, values[:-1] if len(knots) else effect.number(x)[:, k] - effect.mean[k])
+        axis = effect.axes[0]
+        knots = axis.knots
+        x = knots[(knots >= axis.low) & (knots <= axis.high)] if len(knots) else np.array([-1.0, 1.0])
+        ax.plot(x, effect.number(x)[:, k] - effect.mean[k])
         ax.set_xlabel(effect.name)
     else:
         ax.barh(_places(effect.axes[0]), values)

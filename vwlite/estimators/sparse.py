@@ -360,7 +360,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     @property
     def base_value_(self) -> Any:
-        """The mean score of the training data, which contributions are added to; with more than two classes, of each."""
+        """The mean score of the training data, to which contributions are added; of each of several classes."""
         found = self.effects_
         return found.base if found.classes else float(found.base[0])
 

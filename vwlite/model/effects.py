@@ -31,10 +31,15 @@ Numbers = np.ndarray[Any, Any]
 
 @record(frozen=True)
 class NumberAxis:
-    """A number, linear between knots and constant outside of them. The place behind the last knot is a missing one."""
+    """A number, linear between knots and constant outside of them. The place behind the last knot is a missing one.
+
+    low, high: the knots between which the training data lie, but for few rows; None without knots.
+    """
 
     column: str
     knots: Numbers
+    low: float | None = None
+    high: float | None = None
 
     @property
     def full_name(self) -> str:
@@ -240,7 +245,7 @@ class _Maker:
 
     def _of_columns(self) -> Iterator[Effect]:
         curves = {c.name: c for c in self._derived.columns if isinstance(c, NumberColumn)}
-        for column, role in self._schema.roles.items():
+        for column, role in self._roles().items():
             if role in OPTIONAL:
                 continue
             space = namespace_of(column)
@@ -261,6 +266,14 @@ class _Maker:
             else:
                 axis = LevelAxis(column, tuple(self._levels(space)))
                 yield self._of_levels(axis, space, [f"{space}={level}" for level in axis.levels])
+
+    def _roles(self) -> dict[str, str]:
+        """Those of the columns. Keys of JSON lines are columns whose values have types, if the model names them."""
+        found = dict(self._schema.roles)
+        if self._schema.open:
+            named = (name.partition(b"^")[0].decode("utf-8", "surrogateescape") for _, name in self._model.names)
+            found = dict.fromkeys([*(c.name for c in self._derived.columns), *named], "auto") | found
+        return found
 
     def _of_levels(self, axis: LevelAxis, space: str, names: Sequence[str]) -> Effect:
         values = [self._weights.named(space, names), self._weights.unseen[None], self._zeros[None]]
@@ -292,13 +305,14 @@ class _Maker:
             [self._weights.named(c.name, c.names(CURVE)[:-1]), self._zeros[None]])
         if not c.deviation > 0:
             weights[:-1] = 0
-            return Effect(column, (NumberAxis(column, at),), weights, self._mean(column))
+            return Effect(column, (NumberAxis(column, at, at[0], at[-1]),), weights, self._mean(column))
         linear = Standardized(c.mean, c.deviation, self._weights.named(c.name, [c.name])[0])
         ends = [c.mean - MOST_Z * c.deviation, c.mean + MOST_Z * c.deviation]
         inside = [x for x in ends if not (np.abs(at - x) < 1e-6 * c.deviation).any()]
         knots = np.array(sorted({*at.tolist(), *inside}))
         values = np.concatenate([between(weights, place_on(at, knots)) + linear.effect(knots), weights[-1:]])
-        return Effect(column, (NumberAxis(column, knots),), values, self._mean(column), standardized=linear)
+        axis = NumberAxis(column, knots, at[0], at[-1])
+        return Effect(column, (axis,), values, self._mean(column), standardized=linear)
 
     def _of_products(self) -> Iterator[Effect]:
         """The products of the same columns at several resolutions as one grid."""
@@ -312,7 +326,8 @@ class _Maker:
                     axes.append(LevelAxis(self._column_of(column.name), column.levels, column.part))
                 else:
                     every = {np.float32(x).item() for product in products for x in column.knots[product[k][1]]}
-                    axes.append(NumberAxis(self._column_of(column.name), np.array(sorted(every))))
+                    knots = np.array(sorted(every))
+                    axes.append(NumberAxis(self._column_of(column.name), knots, knots[0], knots[-1]))
             values = sum(self._grid(product, axes, n == 0) for n, product in enumerate(products))
             name = "*".join(axis.full_name for axis in axes)
             yield Effect(name, tuple(axes), np.asarray(values), self._mean(name))

@@ -9,6 +9,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
 from vwlite.hashing import name_hash, namespace_hash
 from vwlite.model import Model
+from vwlite.model.effects import as_bytes
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.weights import has_weight
 from vwlite.names import namespace_of
@@ -37,7 +38,8 @@ class ColumnNames:
 
 
 def with_levels(model: Model, names: ColumnNames) -> Model:
-    """The model with the names of the words of its columns that have a weight."""
+    """The model with the names of the words of its columns that have a weight; of JSON lines, whose keys are not listed
+    elsewhere, also of the numbers."""
     roles = {namespace_of(name): role for name, role in model.columns["roles"]}
     spaces = {space for space, (name, _) in names.columns.items() if roles.get(name, "auto") in ("categorical", "auto")}
     keys = np.asarray(model.keys)[has_weight(model)]
@@ -49,7 +51,10 @@ def with_levels(model: Model, names: ColumnNames) -> Model:
         if is_known:
             column = names.columns[space][0]
             name = f"{column}^{column}={names.words[space, hash]}"
-            pairs.append((hash & mask, name.encode("utf-8", "surrogateescape")))
+            pairs.append((hash & mask, as_bytes(name)))
+    if model.columns.get("open"):
+        numbers = [(number & mask, name) for name, number in names.columns.values()]
+        pairs += [(key, as_bytes(f"{name}^{name}")) for key, name in numbers if key in keys]
     return replace(model, names=FeatureNames.of(pairs))
 
 

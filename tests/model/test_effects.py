@@ -1,0 +1,228 @@
+"""The effects of columns: their sums are the scores, and their parts those of the features."""
+
+import json
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from tables import bent_rows, review_rows, written
+
+from vwlite import SparseClassifier, SparseRegressor, load_model
+from vwlite.errors import DataError
+from vwlite.model import read_model
+from vwlite.model.effects import LevelAxis, NumberAxis, effects_of, place_on
+from vwlite.model.file import to_bytes
+
+KINDS = {
+    "derived": {}, "curves": {"derive": "curves"}, "plain": {"derive": "none"},
+    "l2": {"normalize": "l2", "derive": "none"}, "log": {"normalize": "log", "derive": "none"},
+    "gd": {"algorithm": "gd", "passes": 2},
+}
+
+
+def frame_of(n: int = 1500) -> pd.DataFrame:
+    """Numbers with missing values, words with rare ones, times, and a label of a curve and a pair."""
+    frame = pd.DataFrame(bent_rows(n), columns=["x", "z", "w", "y"])
+    frame["x"], frame["z"] = pd.to_numeric(frame["x"]), pd.to_numeric(frame["z"])
+    frame["at"] = pd.Timestamp("2026-03-01") + pd.to_timedelta(np.arange(n) * 5, unit="h")
+    frame["rare"] = np.where(np.arange(n) % 97 == 0, "seldom " + (frame.index // 97).astype(str), "often")
+    return frame
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def fitted(request):
+    frame = frame_of()
+    return SparseClassifier(time=["at"], **KINDS[request.param]).fit(frame.drop(columns="y"), frame["y"]), frame
+
+
+def new_rows() -> pd.DataFrame:
+    """Rows with what was not learned: other words, numbers outside of all knots, nothing."""
+    frame = frame_of(300).sample(60, random_state=1).drop(columns="y").reset_index(drop=True)
+    frame.loc[0, "x"], frame.loc[1, "x"], frame.loc[2, "x"] = 1e6, -1e6, math.nan
+    frame.loc[3, "w"], frame.loc[4, "w"], frame.loc[5, "rare"], frame.loc[6, "at"] = "new", None, "also new", pd.NaT
+    return frame
+
+
+def test_base_and_contributions_are_the_score(fitted):
+    m, _ = fitted
+    rows = new_rows()
+    found = m.contributions(rows)
+    assert found.shape == (len(rows), len(m.effects_))
+    apart = np.abs(m.base_value_ + found.sum(axis=1) - m.decision_function(rows))
+    assert (apart <= 1e-12 * np.abs(found).sum(axis=1)).all()
+
+
+def test_contributions_have_the_mean_0_over_training_data(fitted):
+    m, frame = fitted
+    if m.get_params()["algorithm"] == "gd":
+        assert m.effects_.rows == 0 and m.base_value_ == m.effects_.intercept
+        return
+    found = m.contributions(frame.drop(columns="y"))
+    assert m.effects_.rows == len(frame)
+    assert (np.abs(found.mean(axis=0)) <= 1e-12 * np.abs(found).max()).all()
+
+
+def test_contributions_are_the_sums_over_the_features_of_a_column(fitted):
+    """Those that `explain` lists by feature, each a 32-bit float."""
+    m, _ = fitted
+    rows, derived = new_rows(), m._learned.settings.derived
+    of = {f"{space}^{name}": what for space, name, what in derived.names()} if derived is not None else {}
+    found = m.contributions(rows)
+    means = [effect.mean[0] for effect in m.effects_]
+    for explained, row in zip(m.explain(rows, top=10_000), found + means, strict=True):
+        sums = dict.fromkeys((effect.name for effect in m.effects_), 0.0)
+        for c in explained["contributions"]:
+            name = c["name"]
+            space, _, feature = name.partition("^")
+            column = of.get(name) or (f"{space}.{feature.partition('=')[0]}" if space == "at" else space)
+            sums[column] += c["contribution"]
+        assert row == pytest.approx([*sums.values()], abs=1e-5)
+
+
+def level_of(axis: LevelAxis, cell: object) -> int:
+    if axis.part and not pd.isna(cell):
+        cell = {"hour": cell.hour, "weekday": cell.isoweekday(), "month": cell.month}[axis.part]
+    if pd.isna(cell):
+        return len(axis.levels) + 1
+    return axis.levels.index(str(cell)) if str(cell) in axis.levels else len(axis.levels)
+
+
+def test_effects_are_what_they_say(fitted):
+    """Linear between knots on each axis, from the readable form alone; but for levels without a name."""
+    m, _ = fitted
+    rows, found = new_rows(), m.contributions(new_rows())
+    if m.effects_.normalize != "none" or m.effects_.rows == 0:
+        return
+    for i, effect in enumerate(m.effects_):
+        for row, expected in zip(rows.to_dict("records"), found[:, i], strict=True):
+            corners = []
+            for axis in effect.axes:
+                cell = row[axis.column]
+                if isinstance(axis, LevelAxis):
+                    corners.append([(level_of(axis, cell), 1.0)])
+                elif effect.slope is not None:
+                    corners.append([(0, 1.0)])
+                else:
+                    corners.append(around(axis, float(cell)))
+            parts = product(*corners)
+            total = sum(effect.values[tuple(p for p, _ in c)][0] * math.prod(w for _, w in c) for c in parts)
+            if effect.slope is not None and not math.isnan(row[effect.name]):
+                total += effect.slope[0] * np.float32(row[effect.name])
+            assert total - effect.mean[0] == pytest.approx(expected, abs=1e-6)
+
+
+def around(axis: NumberAxis, x: float) -> list[tuple[int, float]]:
+    """The knots around a number with their shares."""
+    knots = axis.knots.tolist()
+    if math.isnan(x):
+        return [(len(knots), 1.0)]
+    if x <= knots[0] or x >= knots[-1]:
+        return [(0 if x <= knots[0] else len(knots) - 1, 1.0)]
+    j = max(k for k, knot in enumerate(knots) if knot <= x)
+    w = (x - knots[j]) / (knots[j + 1] - knots[j])
+    return [(j, 1 - w), (j + 1, w)]
+
+
+def test_classes_and_numbers_have_effects():
+    frame = frame_of()
+    three = np.where(frame["z"] > 0.5, "high", frame["y"])
+    m = SparseClassifier(time=["at"]).fit(frame.drop(columns="y"), three)
+    rows = new_rows()
+    found = m.contributions(rows)
+    assert found.shape == (len(rows), len(m.effects_), 3) and m.effects_.classes == ("high", "no", "yes")
+    apart = np.abs(m.base_value_ + found.sum(axis=1) - m.decision_function(rows))
+    assert (apart <= 1e-12 * np.abs(found).sum(axis=1)).all()
+    r = SparseRegressor(time=["at"]).fit(frame.drop(columns="z"), frame["z"])
+    rows = rows.assign(y="no")[[*frame.drop(columns="z")]]
+    found = r.contributions(rows)
+    assert r.base_value_ + found[2:].sum(axis=1) == pytest.approx(r.predict(rows)[2:], abs=1e-9)  # not clipped
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": "none"}, {"derive": "none"}])
+def test_texts_have_one_effect_with_the_mean_0(options):
+    frame = pd.DataFrame(review_rows(), columns=["review", "y"])
+    m = SparseClassifier(text="review", **options).fit(frame[["review"]], frame["y"])
+    found = m.contributions(frame[["review"]])
+    assert found.shape == (len(frame), 1) and abs(found.mean()) <= 1e-12 * np.abs(found).max()
+    assert m.base_value_ + found[:, 0] == pytest.approx(m.decision_function(frame[["review"]]), rel=1e-12)
+
+
+def test_keys_that_are_no_columns_are_other_features(vwlite, tmp_path):
+    rows = [{"x": i % 7, "y": int(i % 7 > 3), **({"more": {"deep": "a"}} if i % 2 else {"w": "b"})} for i in range(400)]
+    path = tmp_path / "d.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    vwlite("train", path, "--label", "y", "-m", tmp_path / "m")
+    model = load_model(tmp_path / "m")
+    found = model.effects()
+    assert {"x", "w"} <= {effect.name for effect in found}
+    assert isinstance(found["x"].axes[0], NumberAxis) and found["w"].axes[0].levels == ("b",)
+
+
+def test_the_command_and_the_estimator_keep_the_same(vwlite, tmp_path):
+    frame = frame_of().drop(columns=["at"])
+    path = written(tmp_path / "d.csv", [*frame], bent_rows_with(frame))
+    vwlite("train", path, "--label", "y", "-m", tmp_path / "m")
+    model = read_model(str(tmp_path / "m"))
+    assert {name.decode() for _, name in model.names} >= {"w^w=a", "w^w=b c", "w^w=d^", "rare^rare=often"}
+    assert model.means["rows"] == len(frame) and set(model.means["effects"]) == {e.name for e in effects_of(model)}
+    for options in ({}, {"--threads": 1}, {"--cache": None}):
+        words = [str(word) for pair in options.items() for word in pair if word is not None]
+        vwlite("train", path, "--label", "y", *words, "-m", tmp_path / "other")
+        assert (tmp_path / "other").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def bent_rows_with(frame):
+    """The cells of a frame as text."""
+    rows = frame.to_numpy().tolist()
+    return [["" if isinstance(x, float) and math.isnan(x) else str(x) for x in row] for row in rows]
+
+
+@pytest.mark.parametrize("means", [
+    {"rows": 1}, {"rows": 0, "length": 1.0, "effects": {}}, {"rows": 2, "length": -1.0, "effects": {}},
+    {"rows": 2, "length": 1.0, "effects": {"x": [1.0, 2.0]}}, {"rows": 2, "length": 1.0, "effects": {"x": 1.0}},
+])
+def test_invalid_means_are_refused(fitted, tmp_path, means):
+    m, _ = fitted
+    path = tmp_path / "m"
+    path.write_bytes(to_bytes(replace(m._learned.model(), means=means), "m"))
+    with pytest.raises(DataError, match="mean"):
+        read_model(str(path))
+
+
+def test_a_model_of_text_or_crosses_has_no_effects(vwlite, tmp_path):
+    (tmp_path / "d.vw").write_text("1 |f a\n-1 |f b\n" * 50)
+    vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m")
+    with pytest.raises(ValueError, match="has no columns"):
+        load_model(tmp_path / "m").effects()
+    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], bent_rows(200))
+    vwlite("train", path, "--label", "y", "-q", "x,w", "-m", tmp_path / "crossed")
+    with pytest.raises(ValueError, match="crosses columns"):
+        load_model(tmp_path / "crossed").effects()
+
+
+def test_places_are_those_between_knots():
+    knots = np.array([0.0, 1.0, 4.0])
+    found = place_on(knots, np.array([-5.0, 0.0, 0.25, 1.0, 3.0, 4.0, 9.0, math.nan]))
+    assert found.low.tolist() == [0, 0, 0, 1, 1, 2, 2, 3]
+    assert found.behind.tolist() == [0, 0, 0.25, 0, 2 / 3, 0, 0, 0]
+
+
+def test_pictures_of_effects():
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    frame = frame_of()
+    m = SparseClassifier(time=["at"]).fit(frame.drop(columns="y"), frame["y"])
+    axes = m.plot_effects()
+    shown = [ax for ax in np.ravel(axes) if ax.figure is not None]
+    assert {ax.get_title() for ax in shown} >= {"x", "w", "x and w"}
+    ax = pyplot.figure().add_subplot()
+    m.plot_effects(ax, names=["x"])
+    x, y = ax.lines[0].get_data()
+    assert y == pytest.approx(m.effects_["x"].number(np.asarray(x))[:, 0] - m.effects_["x"].mean[0])
+    with pytest.raises(ValueError, match="choose from"):
+        m.plot_effects(ax, names=["nothing"])
+    pyplot.close("all")
