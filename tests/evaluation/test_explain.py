@@ -2,16 +2,21 @@
 
 import json
 import math
+import re
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 from running import GD, finish, start
+from tables import OF_TEXT, bent_rows, review_rows, written
 from test_auto import lines_of
 
 from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
+from vwlite.evaluation.commands import ExplainOptions
+from vwlite.evaluation.explain import Explaining
 from vwlite.evaluation.worst import Worst
 from vwlite.input.pipeline import parsed_batches
 from vwlite.inspection.weights_of_data import WeightsOfData
@@ -340,3 +345,43 @@ def test_a_line_with_too_many_features(vwlite, monkeypatch):
     Path("long").write_text("1 |a f1 f2\n1 |a f1 f2 f3 f4\n")
     result = vwlite("explain", "-m", "m", "long", code=65)
     assert "long:2:1: the line has more than 3 features, too many to explain" in result.err
+
+
+@pytest.mark.parametrize("options", [
+    (), ("--derive", "none"), ("--oaa", "2", "--classes", "no,yes"), ("--normalize", "l2", "--derive", "none"),
+])
+def test_terms_of_columns_are_in_the_units_of_the_data_and_sum_to_the_score(vwlite, tmp_path, options):
+    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], bent_rows())
+    vwlite("train", path, "--label", "y", *options, "-m", tmp_path / "m")
+    text = vwlite("explain", "-m", tmp_path / "m", path, "--top", 100).out
+    rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    for part, (x, z, w, _) in zip(text.strip().split("\n\n"), rows, strict=True):
+        found = [re.fullmatch(r" *([-+][\d.e+-]+)  (.*)", line) for line in part.splitlines()]
+        terms = [match.groups() for match in found if match]
+        score = float(re.search(r"score ([-+\d.e]+)", part)[1])
+        assert sum(float(term) for term, _ in terms) == pytest.approx(score, abs=2e-5)
+        known = {f"x = {float(x):.7g}" if x else "x is missing", f"z = {float(z) + 0.0:.7g}", f"w = {w}"}
+        said = {each for _, words in terms[:-1] for each in words.split(" and ")}
+        assert said <= known and terms[-1][1] == "the average row, against which these are"
+    opened_model = opened(ExplainOptions(model=str(tmp_path / "m"), data=[str(path)]))
+    explaining = Explaining(opened_model, 3, None, by_columns=True)
+    with parsed_batches([str(path)], explaining.parse, threads=1) as batches:
+        for example in chain.from_iterable(explaining.over(batches)):
+            for terms, e in zip(example.terms, example.scores, strict=True):
+                whole = sum(abs(x) for x, _ in terms.listed) + abs(terms.base) + abs(terms.others) + 1
+                assert abs(terms.score - e.score) <= 1e-6 * whole  # features are 32-bit floats
+
+
+def test_words_of_a_text_are_listed_one_by_one(vwlite, tmp_path):
+    path = written(tmp_path / "d.csv", ["review", "y"], review_rows(600))
+    vwlite("train", path, *OF_TEXT, "-m", tmp_path / "m")
+    first = vwlite("explain", "-m", tmp_path / "m", path, "--top", 1000).out.split("\n\n")[0]
+    assert re.search("review: (not_)?(good|bad)\n", first) and "review: instead of the words of an average row" in first
+    assert "against which these are" in vwlite("worst", "-m", tmp_path / "m", path, "--top", 1).out
+
+
+def test_a_level_without_a_name_is_named_by_the_data(vwlite, tmp_path):
+    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], bent_rows(400))
+    vwlite("train", path, "--label", "y", "--labels", "no,yes", *GD, "-m", tmp_path / "m")
+    text = vwlite("explain", "-m", tmp_path / "m", path, "--top", 100).out
+    assert "w = b c" in text and "intercept" in text

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.core.text.feature_names import NameFinder, NameStore
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import ExplainOptions
+from vwlite.evaluation.terms import ColumnTerms, Terms, View
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model.feature_names import FeatureNames, escaped
 from vwlite.model.learners import make_expander, make_finder
@@ -37,14 +39,6 @@ from vwlite.runs.run import say
 
 MOST = 1 << 20  # features of a line, with those of interactions
 Numbers = np.ndarray[Any, Any]
-
-
-class View(NamedTuple):
-    """The score of a class (from 0), minus that of another; listed are contributions of this sign (0: of both)."""
-
-    of_class: int = 0
-    minus: int | None = None
-    sign: int = 0
 
 
 class Contribution(NamedTuple):
@@ -127,7 +121,7 @@ class Explainer:
             listed = [c.key for e in lines[-1] for c in e.contributions]
             whole, _ = self._features(self._whole, parsed.batch, row)
             hashes.append(np.unique(whole[np.isin(whole & self._mask, np.array(listed, np.uint32))]))
-        names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
+        names = self.names_of(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
         return [[self._named(e, of_line, names) for e in found] for found, of_line in zip(lines, hashes, strict=True)]
 
     def unknown(self, parsed: Parsed, rows: Sequence[int]) -> list[list[str]]:
@@ -136,7 +130,7 @@ class Explainer:
         for row in rows:
             whole = np.unique(self._features(self._whole, parsed.batch, row)[0])
             hashes.append(whole[~self._look_up(whole & self._mask)[1]])
-        names = self._names(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
+        names = self.names_of(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
         return [[name.decode("utf-8", "replace") for hash in found.tolist() for name in names.get(hash, [])]
                 for found in hashes]
 
@@ -181,7 +175,7 @@ class Explainer:
         exists = self._settings.constant and self._look_up(key)[1][0]  # else not even the weight of unseen features
         return float(self._weights_of(view, key)[0]) if exists else 0.0
 
-    def _names(self, parsed: Parsed, hashes: Numbers) -> dict[int, list[bytes]]:
+    def names_of(self, parsed: Parsed, hashes: Numbers) -> dict[int, list[bytes]]:
         """The names of these whole hashes of features of a batch."""
         store = NameStore(MOST_NAMES)
         store.take(parsed.names)
@@ -226,6 +220,7 @@ class Explained(NamedTuple):
     prediction: float | str
     classes: list[str]
     scores: list[Explanation]
+    terms: list[Terms]  # of the same scores by columns; empty if the model has no effects of columns
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -237,13 +232,20 @@ class Explained(NamedTuple):
 
 
 class Explaining:
-    """Explains the examples of batches. classes: those whose scores are explained, from 0; None: the predicted one."""
+    """Explains the examples of batches. classes: those whose scores are explained, from 0; None: the predicted one.
+    by_columns: in terms of columns, too."""
 
-    def __init__(self, opened: Opened, top: int, classes: Sequence[int] | None, take_bad: TakeBad = refuse) -> None:
+    def __init__(
+        self, opened: Opened, top: int, classes: Sequence[int] | None, take_bad: TakeBad = refuse, *,
+        by_columns: bool = False,
+    ) -> None:
         self.recorder = Recorder(opened.learner)
         self._explainer, self._scoring = Explainer(opened, top), Scoring(opened, self.recorder, take_bad)
         self._classes = classes
         self.parse = replace(self._scoring.parse, finder=self._explainer.finder)
+        self._terms = column_terms(opened, self._explainer, top) if by_columns else None
+        if self._terms is not None:
+            self.parse = self._terms.reading(self.parse)
 
     def over(self, batches: Iterable[Parsed]) -> Iterator[list[Explained]]:
         """The examples of each batch."""
@@ -252,8 +254,10 @@ class Explaining:
             rows, records = records_of(self.recorder, parsed.batch)
             wanted = [(int(row), self._views(record)) for row, record in zip(rows, records, strict=True)]
             found = self._explainer.explain(parsed, wanted)
+            pairs = [(row, view) for row, views in wanted for view in views]
+            terms = iter(self._terms.of(parsed, pairs) if self._terms is not None else ())
             yield [
-                self._explained(place_of(parsed.batch, row), record, views, each)
+                self._explained(place_of(parsed.batch, row), record, views, each, [*islice(terms, len(views))])
                 for (row, views), record, each in zip(wanted, records, found, strict=True)
             ]
 
@@ -264,12 +268,13 @@ class Explaining:
         return [View(k) for k in classes if k < self.recorder.named]
 
     def _explained(
-        self, place: tuple[str, int, str], record: Any, views: list[View], scores: list[Explanation]
+        self, place: tuple[str, int, str], record: Any, views: list[View], scores: list[Explanation],
+        terms: list[Terms],
     ) -> Explained:
         names = self.recorder.class_names
         label = None if math.isnan(record["label"]) else self._scoring.shown_label(float(record["label"]))
         classes = [""] if names is None else [str(names[view.of_class]) for view in views]
-        return Explained(*place, label, self._scoring.shown(float(record["shown"])), classes, scores)
+        return Explained(*place, label, self._scoring.shown(float(record["shown"])), classes, scores, terms)
 
 
 def explain(o: ExplainOptions) -> int:
@@ -279,7 +284,8 @@ def explain(o: ExplainOptions) -> int:
     with RunFrame("explain", o) as frame:
         reading = Reading(o, frame)
         every = range(model.settings.oaa or 0) if o.json else None
-        explaining = Explaining(model, o.top, every if chosen is None else [chosen], reading.take_bad)
+        classes = every if chosen is None else [chosen]
+        explaining = Explaining(model, o.top, classes, reading.take_bad, by_columns=not o.json)
         for examples in explaining.over(reading.batches(explaining.parse, explaining.recorder)):
             for example in examples:
                 as_text = partial(_as_text, model.settings)
@@ -312,7 +318,8 @@ def _as_text(settings: Settings, example: Explained) -> str:
     what += [f"score {e.score:.6g}", f"predicted {number_text(example.prediction)}"]
     if example.label is not None:
         what.append(f"label {number_text(example.label)}")
-    return heading(example.file, example.line, example.tag, what) + term_lines(settings, e) + "\n"
+    lines = column_lines(example.terms[0]) if example.terms else term_lines(settings, e)
+    return heading(example.file, example.line, example.tag, what) + lines + "\n"
 
 
 def number_text(x: float | str) -> str:
@@ -336,3 +343,19 @@ def term_lines(settings: Settings, e: Explanation) -> str:
     rest += [(e.base, "base of the line")] if e.base else []
     rest += [(e.others, f"others, {e.features:,} feature{'s' * (e.features != 1)}")] if e.features else []
     return "\n".join([*found, *(f"{x:+14.6g}{'':29} {name}" for x, name in rest), ""])
+
+
+def column_lines(terms: Terms) -> str:
+    """The terms of a score by columns as lines of text."""
+    n = terms.left_out
+    rest = [(terms.others, f"{n:,} other{'s' * (n != 1)}")] if n else []
+    rest.append((terms.base, "the average row, against which these are" if terms.is_average else "intercept"))
+    return "\n".join([*(cut(f"{x:+14.6g}  {words}") for x, words in [*terms.listed, *rest]), ""])
+
+
+def column_terms(opened: Opened, explainer: Explainer, top: int) -> ColumnTerms | None:
+    """What finds the terms of scores by columns; None if the model has no effects of columns."""
+    try:
+        return ColumnTerms(opened, explainer, Explainer(opened, MOST), top)
+    except DataError:
+        return None

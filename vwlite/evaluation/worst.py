@@ -13,14 +13,16 @@ from vwlite.evaluation.commands import WorstOptions
 from vwlite.evaluation.explain import (
     Explainer,
     Explanation,
-    View,
+    column_lines,
+    column_terms,
     heading,
     number_text,
     place_of,
     records_of,
     term_lines,
 )
-from vwlite.input.parsing import Parsed
+from vwlite.evaluation.terms import Terms, View
+from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import plain, say
 from vwlite.prediction.scoring import Reading, Scoring
@@ -44,27 +46,30 @@ class WorstRow(NamedTuple):
     prediction: float | str
     rival: str | None
     explanation: Explanation
+    terms: Terms | None = None  # of the same score, by columns
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         explained = self.explanation.as_dict()
-        found = {name: value for name, value in self._asdict().items() if name not in ("rival", "explanation")}
+        found = {name: value for name, value in self._asdict().items() if name not in ("rival", "explanation", "terms")}
         return found | ({"rival": self.rival, "margin": explained} if self.rival else explained)
 
 
 class Worst:
     """The examples of batches with the largest loss, the first of equal ones.
 
-    listed: how many contributions of each. recorder: has predicted each batch before it is taken. UsageError if the
+    listed: how many contributions of each. by_columns: in terms of columns, too; batches are then parsed by `reading`.
+    recorder: has predicted each batch before it is taken. UsageError if the
     model has no loss.
     """
 
-    def __init__(self, opened: Opened, top: int, listed: int) -> None:
+    def __init__(self, opened: Opened, top: int, listed: int, *, by_columns: bool = False) -> None:
         if not opened.settings.loss:
             raise UsageError(f"{opened.path} does not store its loss: give --loss")
         self._top, self._settings, self.labelled = top, opened.settings, 0
         self._explainer, self.recorder = Explainer(opened, listed), Recorder(opened.learner)
         self.finder = self._explainer.finder
+        self._terms = column_terms(opened, self._explainer, listed) if by_columns else None
         self._kept: list[tuple[float, float, WorstRow]] = []  # loss, and the margin of classes without probabilities
 
     def take(self, parsed: Parsed) -> None:
@@ -79,11 +84,16 @@ class Worst:
         if len(self._kept) == self._top:
             order = [i for i in order if (records["loss"][i], margin[i]) > self._kept[-1][:2]]
         wanted = [(int(rows[i]), [self._view(records[i])]) for i in order]
-        for i, (explanation,) in zip(order, self._explainer.explain(parsed, wanted), strict=True):
-            row = self._row(place_of(parsed.batch, int(rows[i])), records[i], explanation)
+        pairs = [(row, view) for row, (view,) in wanted]
+        terms = self._terms.of(parsed, pairs) if self._terms is not None else [None] * len(order)
+        for i, (explanation,), each in zip(order, self._explainer.explain(parsed, wanted), terms, strict=True):
+            row = self._row(place_of(parsed.batch, int(rows[i])), records[i], explanation)._replace(terms=each)
             self._kept.append((row.loss, float(margin[i]), row))
         self._kept.sort(key=lambda one: (-one[0], -one[1]))  # stable: the first of equal ones stay first
         del self._kept[self._top :]
+
+    def reading(self, parse: ParseOptions) -> ParseOptions:
+        return parse if self._terms is None else self._terms.reading(parse)
 
     def _view(self, record: Any) -> View:
         if self._settings.oaa:
@@ -105,9 +115,9 @@ def worst(o: WorstOptions) -> int:
     """Run `vwlite worst`; the exit code."""
     model = opened(o)
     with RunFrame("worst", o) as frame:
-        reading, found = Reading(o, frame), Worst(model, o.top, o.contributions)
+        reading, found = Reading(o, frame), Worst(model, o.top, o.contributions, by_columns=not o.json)
         scoring = Scoring(model, found.recorder, reading.take_bad)
-        for parsed in reading.batches(replace(scoring.parse, finder=found.finder), found.recorder):
+        for parsed in reading.batches(found.reading(replace(scoring.parse, finder=found.finder)), found.recorder):
             scoring.take(parsed)
             found.take(parsed)
         reading.bad.finish()
@@ -134,4 +144,5 @@ def _text(settings: Settings, number: int, row: WorstRow) -> str:
     what = [f"loss {row.loss:.6g}", f"label {number_text(row.label)}", f"predicted {number_text(row.prediction)}"]
     if row.rival:
         what.append(f"{number_text(row.rival)} ahead by {row.explanation.score:.6g}")
-    return heading(row.file, row.line, row.tag, what, f"{number}. ") + term_lines(settings, row.explanation)
+    lines = column_lines(row.terms) if row.terms is not None else term_lines(settings, row.explanation)
+    return heading(row.file, row.line, row.tag, what, f"{number}. ") + lines

@@ -32,14 +32,21 @@ OTHER = "other features"
 @record(frozen=True)
 class Found:
     """rows: places in the batch of its examples. effects: [rows, effects, classes], less their means, in the order of
-    `Contributions.names`. numbers: by column; NaN is missing. levels: places on the axes of columns of words, by their
-    names. lengths: of models of --normalize, of each row."""
+    `Contributions.names`. numbers: by column; NaN is missing. words: by column, the hash of the first word; -1 is
+    missing. places: by effect and axis, the places of words on the axis. lengths: of models of --normalize, of each
+    row."""
 
     rows: Numbers
     effects: Numbers
     numbers: dict[str, Numbers]
-    levels: dict[str, Numbers]
+    words: dict[str, Numbers]
+    places: dict[tuple[str, str], Numbers]
     lengths: Numbers
+
+    @property
+    def levels(self) -> dict[str, Numbers]:
+        """The places of words in the effects of their own columns."""
+        return {axis: low for (effect, axis), low in self.places.items() if effect == axis}
 
 
 class Contributions:
@@ -116,21 +123,21 @@ class Contributions:
         lengths = self._add_plain(
             found, np.repeat(span_row, sizes)[is_plain], np.repeat(owner, sizes)[is_plain], hash[is_plain],
             value[is_plain])
-        levels = {}
+        known: dict[tuple[str, str], Numbers] = {}
         for i, effect in enumerate(self.effects):
             places = []
             for axis in effect.axes:
                 if isinstance(axis, LevelAxis):
-                    places.append(Place(self._levels(axis, first[axis.column], batch, rows), np.zeros(n)))
-                    if len(effect.axes) == 1:
-                        levels[effect.name] = places[0].low
+                    low = self._levels(axis, first[axis.column], batch, rows)
+                    known[effect.name, axis.full_name] = low
+                    places.append(Place(low, np.zeros(n)))
                 elif len(effect.axes) > 1:
                     places.append(place_on(axis.knots, numbers[axis.column]))
             if effect.name in self._curves:
                 found[:, i] += effect.number(numbers[effect.columns[0]])
             elif len(places) > 1:
                 found[:, i] += at_places(effect.values, places)
-        return Found(rows, found - self._mean, numbers, levels, lengths)
+        return Found(rows, found - self._mean, numbers, first, known, lengths)
 
     def _add_plain(self, found: Numbers, row: Numbers, owner: Numbers, hash: Numbers, value: Numbers) -> Numbers:
         """Add features that are not derived, each to the effect of its column; the lengths of the rows."""

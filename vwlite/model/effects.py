@@ -152,8 +152,12 @@ def between(values: Numbers, place: Place) -> Numbers:
 @record(frozen=True)
 class Effects:
     """The effects of a model. intercept: [classes], without the means. rows: of the record of means; 0: there is none,
-    and the means are 0. length: of models of --normalize, the mean length of a row of training data, by which
-    values were divided here; each row has a length of its own, so the effects are those of a row of this length."""
+    and the means are 0.
+
+    Models of --normalize divide the values of each row by its length, with `log` after x became sign(x) ln(1 + |x|).
+    Values and slopes here are those before: an effect of a row is what they say, divided by the length of the row.
+    length: the mean length of a row of training data.
+    """
 
     intercept: Numbers
     effects: tuple[Effect, ...]

@@ -14,7 +14,8 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.core.learn.scorer import Scorer, link_all
 from vwlite.errors import DataError
-from vwlite.evaluation.explain import MOST, Explainer, View
+from vwlite.evaluation.explain import MOST, Explainer
+from vwlite.evaluation.terms import View
 from vwlite.input.diagnostics import BadLine, not_finite
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task

@@ -1,0 +1,140 @@
+"""The terms of a score by columns, in the units of the data: `+0.42 tenure = 2`, against the average row.
+
+    score = average + sum of what each column and each product of columns adds
+
+A text is listed by its words, each with its weight times its value; what the words of an average row add is taken off
+in a term of its own.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from vwlite.input.parsing import Parsed, ParseOptions
+from vwlite.model.contributions import Contributions, Found
+from vwlite.model.effects import Effect, LevelAxis, Numbers, effects_of
+from vwlite.names import namespace_of
+from vwlite.output.text import printable
+from vwlite.runs.opened import Opened
+
+
+class View(NamedTuple):
+    """The score of a class (from 0), minus that of another; listed are contributions of this sign (0: of both)."""
+
+    of_class: int = 0
+    minus: int | None = None
+    sign: int = 0
+
+
+class FeatureTerms(Protocol):
+    """Explains scores by features: `vwlite.evaluation.explain.Explainer`."""
+
+    def explain(self, parsed: Parsed, wanted: Sequence[tuple[int, Sequence[View]]]) -> list[list[Any]]: ...
+
+    def names_of(self, parsed: Parsed, hashes: Numbers) -> dict[int, list[bytes]]: ...
+
+
+class Terms(NamedTuple):
+    """Of a score. base: the score of the average row; without means in the model, the intercept. listed: the largest,
+    each with words. others: the sum of the terms that are not listed; left_out: how many these are."""
+
+    base: float
+    is_average: bool
+    listed: list[tuple[float, str]]
+    others: float
+    left_out: int
+
+    @property
+    def score(self) -> float:
+        return math.fsum([self.base, self.others, *(x for x, _ in self.listed)])
+
+
+class ColumnTerms:
+    """Of rows of batches that were parsed by `reading`. names: finds the names of features. words: lists all features
+    of a row. DataError if the model has no effects of columns."""
+
+    def __init__(self, opened: Opened, names: FeatureTerms, words: FeatureTerms, top: int) -> None:
+        self._effects = effects_of(opened.model, opened.path)
+        self._contributions = Contributions(opened.model, self._effects, opened.path)
+        self._explainer, self._words, self._top = names, words, top
+        self._texts = [i for i, effect in enumerate(self._effects) if not effect.axes]
+
+    def reading(self, parse: ParseOptions) -> ParseOptions:
+        """Batches with the hashes of namespaces, and numbers that are 0; with texts, only where they are derived from,
+        as n-grams then have no value yet."""
+        return replace(parse, spaces=True, derives=parse.derives or not self._texts)
+
+    def of(self, parsed: Parsed, wanted: Sequence[tuple[int, View]]) -> list[Terms]:
+        """Of rows of a batch."""
+        if not wanted:
+            return []
+        found = self._contributions.of(parsed.batch)
+        place = {row: i for i, row in enumerate(found.rows.tolist())}
+        words = self._explained(parsed, wanted)
+        names = self._names(parsed, found, [place[row] for row, _ in wanted])
+        pairs = zip(wanted, words, strict=True)
+        return [self._terms(found, place[row], view, names, each) for (row, view), each in pairs]
+
+    def _explained(self, parsed: Parsed, wanted: Sequence[tuple[int, View]]) -> list[list[tuple[float, str]]]:
+        """The words of texts of each row."""
+        if not self._texts:
+            return [[] for _ in wanted]
+        spaces = {namespace_of(self._effects.effects[i].name): self._effects.effects[i].name for i in self._texts}
+        found = []
+        for row, view in wanted:
+            ((explanation,),) = self._words.explain(parsed, [(row, [view._replace(sign=0)])])
+            parts = [(c.contribution, *c.name.partition("^")) for c in explanation.contributions]
+            found.append([(x, f"{printable(spaces[space])}: {printable(word)}") for x, space, _, word in parts
+                          if space in spaces])
+        return found
+
+    def _names(self, parsed: Parsed, found: Found, rows: Sequence[int]) -> dict[int, str]:
+        """The words of columns in these rows, by their hashes."""
+        hashes = np.unique([first[[*rows]] for first in found.words.values()]) if found.words else np.zeros(0, np.int64)
+        known = self._explainer.names_of(parsed, hashes[hashes >= 0].astype(np.uint32))
+        return {hash: names[0].decode("utf-8", "replace").partition("=")[2] for hash, names in known.items() if names}
+
+    def _terms(
+        self, found: Found, at: int, view: View, names: dict[int, str], words: list[tuple[float, str]]
+    ) -> Terms:
+        def of(values: Numbers) -> Numbers:
+            return values[..., view.of_class] - (0.0 if view.minus is None else values[..., view.minus])
+
+        each = of(found.effects[at]).tolist()
+        terms = []
+        for i, x in enumerate(each):
+            if i in self._texts:
+                text = self._effects.effects[i].name
+                mine = [(x, word) for x, word in words if word.startswith(f"{printable(text)}: ")]
+                terms += mine
+                rest = math.fsum([x, *(-y for y, _ in mine)])
+                terms.append((rest, f"{printable(text)}: instead of the words of an average row"))
+            elif i < len(self._effects):
+                terms.append((x, self._said(found, at, self._effects.effects[i], names)))
+            else:
+                terms.append((x, self._contributions.names[i]))
+        order = sorted((i for i, (x, _) in enumerate(terms) if (x * view.sign > 0 if view.sign else x != 0)),
+                       key=lambda i: -abs(terms[i][0]))[: self._top]
+        others = [x for i, (x, _) in enumerate(terms) if i not in {*order} and x]
+        base, listed = float(of(self._effects.base)), [terms[i] for i in order]
+        return Terms(base, self._effects.rows > 0, listed, math.fsum(others), len(others))
+
+    def _said(self, found: Found, at: int, effect: Effect, names: dict[int, str]) -> str:
+        """`tenure = 2 and contract = monthly`"""
+        parts = []
+        for axis in effect.axes:
+            if isinstance(axis, LevelAxis):
+                place = found.places[effect.name, axis.full_name][at]
+                hash = int(found.words[axis.column][at])
+                value = axis.levels[place] if place < len(axis.levels) else names.get(hash) if hash >= 0 else None
+                if hash >= 0 and value is None and place == len(axis.levels):
+                    value = "(a word without a name)"
+            else:
+                number = found.numbers[axis.column][at]
+                value = None if np.isnan(number) else f"{number:.7g}"
+            name = printable(axis.full_name)
+            parts.append(f"{name} is missing" if value is None else f"{name} = {printable(value)}")
+        return " and ".join(parts)
