@@ -577,6 +577,20 @@ cdef class Lanes:
                 for k in range(self.classes):
                     means_over_folds(self, i + 1, k, &columns[(k * self.count + i) * STATE])
 
+    def fold_weights(self, u, double[::1] out not None):
+        """The weights of the models that have not learned a fold: [features * folds], each the sum of u_c times the weight
+        of the lane of column c. Of one score."""
+        cdef double[COLUMNS] share
+        cdef size_t i, fold
+        if self.classes != 1 or len(u) != COLUMNS or <size_t>out.shape[0] != self.count * self.folds:
+            raise ValueError("an array for other lanes")
+        for i in range(COLUMNS):
+            share[i] = u[i]
+        with nogil:
+            for i in range(self.count):
+                for fold in range(self.folds):
+                    out[i * self.folds + fold] = weight_of_fold(self, i + 1, fold, share)
+
     def scalars(self, size_t kind, size_t k=0):
         """The state of a kind of gd that is not per feature, for class k, counted from 0: t, S and the mean number of
         examples that its lanes have learned."""
@@ -669,6 +683,18 @@ cdef void means_over_folds(Lanes self, size_t number, size_t of_class, float* ou
         if k < self.each:
             out[COLUMNS + 1 + self.kind[k]] = <float>(G / learned)
     out[COLUMNS] = r.N
+
+
+cdef double weight_of_fold(Lanes self, size_t number, size_t fold, const double* share) noexcept nogil:
+    cdef const float* w = (<Record*>record_at(self, number)).lanes
+    cdef const float* A = w + self.lanes
+    cdef double found = 0
+    cdef size_t k, l
+    for k in range(2 * self.each):
+        l = lane_of(self, k, fold)
+        if self.T[l] > 0:
+            found += share[self.kind[k]] * finite(w[l]) + share[KINDS + self.kind[k]] * finite(w[l] - A[l] / self.T[l])
+    return found
 
 
 cdef raise_failure(int failed, Batch batch, size_t line):

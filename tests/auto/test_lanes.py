@@ -224,6 +224,30 @@ def test_a_lane_that_has_learned_nothing_counts_in_no_mean():
     assert slow.w[0, 0, 0] == pytest.approx(found[5][0], rel=1e-4)  # the mean is that of three equal lanes
 
 
+def test_weights_of_a_fold_are_those_of_its_lanes_in_the_stack():
+    """Their mean over the folds is the stack of the means; those of one fold are those of lanes without it."""
+    stream = usable(random_stream(5, 400, loss="logistic", keys=60))
+    fold = np.random.default_rng(1).integers(0, 4, len(stream)).astype(np.uint8)
+    lanes = fresh("logistic", 4)
+    lanes.learn(batch_of(stream), fold)
+    u = np.array([0.5, -0.25, 1.0, 0.125, 2.0, 0.75, -1.5, 0.0625])
+    found = np.zeros(4 * len(lanes))
+    lanes.fold_weights(u, found)
+    slow = SlowLanes(60 + 1, "logistic", 4)
+    number = {key: i for i, key in enumerate(dict.fromkeys(key for line in stream for key in merged(line)))}
+    for line, at in zip(stream, fold, strict=True):
+        slow.learn([number[key] for key in merged(line)], [*merged(line).values()], line.label, at, line.importance,
+                   line.initial)
+    for key, of_folds in zip(weights_of(lanes), found.reshape(-1, 4), strict=True):
+        last = slow.w[:, :, number[key]]  # [kinds, folds]
+        mean = last - slow.A[:, :, number[key]] / slow.T
+        assert of_folds == pytest.approx(u[:4] @ last + u[4:] @ mean, rel=1e-3, abs=1e-4)
+    with pytest.raises(ValueError, match="other lanes"):
+        lanes.fold_weights(u[:7], found)
+    with pytest.raises(ValueError, match="other lanes"):
+        lanes.fold_weights(u, found[:-1])
+
+
 def test_wrong_arguments():
     batch = batch_of([Line(1.0, ((5, 1.0),))])
     with pytest.raises(ValueError, match="fewer folds"):

@@ -1,9 +1,12 @@
 """What each effect of a model contributes to the scores of the rows of a batch."""
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vwlite.core.base.elementary import each
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash, namespace_hash
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 OTHER = "other features"
+MOST_BANDED = 130  # places on an axis with a band: knots of a curve, levels
 
 
 @record(frozen=True)
@@ -150,7 +154,7 @@ class Contributions:
             row, owner, keys = row[at], owner[at], keys[at]
             value = np.bincount(which, value, len(at)).astype(np.float32).astype(float)
             if self._normalize == "log":
-                value = np.copysign(np.log1p(np.abs(value)), value).astype(np.float32).astype(float)
+                value = logarithms(value)
             lengths = np.sqrt(np.bincount(row, value * value, len(found)))
             lengths[lengths == 0] = 1.0
             value = (value / lengths[row]).astype(np.float32).astype(float)
@@ -186,6 +190,14 @@ class Contributions:
         return found[rows]
 
 
+def logarithms(x: Numbers) -> Numbers:
+    """sign(x) ln(1 + |x|) as a 32-bit float, as in `cython_ext/data/normalize.pyx`."""
+    size = np.abs(x)
+    whole, found = 1 + size, np.empty(len(x))
+    each("log", np.ascontiguousarray(whole), found)
+    return np.asarray(np.copysign((found + (size - (whole - 1)) / whole).astype(np.float32).astype(float), x))
+
+
 def sizes_of(batch: "Batch") -> tuple[Numbers, Numbers]:
     """How many namespaces each line has, and how many features each of these."""
     return np.diff(np.asarray(batch.span_begin, np.int64)), np.diff(np.asarray(batch.feature_begin, np.int64))
@@ -194,24 +206,48 @@ def sizes_of(batch: "Batch") -> tuple[Numbers, Numbers]:
 def at_places(values: Numbers, places: "list[Place]") -> Numbers:
     """What a grid is at places of rows on its axes: [rows, classes]."""
     found = between(values, places[0])  # [rows, the other axes..., classes]
-    each = np.arange(len(found))
+    rows = np.arange(len(found))
     for place in places[1:]:
-        low, high = found[each, place.low], found[each, np.minimum(place.low + 1, found.shape[1] - 1)]
+        low, high = found[rows, place.low], found[rows, np.minimum(place.low + 1, found.shape[1] - 1)]
         behind = place.behind.reshape(-1, *[1] * (low.ndim - 1))
         found = np.where(behind > 0, low + behind * (high - low), low)
     return found
 
 
-def means_of(model: "Model", effects: Effects, batches: Any) -> dict[str, Any]:
-    """The record of means over training data that a model keeps: see `vwlite.model.header`. {}: there are no rows."""
+def short(x: float, digits: int = 6) -> float:
+    """A number of the record. Its digits do not depend on the order of a sum, so models have the same bytes."""
+    return float(f"{x:.{digits}g}")
+
+
+def means_of(model: "Model", effects: Effects, batches: Any, of_folds: Iterable[Effects] = ()) -> dict[str, Any]:
+    """The record of means over training data that a model keeps: see `vwlite.model.header`. {}: there are no rows.
+
+    of_folds: the effects of models that have learned a part of the data each. Less their means, they are in a band
+    around an effect: of one score, for numbers and for levels.
+    """
     contributions, rows, length = Contributions(model, effects), 0, 0.0
     sums = np.zeros((len(contributions.names), model.records))
+    banded = {effect.name: np.zeros(effect.axes[0].size) for effect in effects
+              if len(effect.axes) == 1 and effect.slope is None and effect.axes[0].size <= MOST_BANDED}
     for batch in batches:
         found = contributions.of(batch)
         rows += len(found.rows)
         sums += found.effects.sum(axis=0)
         length += float(found.lengths.sum())
+        for name, at in banded.items():
+            axis = effects[name].axes[0]
+            place = place_on(axis.knots, found.numbers[axis.column]) if isinstance(axis, NumberAxis) else Place(
+                found.levels[name], np.zeros(len(found.rows)))
+            at += np.bincount(place.low, 1 - place.behind, len(at))
+            at += np.bincount(np.minimum(place.low + 1, len(at) - 1), place.behind, len(at))
     if not rows:
         return {}
-    of_each = {effect.name: (total / rows).tolist() for effect, total in zip(effects, sums, strict=False)}
-    return {"rows": rows, "length": length / rows, "effects": of_each}
+    pairs = zip(effects, (sums / rows).tolist(), strict=False)
+    of_each = {effect.name: [*map(short, mean)] for effect, mean in pairs}
+    bands, others = {}, [*of_folds]
+    for name, at in banded.items() if others else ():
+        values = [other[name].values[:, 0] for other in others]
+        shown = [v - math.fsum(v * at) / rows for v in values]
+        edges = np.min(shown, axis=0), np.max(shown, axis=0)
+        bands[name] = [[short(x, 3) for x in edge.tolist()] for edge in edges]
+    return {"rows": rows, "length": short(length / rows), "effects": of_each} | ({"bands": bands} if bands else {})

@@ -9,7 +9,7 @@ these (`means` in the model's header). Everything that shows or exports a model 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -93,7 +93,8 @@ class Effect:
     each class; their mean is still in them. mean: [classes], over training data; 0 if the model has no record. slope:
     of a number without a curve, what is added for each unit, [classes]; then it has no knots. words: of a text, the
     weights of its words and n-grams that have a name, [classes] each; it has no axes. standardized: the part of a curve
-    that is linear.
+    that is linear. band: of one score, the least and the largest values less their means, of models that have each
+    learned all but a part of the data; None if the model has no record.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Effect:
     slope: Numbers | None = None
     words: Mapping[str, Numbers] = field(default_factory=dict)
     standardized: Standardized | None = None
+    band: tuple[Numbers, Numbers] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -216,14 +218,15 @@ def as_bytes(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-def effects_of(model: Model, path: str = "the model") -> Effects:
-    """DataError if a model has no columns, or crosses them with -q and the like. path: of the model, for messages."""
+def effects_of(model: Model, path: str = "the model", *, products: bool = True) -> Effects:
+    """DataError if a model has no columns, or crosses them with -q and the like. path: of the model, for messages.
+    products: with those of products."""
     settings = model.settings
     if not model.columns:
         raise DataError(f"{path}: has no columns, whose effects could be shown: it was not learned from a table")
     if settings.interactions or settings.crosses:
         raise DataError(f"{path}: crosses columns (--quadratic, --interactions): its effects are not those of columns")
-    return _Maker(model).effects()
+    return _Maker(model).effects(products)
 
 
 class _Maker:
@@ -234,15 +237,22 @@ class _Maker:
         self._zeros = np.zeros(model.records)
         self._names: dict[bytes, list[str]] | None = None
 
-    def effects(self) -> Effects:
+    def effects(self, products: bool) -> Effects:
         model = self._model
         key = intercept_key(model.settings)
         known = key is not None and key in np.asarray(model.keys)
         return Effects(
-            self._weights.of([key])[0] if known else self._zeros, (*self._of_columns(), *self._of_products()),
+            self._weights.of([key])[0] if known else self._zeros,
+            (*map(self._banded, self._of_columns()), *(self._of_products() if products else ())),
             tuple(model.class_names()), model.means.get("rows", 0), model.settings.normalize,
             model.means.get("length", 1.0),
         )
+
+    def _banded(self, effect: Effect) -> Effect:
+        band = self._model.means.get("bands", {}).get(effect.name)
+        if band is None or len(band[0]) != effect.values.shape[0]:
+            return effect
+        return replace(effect, band=(np.array(band[0], float), np.array(band[1], float)))
 
     def _mean(self, name: str) -> Numbers:
         return np.array(self._means.get(name, self._zeros), float)

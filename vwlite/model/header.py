@@ -6,7 +6,7 @@ Types come first, then options that `vwlite train` would refuse, alone or togeth
 import re
 import types
 from dataclasses import fields
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isfinite
 from typing import Any, get_args, get_origin
 
@@ -147,7 +147,8 @@ def _check_means(found: Any, settings: Settings) -> None:
     """The means of the effects of columns, [classes] each, over how many rows, and the mean length of these; or {}."""
     if found == {}:
         return
-    if type(found) is not dict or set(found) != {"rows", "length", "effects"} or type(found["effects"]) is not dict:
+    keys = {"rows", "length", "effects"}
+    if type(found) is not dict or set(found) - {"bands"} != keys or type(found["effects"]) is not dict:
         raise ValueError("its means of effects are invalid")
     rows, length = found["rows"], found["length"]
     if type(rows) is not int or not 0 < rows < LARGEST or not _is_number(length) or length <= 0:
@@ -155,6 +156,11 @@ def _check_means(found: Any, settings: Settings) -> None:
     for mean in found["effects"].values():
         if type(mean) is not list or len(mean) != (settings.oaa or 1) or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
+    bands = found.get("bands", {})
+    for band in bands.values() if type(bands) is dict else [bands]:
+        edges = band if type(band) is list and len(band) == 2 and all(type(x) is list for x in band) else [[], [None]]
+        if len(edges[0]) != len(edges[1]) or not all(map(_is_number, chain(*edges))):
+            raise ValueError(f"a band of an effect is {brief(repr(band))}")
 
 
 def _check_passes(passes: Any) -> None:

@@ -1,7 +1,9 @@
 """What a model of a table keeps to be read: the names of the levels of its columns, and the means of its effects."""
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -58,16 +60,27 @@ def with_levels(model: Model, names: ColumnNames) -> Model:
     return replace(model, names=FeatureNames.of(pairs))
 
 
-def with_means(model: Model, drawn: Iterable[Batch]) -> Model:
-    """The model with the means of its effects over examples, of which at most MOST_ROWS are looked at. Without, if its
-    effects are not those of columns."""
+def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Model:
+    """The model with the means of its effects over examples, of which at most MOST_ROWS are looked at, and how far
+    these effects differ between models that have not learned a fold. Without, if its effects are not those of columns.
+
+    of_folds: keys of features, and the weights of each of these models.
+    """
     from vwlite.model.contributions import means_of
     from vwlite.model.effects import effects_of
 
+    others = []
+    is_plain = model.settings.normalize == "none"  # else each row has effects of its own
+    for weights in of_folds[1] if of_folds is not None and is_plain else ():
+        by_key = dict(zip(of_folds[0], weights, strict=True))
+        own = array("d", [by_key.get(key, 0.0) for key in model.keys])
+        others.append(replace(model, weights=memoryview(own)))
     try:
-        return replace(model, means=means_of(model, effects_of(model), _first(drawn, MOST_ROWS)))
+        of_columns = [effects_of(other, products=False) for other in others]
+        found = means_of(model, effects_of(model), _first(drawn, MOST_ROWS), of_columns)
     except DataError:
         return model
+    return replace(model, means=found)
 
 
 def _first(batches: Iterable[Batch], n: int) -> Iterator[Batch]:

@@ -50,6 +50,7 @@ MOST_SCORED = 1_000_000  # examples that are scored for the stack
 NESTED = 1000  # examples below which choices are nested
 PATIENCE = 2  # passes without gain after which a candidate ends
 LEAST_GAIN = 1e-4  # relative
+MOST_BY_FOLD = 1 << 16  # features of which the weights of each fold are kept
 LARGE_GAIN = 1e-3  # of large data, below which passes end
 RACE: Mapping[int, float] = {1: 1.10, 3: 1.05}  # after this pass, candidates with a loss above this times the least end
 LARGE_RACE: Mapping[int, float] = {1: 1.0}
@@ -152,11 +153,13 @@ class NestedChoice:
 
 @record
 class PassState:
-    """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd."""
+    """What is kept of the best pass: features, and STATE numbers for each; the state of the two kinds of gd. by_fold:
+    of few features, the weights of the models that have not learned a fold, [features * folds]."""
 
     keys: Any
     columns: Any
     scalars: list[dict[str, float]]  # with classes, of each of them one after the other
+    by_fold: Any = None
 
 
 @record
@@ -347,7 +350,7 @@ class Selection:
         self._choose_nested(c, scored, number)
         if c.best is None or is_better(result.loss, c.best.loss):
             before = c.predictions
-            c.best, c.kept = result, kept(c.lanes)
+            c.best, c.kept = result, kept(c.lanes, result.u)
             c.predictions, c.of_best_column = self._predicted(c.lanes, scored, result)
             c.ended = self.ends_early and before is not None and not self._is_worth_it(before, c.predictions)
         elif self.ends_early or number - c.best.number >= PATIENCE:
@@ -518,9 +521,15 @@ def halves(folds: Sequence[int], among: Sequence[int]) -> tuple[bytearray, bytea
     return first, second
 
 
-def kept(lanes: Lanes) -> PassState:
+def kept(lanes: Lanes, u: Sequence[float]) -> PassState:
+    """u: of the columns of a score."""
     n = len(lanes)
     keys = array("I", bytes(4 * n))
     columns = array("f", [0.0]) * (STATE * n * lanes.classes)
     lanes.weights(keys, columns)
-    return PassState(keys, columns, [lanes.scalars(kind, k) for k in range(lanes.classes) for kind in range(2)])
+    by_fold = None
+    if lanes.classes == 1 and lanes.folds == FOLDS and n <= MOST_BY_FOLD:
+        by_fold = array("d", bytes(8 * n * FOLDS))
+        lanes.fold_weights(u, by_fold)
+    scalars = [lanes.scalars(kind, k) for k in range(lanes.classes) for kind in range(2)]
+    return PassState(keys, columns, scalars, by_fold)

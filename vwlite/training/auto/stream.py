@@ -76,7 +76,8 @@ class Stream:
         weights = [float(c == column) for c in range(len(columns))] if alone else u
         result = PassResult(1, min(losses), column, columns, stacked, weights, None if alone else (u, u))
         c = self.best
-        return GridCandidate(c.name, lambda: c.learner.lanes, c.learner.lanes, [result], result, kept(c.learner.lanes))
+        lanes = c.learner.lanes
+        return GridCandidate(c.name, lambda: lanes, lanes, [result], result, kept(lanes, result.u))
 
     @property
     def examples(self) -> int:

@@ -136,7 +136,11 @@ class DataTrainer(Trainer, Learning):
             model = replace(model, columns=Schema.restored(model.columns).without_ngrams().stored())
         if self.data.column_names is not None and self.names is None:
             model = with_levels(model, self.data.column_names)
-        return model if interrupted or self.drawn is None else with_means(model, self.drawn())
+        return model if interrupted or self.drawn is None else with_means(model, self.drawn(), self._models_of_folds())
+
+    def _models_of_folds(self) -> Any:
+        """Keys, and the weights of each model that has not learned a fold; None if there are none."""
+        return None
 
     def _apart(self: AnyTrainer) -> AnyTrainer:
         """A trainer with what is known now, which tells and predicts nothing, and does not change this one."""
@@ -466,7 +470,8 @@ class AutoTrainer(DataTrainer):
         result = c.best
         alone = [float(k == result.best) for k in range(COLUMNS)]
         result = replace(result, loss=result.losses[result.best], u=alone, halves=None, offsets=())
-        return replace(c, best=result, predictions=c.of_best_column)
+        of_pass = replace(c.kept, by_fold=None) if c.kept is not None else None
+        return replace(c, best=result, predictions=c.of_best_column, kept=of_pass)
 
     def _loss_as_learned(self, c: GridCandidate | None) -> float:
         """The loss of a model on examples that it has learned. None: of the intercept alone."""
@@ -768,6 +773,13 @@ class AutoTrainer(DataTrainer):
             for k, intercept in enumerate(self.intercepts):
                 model.weights[at + k] = intercept  # large if labels or values have an offset: all digits count
         return replace(model, passes=self._passes_of_best())
+
+    def _models_of_folds(self) -> Any:
+        if self.best is None or self.best.kept is None or self.best.kept.by_fold is None:
+            return None
+        kept = self.best.kept
+        scale, n = self.data.weights_as.scale, len(kept.by_fold) // len(kept.keys)
+        return kept.keys, [array("d", (w * scale for w in kept.by_fold[fold::n])) for fold in range(n)]
 
     def _passes_of_best(self) -> list[dict[str, float | None]]:
         """The losses of the passes of what was chosen, for the model."""
