@@ -202,6 +202,9 @@ def test_a_model_of_text_or_crosses_has_no_effects(vwlite, tmp_path):
     vwlite("train", path, "--label", "y", "-q", "x,w", "-m", tmp_path / "crossed")
     with pytest.raises(ValueError, match="crosses columns"):
         load_model(tmp_path / "crossed").effects()
+    vwlite("train", path, "--label", "y", "--ignore", "w", "-m", tmp_path / "ignored")
+    with pytest.raises(ValueError, match="leaves columns out"):
+        load_model(tmp_path / "ignored").effects()
 
 
 def test_places_are_those_between_knots():

@@ -767,8 +767,8 @@ def test_the_best_of_tune_beats_the_baseline_on_its_own_rows(vwlite, tmp_path):
 def test_a_model_that_is_not_what_its_scores_say_is_not_written(vwlite, data, tmp_path, monkeypatch):
     """Weights that are turned round after the examples were scored."""
 
-    def turned(lanes):
-        found = kept(lanes)
+    def turned(lanes, u):
+        found = kept(lanes, u)
         return replace(found, columns=array("f", (-x for x in found.columns)))
 
     monkeypatch.setattr("vwlite.training.auto.selection.kept", turned)

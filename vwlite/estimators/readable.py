@@ -85,7 +85,7 @@ def _class_of(found: Effects, of_class: Any) -> int:
     if of_class is None:
         raise UsageError(f"each class has effects of its own: name one with of_class, of {', '.join(found.classes)}")
     if str(of_class) not in found.classes:
-        raise UsageError(f"there is no class {of_class!r}: choose from {', '.join(found.classes)}")
+        raise UsageError(f"of_class={of_class!r}: the model has no such class; it has {', '.join(found.classes)}")
     return found.classes.index(str(of_class))
 
 

@@ -60,6 +60,8 @@ class ColumnTerms:
         self._effects = effects_of(opened.model, opened.path)
         self._contributions = Contributions(opened.model, self._effects, opened.path)
         self._explainer, self._words, self._top = names, words, top
+        shrunk = np.asarray(opened.model.rule.get("contraction", 1.0), float)
+        self._of_base = np.broadcast_to(shrunk, opened.model.records)
         self._texts = [i for i, effect in enumerate(self._effects) if not effect.axes]
 
     def reading(self, parse: ParseOptions) -> ParseOptions:
@@ -76,7 +78,8 @@ class ColumnTerms:
         words = self._explained(parsed, wanted)
         names = self._names(parsed, found, [place[row] for row, _ in wanted])
         pairs = zip(wanted, words, strict=True)
-        return [self._terms(found, place[row], view, names, each) for (row, view), each in pairs]
+        initial = parsed.batch.initial
+        return [self._terms(found, place[row], view, names, each, float(initial[row])) for (row, view), each in pairs]
 
     def _explained(self, parsed: Parsed, wanted: Sequence[tuple[int, View]]) -> list[list[tuple[float, str]]]:
         """The words of texts of each row."""
@@ -98,13 +101,14 @@ class ColumnTerms:
         return {hash: names[0].decode("utf-8", "replace").partition("=")[2] for hash, names in known.items() if names}
 
     def _terms(
-        self, found: Found, at: int, view: View, names: dict[int, str], words: list[tuple[float, str]]
+        self, found: Found, at: int, view: View, names: dict[int, str], words: list[tuple[float, str]],
+        initial: float,
     ) -> Terms:
         def of(values: Numbers) -> Numbers:
             return values[..., view.of_class] - (0.0 if view.minus is None else values[..., view.minus])
 
         each = of(found.effects[at]).tolist()
-        terms = []
+        terms = [(initial * float(of(self._of_base)), "base of the line")] if initial else []
         for i, x in enumerate(each):
             if i in self._texts:
                 text = self._effects.effects[i].name

@@ -42,6 +42,8 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     if model.calibration:
         shown = {name: model.calibration[name] for name in ("method", "slope")}  # there may be many points
         header["calibration"] = shown | {"points": len(model.calibration["scores"])}
+    if model.means:  # there are many
+        header["means"] = {"effects": len(model.means["effects"]), "rows": model.means["rows"]}
     return {
         **header,
         "features": int(features),

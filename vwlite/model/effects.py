@@ -226,6 +226,9 @@ def effects_of(model: Model, path: str = "the model", *, products: bool = True) 
         raise DataError(f"{path}: has no columns, whose effects could be shown: it was not learned from a table")
     if settings.interactions or settings.crosses:
         raise DataError(f"{path}: crosses columns (--quadratic, --interactions): its effects are not those of columns")
+    if settings.keep or settings.ignore or settings.ignore_linear:
+        raise DataError(f"{path}: leaves columns out by their first letters (--keep, --ignore, --ignore-linear): drop "
+                        "them with --drop instead")
     return _Maker(model).effects(products)
 
 

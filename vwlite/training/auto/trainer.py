@@ -794,11 +794,12 @@ class AutoTrainer(DataTrainer):
         if self.best is None or self.best.best is None:
             return found | {"model": "intercept"}
         result = self.best.best
+        has_both = self.without is not None and self.with_first is None  # of the same examples
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
             "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale,
             "loss is": f"{self._kind_of_loss} {called(data.settings.loss)}",
-        }
+        } | ({"loss without derived features": self.without} if has_both else {})
 
     @property
     def _kind_of_loss(self) -> str:
