@@ -2,12 +2,13 @@
 
     tables.py    tsv and json, which `vwlite import` reads back
     sql.py       a table and the queries over it
-    c.py         a header, from templates/predict.h
-    python.py    a program, from templates/predict.py.txt
+    c.py         a header, from templates/predict_columns.h or predict.h
+    python.py    a program, from templates/predict_columns.py.txt or predict.py.txt
     vw.py        a model file of Vowpal Wabbit
 
-All of them use `Linear`: a weight for each feature and class, and the clipping and link of the score. An exported
-model cannot be continued: it does not have the state of the rule.
+All of them use `Linear`: a weight for each feature and class, and the clipping and link of the score; programs of
+models of tables use `Columns` (columns.py), the same as effects of columns. An exported model cannot be continued: it
+does not have the state of the rule.
 """
 
 from collections.abc import Iterator
@@ -55,9 +56,9 @@ EXPORTS = {
     "tsv": Export("a table of index, weight and names; `vwlite import` reads it", "vwlite.export.tables", "tsv"),
     "json": Export("the same as one object", "vwlite.export.tables", "json_text"),
     "sql": Export("tables, and queries over a table of features, or over --table", "vwlite.export.sql", "sql"),
-    "c": Export("a header without dependencies, for VW text, libsvm and arrays", "vwlite.export.c", "c"),
+    "c": Export("a header without dependencies, for rows of a table, or VW text and libsvm", "vwlite.export.c", "c"),
     "python": Export(
-        "a program that reads lines and prints predictions, of the standard library alone", "vwlite.export.python",
-        "python",
+        "a program that reads CSV, or lines, and prints predictions, of the standard library alone",
+        "vwlite.export.python", "python",
     ),
 }

@@ -50,9 +50,8 @@ def export_command(model: str, kind: str, output: str, table: str | None, id_col
     found = read_model(model)
     if found.calibration and kind not in ("tsv", "json"):
         raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv and --to json have its map of scores")
-    if found.settings.derived is not None and kind not in ("tsv", "json"):
-        raise DataError(f"{model}: features are derived from its columns (--derive); only --to tsv and --to json have "
-                        "what they are derived from")
+    if found.settings.derived is not None and kind in ("sql", "vw"):
+        raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} has no form for these")
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
     with RunFrame("export") as frame:
         file = frame.file(output)

@@ -1,23 +1,27 @@
-"""A model as a Python program, which needs only the standard library."""
+"""A model as a Python program, which needs only the standard library: of columns, or of lines of text."""
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 from vwlite.export import Request
+from vwlite.export.columns import Columns
+from vwlite.export.text import by_columns, file_name, filled, template, what
+from vwlite.input.schema import OPTIONAL
+from vwlite.model.effects import LevelAxis, Numbers
 from vwlite.model.feature_names import escaped
-
-TEMPLATE = Path(__file__).with_name("templates") / "predict.py.txt"
 
 
 def python(request: Request) -> Iterator[str]:
     """The text of the program."""
+    return by_columns(request, _of_columns, _of_lines)
+
+
+def _of_lines(request: Request) -> Iterator[str]:
+    """The program that reads VW text or libsvm."""
     linear = request.linear
     s = linear.settings
-    before, after = TEMPLATE.read_text(encoding="utf-8").split("@ROWS@")
-    named = f"{len(linear.classes)} classes" if linear.classes else f"link {s.link}"
+    before, after = template("predict.py.txt").split("@ROWS@")
     words = {
-        "WHAT": f"{s.algorithm}, {s.loss or 'unknown'} loss, {named}",
         "BITS": str(s.bits),
         "HASH_ALL": str(s.hash == "all"),
         "ESCAPED": str(linear.is_escaped),
@@ -28,21 +32,74 @@ def python(request: Request) -> Iterator[str]:
         "IGNORE_LINEAR": ascii(s.ignore_linear.encode("latin-1")),
         "CONSTANT": repr(list(linear.constant)),
         "UNSEEN": repr(list(linear.unseen)),
-        "NORMALIZE": ascii(s.normalize),
-        "LOW": f"float({str(linear.low)!r})",
-        "HIGH": f"float({str(linear.high)!r})",
-        "LINK": ascii(s.link),
-        "CLASSES": ascii(list(linear.classes)),
-        "PROBABLE": ascii(linear.probable),
-        "LABELS": f"\nLABELS = {linear.words!a}  # of scores up to 0, and above" if linear.words else "",
+        **_prediction(request),
     }
-    for name, word in words.items():
-        before = before.replace(f"@{name}@", word)
-    # Last, because a file name may contain anything. It is inside a docstring.
-    yield before.replace("@FILE@", escaped(os.path.basename(request.output).encode("utf-8", "surrogateescape")).replace(
-        "\\", "_").replace('"', "_"))
+    yield filled(before, words)
     for key, weights, names in linear.rows():
         # The rows are in a raw string, which ends at quotes and cannot have a \ before them.
         shown = "".join(f"\t{escaped(name)}" for name in names).replace('"', "\\x22")
         yield f"{key} {' '.join(map(repr, weights))}{shown}\n"
-    yield after
+    yield filled(after, _shared())
+
+
+def _shared() -> dict[str, str]:
+    """The parts of both programs."""
+    return {"PREDICTION": template("prediction.py.txt").rstrip("\n"), "RUN": template("run.py.txt")}
+
+
+def _prediction(request: Request) -> dict[str, str]:
+    """What makes predictions of scores, and the name of the program."""
+    linear = request.linear
+    return {
+        "FILE": file_name(request),
+        "WHAT": what(linear),
+        "NORMALIZE": ascii(linear.settings.normalize),
+        "LOW": f"float({str(linear.low)!r})",
+        "HIGH": f"float({str(linear.high)!r})",
+        "LINK": ascii(linear.settings.link),
+        "CLASSES": ascii(list(linear.classes)),
+        "PROBABLE": ascii(linear.probable),
+        "LABELS": f"\nLABELS = {linear.words!a}  # of scores up to 0, and above" if linear.words else "",
+    }
+
+
+def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
+    """The program that reads rows of a table."""
+    schema = columns.schema
+    before, after = template("predict_columns.py.txt").split("@ARRAYS@")
+    words = {
+        **_prediction(request),
+        "COLUMNS": ascii({name: role for name, role in schema.roles.items() if role not in OPTIONAL}),
+        "TAG": ascii(next((name for name, role in schema.roles.items() if role == "tag"), None)),
+        "HEADER": ascii(None if schema.header else list(schema.roles)),
+        "DELIMITER": ascii(schema.delimiter),
+        "QUOTED": repr(schema.quote != "none"),
+        "ESCAPE": ascii(None if schema.escape in ("", "none") else schema.escape),
+        "MISSING": ascii(columns.missing_words),
+        "MISSING_NUMBERS": repr(columns.missing_numbers),
+        "DECIMAL": ascii(schema.decimal),
+        "THOUSANDS": ascii(schema.thousands),
+        "INTERCEPT": repr(columns.intercept.tolist()),
+        "BASE": repr(columns.base.tolist()),
+    }
+    yield filled(before, words)
+    yield "# What is added for each unit of a number, for each score; and the mean of that.\nSLOPES = {\n"
+    for slope in columns.slopes:
+        yield f"    {slope.name!a}: ({slope.weight.tolist()!r}, {slope.mean.tolist()!r}),\n"
+    yield "}\n\n"
+    yield "# Where effects have values: at the knots of a number or the words of a column; behind these is any other\n"
+    yield "# word, and then a missing value.\nAXES = [\n"
+    for axis in columns.axes:
+        if isinstance(axis, LevelAxis):
+            places = ascii({level: i for i, level in enumerate(axis.levels)})
+            yield f"    ({(axis.column, axis.part) if axis.part else axis.column!a}, {places}),\n"
+        else:
+            yield f"    ({axis.column!a}, {axis.knots.tolist()!r}),\n"
+    yield "]\n\n# The effects: axes, values, and their mean.\nEFFECTS = {\n"
+    for grid in columns.grids:
+        yield f"    {grid.name!a}: ({list(grid.axes)!r}, {_flat(grid.values)}, {grid.mean.tolist()!r}),\n"
+    yield "}\n" + filled(after, _shared())
+
+
+def _flat(values: Numbers) -> Any:
+    return repr(values.ravel().tolist())
