@@ -4,6 +4,7 @@
     sql.py       a table and the queries over it
     c.py         a header, from templates/predict_columns.h or predict.h
     python.py    a program, from templates/predict_columns.py.txt or predict.py.txt
+    onnx.py      a graph of ONNX
     vw.py        a model file of Vowpal Wabbit
 
 All of them use `Linear`: a weight for each feature and class, and the clipping and link of the score; programs of
@@ -61,4 +62,5 @@ EXPORTS = {
         "a program that reads CSV, or lines, and prints predictions, of the standard library alone",
         "vwlite.export.python", "python",
     ),
+    "onnx": Export("a model of a table, for runtimes of ONNX; needs the package onnx", "vwlite.export.onnx", "onnx"),
 }
