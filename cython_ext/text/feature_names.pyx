@@ -252,6 +252,8 @@ cdef class NameFinder:
             h = hash[self.news[i]]
             if is_recent(self.recent, h):       # by now
                 continue
+            if a.value[self.news[i]] == 0:      # of a table whose features are derived: it is not in the text
+                continue
             remember(self.recent, h)
             if is_near(&self.met, h):
                 continue
@@ -282,6 +284,7 @@ cdef class NameFinder:
         cdef const uint8_t* kind = NULL if kinds is None else kinds.a.kind
         cdef size_t known = 0 if kinds is None else kinds.a.lines
         cdef size_t i, k, at, line = 0, row = 0, span = 0   # row: of the text
+        cdef size_t seen = a.feature_begin[a.span_begin[0]] if a.lines else 0, zeros = 0    # of the line, before k
         cdef size_t known_span = b.spans
         cdef uint32_t space_size = 0, name_size, seed
         cdef const TokenSettings* s = &self.parser.settings
@@ -294,9 +297,13 @@ cdef class NameFinder:
             while a.feature_begin[a.span_begin[line + 1]] <= k:
                 row += line >= known or kind[line] != REJECTED
                 line += 1
+                seen, zeros = a.feature_begin[a.span_begin[line]], 0
             if row >= b.lines:
                 break
-            at = k - a.feature_begin[a.span_begin[line]] + b.feature_begin[b.span_begin[row]]
+            while seen < k:
+                zeros += a.value[seen] == 0
+                seen += 1
+            at = k - zeros - a.feature_begin[a.span_begin[line]] + b.feature_begin[b.span_begin[row]]
             while span < b.spans and b.feature_begin[span + 1] <= at:
                 span += 1
             if span == b.spans:

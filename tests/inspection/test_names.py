@@ -436,3 +436,14 @@ def test_names_do_not_depend_on_the_order_that_they_come_in():
     assert names.keys_of(b"b") == [5] and names.keys_of(b"c") == []
     assert len(NONE) == 0 and list(NONE) == []
     assert Model.__dataclass_fields__["names"].default is NONE
+
+
+def test_features_behind_numbers_of_value_0_have_names(vwlite, at):
+    """Such numbers are features of a batch from which others are derived, and none of its text."""
+    rows = [f"{i % 2},{i % 3},0,{'abc'[i % 3]},{i % 5 * (i > 50)},{'uv'[i % 2]}{i % 7}" for i in range(400)]
+    Path("t.csv").write_text("\n".join(["y,n,zero,word,later,last", *rows, ""]))
+    vwlite("train", "t.csv", "--label", "y", "--labels", "0,1", "--numeric", "zero,later", "--names", "-m", "m",
+           "--quiet")
+    model = read_model("m")
+    words = {b"last^last=" + b"uv"[i % 2 : i % 2 + 1] + b"%d" % (i % 7) for i in range(400)}
+    assert {name for _, name in model.names} >= words | {b"word^word=a", b"word^word=b", b"word^word=c"}
