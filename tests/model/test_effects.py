@@ -28,6 +28,7 @@ def frame_of(n: int = 1500) -> pd.DataFrame:
     frame = pd.DataFrame(bent_rows(n), columns=["x", "z", "w", "y"])
     frame["x"], frame["z"] = pd.to_numeric(frame["x"]), pd.to_numeric(frame["z"])
     frame["at"] = pd.Timestamp("2026-03-01") + pd.to_timedelta(np.arange(n) * 5, unit="h")
+    frame["p^w"] = frame["w"].where(frame["x"] > 0, "less")
     frame["rare"] = np.where(np.arange(n) % 97 == 0, "seldom " + (frame.index // 97).astype(str), "often")
     return frame
 
@@ -77,7 +78,7 @@ def test_contributions_are_the_sums_over_the_features_of_a_column(fitted):
         sums = dict.fromkeys((effect.name for effect in m.effects_), 0.0)
         for c in explained["contributions"]:
             name = c["name"]
-            space, _, feature = name.partition("^")
+            space, _, feature = ("p^w", "", "") if name.startswith("p^w^") else name.partition("^")
             column = of.get(name) or (f"{space}.{feature.partition('=')[0]}" if space == "at" else space)
             sums[column] += c["contribution"]
         assert row == pytest.approx([*sums.values()], abs=1e-5)

@@ -238,7 +238,6 @@ class _Maker:
         self._derived = model.settings.derived or Derived()
         self._means = model.means.get("effects", {})
         self._zeros = np.zeros(model.records)
-        self._names: dict[bytes, list[str]] | None = None
 
     def effects(self, products: bool) -> Effects:
         model = self._model
@@ -308,12 +307,19 @@ class _Maker:
 
     def _named(self, space: str, prefix: str) -> list[str]:
         """The names in a namespace that begin with this, without it."""
-        if self._names is None:
-            self._names = {}
-            for _, name in self._model.names:
-                of, _, feature = name.partition(b"^")
-                self._names.setdefault(of, []).append(feature.decode("utf-8", "surrogateescape"))
         return [name[len(prefix):] for name in self._names.get(as_bytes(space), []) if name.startswith(prefix)]
+
+    @cached_property
+    def _names(self) -> dict[bytes, list[str]]:
+        """Of the features of each namespace; columns may have a ^ in their names."""
+        found: dict[bytes, list[str]] = {as_bytes(namespace_of(column)): [] for column in self._roles()}
+        for _, name in self._model.names:
+            at = name.find(b"^")
+            while at >= 0:
+                if name[:at] in found:
+                    found[name[:at]].append(name[at + 1 :].decode("utf-8", "surrogateescape"))
+                at = name.find(b"^", at + 1)
+        return found
 
     def _curve(self, column: str, c: NumberColumn) -> Effect:
         """The standardized value and all hats as one curve."""
