@@ -339,7 +339,7 @@ def test_text_without_columns_is_refused(vwlite, tmp_path):
     assert "for columns of tables" in vwlite("train", tmp_path / "d.vw", "--derive", "auto", code=2).err
 
 
-@pytest.mark.parametrize("kind", ["c", "python", "sql", "vw"])
+@pytest.mark.parametrize("kind", ["sql", "vw"])
 def test_exports_that_cannot_derive_refuse(vwlite, bent, tmp_path, kind):
     vwlite("train", bent, "--label", "y", "--derive", "curves", "-m", tmp_path / "m")
     assert "derived from its columns" in vwlite("export", tmp_path / "m", "--to", kind, "-o", "-", code=65).err

@@ -21,12 +21,10 @@ WORDS = re.compile(
     r"|no shard is there|there was nothing|nothing is in)\b"
 )
 
-EXPORTED = "whose rows {id} tells apart"  # in a comment of exported SQL: the bytes of exports stay
-
 
 def private(text: str) -> list[str]:
     """The private words of a text, each with what is around it."""
-    text = re.sub(r"\s+", " ", text).replace(EXPORTED, "")
+    text = re.sub(r"\s+", " ", text)
     return [text[max(0, m.start() - 40) : m.end() + 40] for m in WORDS.finditer(text)]
 
 

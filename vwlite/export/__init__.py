@@ -1,7 +1,7 @@
 """Models in other formats: tables of weights, and programs that predict. A format is a row of EXPORTS.
 
     tables.py    tsv and json, which `vwlite import` reads back
-    sql.py       a table and the queries over it
+    sql.py       a table and the queries over it; sql_effects.py: one query over a table of columns
     c.py         a header, from templates/predict_columns.h or predict.h
     python.py    a program, from templates/predict_columns.py.txt or predict.py.txt
     onnx.py      a graph of ONNX
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 
+DIALECTS = ("any", "sqlite", "duckdb", "postgres")  # of a SELECT; any: all of them
+
+
 @dataclass(frozen=True)
 class Request:
     """A model to export, and the output file."""
@@ -31,6 +34,7 @@ class Request:
     path: str  # of the model
     output: str
     table: tuple[str, str] | None = None  # sql: the table of the database, and its column of ids
+    dialect: str = "any"  # sql: one of DIALECTS
 
     @cached_property
     def linear(self) -> "Linear":
@@ -56,7 +60,7 @@ EXPORTS = {
     "vw": Export("a model of Vowpal Wabbit", "vwlite.export.vw", "vw"),
     "tsv": Export("a table of index, weight and names; `vwlite import` reads it", "vwlite.export.tables", "tsv"),
     "json": Export("the same as one object", "vwlite.export.tables", "json_text"),
-    "sql": Export("tables, and queries over a table of features, or over --table", "vwlite.export.sql", "sql"),
+    "sql": Export("one SELECT over --table; without it, tables and queries over features", "vwlite.export.sql", "sql"),
     "c": Export("a header without dependencies, for rows of a table, or VW text and libsvm", "vwlite.export.c", "c"),
     "python": Export(
         "a program that reads CSV, or lines, and prints predictions, of the standard library alone",

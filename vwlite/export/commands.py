@@ -3,7 +3,7 @@
 import click
 
 from vwlite.algorithms.losses import LOSSES
-from vwlite.export import EXPORTS, Request
+from vwlite.export import DIALECTS, EXPORTS, Request
 from vwlite.options.command import Command, Option
 from vwlite.options.types import PATH, Choice
 
@@ -28,12 +28,18 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
 @click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write; - is standard output.")
 @click.option(
     "--table", cls=Option, metavar="NAME",
-    help="sql: the table whose columns the model learned. The statements find its features.",
+    help="sql: the table of a database whose rows one SELECT predicts. It has the columns that the model learned.",
 )
 @click.option(
     "--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that identifies a row."
 )
-def export_command(model: str, kind: str, output: str, table: str | None, id_column: str | None) -> int:
+@click.option(
+    "--dialect", cls=Option, type=Choice(list(DIALECTS)),
+    help="sql: the database that runs the SELECT over --table. Without it, it is for all of them.",
+)
+def export_command(
+    model: str, kind: str, output: str, table: str | None, id_column: str | None, dialect: str | None,
+) -> int:
     from vwlite.errors import DataError, UsageError
     from vwlite.export.tables import write_all
     from vwlite.model import read_model
@@ -41,22 +47,27 @@ def export_command(model: str, kind: str, output: str, table: str | None, id_col
     from vwlite.output.atomic import check_apart
     from vwlite.runs.frame import RunFrame
 
-    if kind != "sql" and (table is not None or id_column is not None):
-        raise UsageError(f"{'--table' if table is not None else '--id'} is for --to sql: leave it out")
+    typed = {"--table": table, "--id": id_column, "--dialect": dialect}
+    for name, value in typed.items():
+        if kind != "sql" and value is not None:
+            raise UsageError(f"{name} is for --to sql: leave it out")
     if (table is None) != (id_column is None):
         raise UsageError("--table and --id go together: a table, and the column that names its rows")
+    if dialect is not None and table is None:
+        raise UsageError("--dialect is for --table: without it, the statements run in all databases")
     output = "/dev/stdout" if output == "-" else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
     if found.calibration and kind not in ("tsv", "json"):
         raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv and --to json have its map of scores")
-    if found.settings.derived is not None and kind in ("sql", "vw"):
-        raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} has no form for these")
+    if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):
+        missing = "needs --table for these" if kind == "sql" else "has no form for these"
+        raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} {missing}")
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
     with RunFrame("export") as frame:
         file = frame.file(output)
         columns = (table, id_column) if table is not None and id_column is not None else None
-        content = EXPORTS[kind].content(Request(found, model, output, columns))
+        content = EXPORTS[kind].content(Request(found, model, output, columns, dialect or DIALECTS[0]))
         if isinstance(content, bytes):
             file.write(content)
         else:

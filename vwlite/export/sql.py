@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from vwlite.errors import DataError
 from vwlite.export import Request
 from vwlite.export.linear import Linear
-from vwlite.export.sql_columns import HEAD, WORDS, SqlColumns
-from vwlite.output.text import printable
+from vwlite.export.sql_text import LINKS, clipped, literal, part_of
 
 AT_ONCE = 500  # rows of an INSERT
 
@@ -75,33 +74,18 @@ JOIN vwlite_classes c ON c.class = parts.class;
 """
 
 
-def _sigmoid(p: str) -> str:
-    """1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases."""
-    return f"(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
-
-
-_LINKS = {
-    "identity": "p",
-    "logistic": _sigmoid("p"),
-    "glf1": f"2.0 * {_sigmoid('p')} - 1.0",
-    "poisson": "EXP(p)",
-}
-# The term of a class in the sum of probabilities; if all sigmoids are 0, only the ratios matter.
-_PARTS = {
-    "softmax": "(CASE WHEN s.score - top.score < -700 THEN 0.0 ELSE EXP(s.score - top.score) END)",
-    "sigmoid": "(CASE WHEN top.score >= -700 THEN " + _sigmoid("s.score")
-    + " WHEN s.score - top.score < -700 THEN 0.0 ELSE EXP(s.score - top.score) END)",
-}
-
-
 def sql(request: Request) -> Iterator[str]:
-    """The statements. With a table of the database, the features are a view of it; else an empty table. DataError if
-    the model needs more than keys and values; UsageError for an invalid name."""
+    """The statements, or the one over a table of the database. DataError if the model needs more than keys and values;
+    UsageError for an invalid name."""
+    if request.table is not None:
+        from vwlite.export.sql_effects import select  # not at the top: the other form needs no effects
+
+        yield from select(request)
+        return
     linear = request.linear
     _check(linear, request.path)
-    columns = SqlColumns(linear, request.path, *request.table) if request.table is not None else None
     s, k = linear.settings, linear.records
-    names = linear.model.names if columns is None else ()
+    names = linear.model.names
     named, count = "", k if not linear.classes else len(linear.classes)
     if len(names):
         named = (
@@ -109,12 +93,8 @@ def sql(request: Request) -> Iterator[str]:
         )
     what = f"{s.algorithm}, {s.loss or 'an unknown'} loss" + (f", {count} classes" if linear.classes else "")
     more = "; its --raw-predictions are in vwlite_scores"
-    if columns is None:
-        hash_all = ", hash_all=True" if s.hash == "all" else ""
-        yield _HEAD.format(what=what, hash_all=hash_all, named=named, any="VARCHAR(1000)", more=more)
-    else:
-        shown = {"table": printable(columns.table), "id": printable(columns.id)}
-        yield HEAD.format(what=what, more=more, **shown) + WORDS
+    hash_all = ", hash_all=True" if s.hash == "all" else ""
+    yield _HEAD.format(what=what, hash_all=hash_all, named=named, any="VARCHAR(1000)", more=more)
     yield _TABLES
     if len(names):
         yield "CREATE TABLE vwlite_names (name VARCHAR(10000) NOT NULL, feature BIGINT NOT NULL);\n"
@@ -122,7 +102,7 @@ def sql(request: Request) -> Iterator[str]:
     classes = linear.classes or linear.words[1:] or (None,)  # of two words, the positive one
     yield from _inserts(
         "vwlite_classes",
-        (f"({i + 1}, {_text(name)}, {linear.constant[i]!r}, {linear.unseen[i]!r})" for i, name in enumerate(classes)),
+        (f"({i + 1}, {literal(name)}, {linear.constant[i]!r}, {linear.unseen[i]!r})" for i, name in enumerate(classes)),
     )
     yield from _inserts(
         "vwlite_weights",
@@ -133,18 +113,14 @@ def sql(request: Request) -> Iterator[str]:
             if weights[i] != linear.unseen[i]
         ),
     )
-    yield from _inserts("vwlite_names", (f"({_text(n.decode('utf-8', 'replace'))}, {key})" for key, n in names))
-    if columns is not None:
-        rows = (f"({number}, {_text(word)}, {key})" for number, word, key in columns.rows())
-        yield from _inserts("vwlite_words", rows)
-        yield from columns.views()
+    yield from _inserts("vwlite_names", (f"({literal(n.decode('utf-8', 'replace'))}, {key})" for key, n in names))
     yield _SCORES.format(key="f.feature" if s.bits == 32 else f"(f.feature & {linear.mask})")
     if linear.classes:
         yield _CLASS
         if linear.probable:
-            yield _PROBABILITIES.format(part=_PARTS[linear.probable])
+            yield _PROBABILITIES.format(part=part_of(linear.probable, "s.score", "top.score"))
     else:
-        yield _NUMBER.format(link=_LINKS[s.link], clipped=_clipped(linear.low, linear.high))
+        yield _NUMBER.format(link=LINKS[s.link], clipped=clipped(linear.low, linear.high))
 
 
 def _check(linear: Linear, path: str) -> None:
@@ -165,23 +141,6 @@ def _check(linear: Linear, path: str) -> None:
                 f"{path}: a model of --{name.replace('_', '-')} cannot be exported to sql, because a table of keys "
                 "does not have their namespaces: use --to c or --to python"
             )
-
-
-def _clipped(low: float, high: float) -> str:
-    cases = ""
-    if low > -float("inf"):
-        cases += f" WHEN score < {low!r} THEN {low!r}"
-    if high < float("inf"):
-        cases += f" WHEN score > {high!r} THEN {high!r}"
-    return f"CASE{cases} ELSE score END" if cases else "score"
-
-
-def _text(name: str | None) -> str:
-    """An SQL string literal. NUL, which would end the statement, becomes U+FFFD."""
-    if name is None:
-        return "NULL"
-    shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
-    return "'" + shown.replace("'", "''") + "'"
 
 
 def _inserts(table: str, rows: Iterable[str]) -> Iterator[str]:

@@ -1,0 +1,547 @@
+"""A model of a table as one SELECT over that table in a database: it creates no objects.
+
+The query has stages, each a part of its WITH clause:
+
+    cells     the cells that the model reads: words without blanks at their ends, and numbers
+    axes      where each row is on the axes of grids: the knot below a number plus how far the next one is behind it,
+              from 0 to 1; the number of a level
+    places    the two parts of each of these
+    scores    the intercept plus all effects: CASE for levels, curves and small grids; other grids are tables, which are
+              joined by places: for each cell the value at its first corner, and the differences to the others
+
+Stages are MATERIALIZED, since SQLite and PostgreSQL otherwise put the text of each into the next, and evaluate it as
+often as it is named there.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, log, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from vwlite.errors import DataError, UsageError
+from vwlite.export import Request
+from vwlite.export.columns import Columns, Grid, NotByColumns, Slope, columns_of
+from vwlite.export.sql_text import LINKS, clipped, literal, part_of, sigmoid
+from vwlite.model.effects import Axis, LevelAxis, NumberAxis
+from vwlite.output.text import printable
+
+LEVELS = 20  # that are written into the expression; more are a table
+CELLS = 80  # likewise, of all classes; SQLite searches tables that have more by an index, and scans smaller ones
+JOINS = 50  # of a SELECT; SQLite has 64 tables in one at most
+TERMS = 100  # of a sum; SQLite limits how deep an expression is, which is how many terms a sum has
+BLANKS = "' \t\r\n'"
+ROUND = 536870913.0  # 2^29 + 1: x ROUND - (x ROUND - x) has the 24 bits of a 32-bit float
+BOOLEANS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"))
+Values = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What databases have different names for.
+
+    shown: in the comment. raw: what is taken from a column of numbers; number: the number of that, given WHEN for each
+    word that means a missing value. rounded: a number as a 32-bit float.
+    """
+
+    shown: str
+    raw: str
+    number: str
+    rounded: Callable[[str], str]
+
+
+def _split(x: str) -> str:
+    return f"{x} * {ROUND} - ({x} * {ROUND} - {x})"
+
+
+def _cast(x: str) -> str:
+    return f"CAST(CAST({x} AS REAL) AS DOUBLE PRECISION)"
+
+
+_SQLITE = "SQLite 3.35 or later, with its math functions"
+_POSTGRES = "PostgreSQL 12 or later"
+_TEXT = "TRIM(CAST({column} AS VARCHAR), b.blanks)"
+_OF_TEXT = "CASE {x}{missing} WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 ELSE CAST({x} AS DOUBLE PRECISION) END"
+DIALECTS = {
+    "any": Dialect(f"{_SQLITE}; DuckDB; {_POSTGRES}", _TEXT, _OF_TEXT, _split),
+    "sqlite": Dialect(
+        _SQLITE, "CASE typeof({column}) WHEN 'text' THEN TRIM({column}, b.blanks) ELSE {column} END",
+        "CASE WHEN typeof({x}) <> 'text' THEN {x} ELSE CASE {x}{missing} ELSE CAST({x} AS REAL) END END",
+        _split),
+    "duckdb": Dialect("DuckDB", "{column}", "NULLIF(TRY_CAST({x} AS DOUBLE), CAST('nan' AS DOUBLE))", _cast),
+    "postgres": Dialect(_POSTGRES, _TEXT, _OF_TEXT, _cast),
+}
+
+
+def select(request: Request) -> Iterator[str]:
+    """The query. DataError if SQL cannot evaluate the model; UsageError for an invalid name."""
+    assert request.table is not None
+    try:
+        columns = columns_of(request.linear, request.path)
+    except NotByColumns as e:
+        raise DataError(f"{request.path}: cannot be a SELECT over a table, because {e}; {_instead(request)}") from None
+    yield from _Query(columns, DIALECTS[request.dialect], *request.table).lines()
+
+
+def _instead(request: Request) -> str:
+    return "omit --table" if not request.model.columns else "use --to c or --to python"
+
+
+def table_name(name: str) -> str:
+    """The name of a table in SQL: `schema.table` by its parts, of which one in double quotes may have a dot; or, as it
+    is, what dbt replaces: {{ ref('customers') }}. UsageError if no database accepts it."""
+    if re.fullmatch(r"\{\{.*\}\}", name):
+        return name
+    try:
+        return ".".join(map(identifier, next(csv.reader([name], delimiter=".", strict=True))))
+    except (csv.Error, StopIteration):
+        raise UsageError(f"--table {printable(name)}: expected a name, or names with dots between them") from None
+
+
+def identifier(name: str) -> str:
+    """A quoted name. UsageError for a name that no database accepts."""
+    if not name or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+        raise UsageError(f"{printable(name)!r} cannot be the name of a table or a column in SQL")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _digits(x: float) -> str:
+    """A value of an effect: a 32-bit float, or the sum of a few."""
+    return f"{x:.9g}"
+
+
+def _minus(x: str, number: float) -> str:
+    return f"({x} - {number!r})" if number >= 0 else f"({x} + {-number!r})"
+
+
+@dataclass
+class _Table:
+    """Cells of grids. steps: from a cell to its corners, the first of which is the cell itself; the first axis of
+    numbers is bit 0 of what they are numbered by. values: of each grid, [cells, classes]."""
+
+    name: str
+    steps: list[int]
+    values: list[Values]
+
+    def add(self, values: Values) -> int:
+        """The number of the first cell of the grid."""
+        first = sum(map(len, self.values))
+        self.values.append(values)
+        return first
+
+    def stages(self) -> Iterator[str]:
+        """The cells; and for each of them its value, and differences to corners."""
+        names = _names_of(self.values[0].shape[1])
+        leads = ", ".join(
+            f"{f'LEAD({v}, {step}, 0.0) OVER (ORDER BY n)' if step else v} AS {v}_{c}"
+            for v in names for c, step in enumerate(self.steps))
+        differences = ", ".join(
+            f"CAST({' '.join(f'{sign} {v}_{d}' for d, sign in _signs(c))} AS DOUBLE PRECISION) AS {v}_{c}"
+            for v in names for c in range(len(self.steps)))
+        yield _rows(f"{self.name}_rows", "n", [*enumerate(np.concatenate(self.values))])
+        yield (f"{self.name} AS MATERIALIZED (\nSELECT n, {differences}\n"
+               f"FROM (SELECT n, {leads} FROM {self.name}_rows) AS corners)")
+
+
+@dataclass
+class _Term:
+    """What is added to the score of each class. table: what is joined, if it is not of _Table; join: how."""
+
+    name: str
+    expressions: list[str]
+    table: str = ""
+    join: str = ""
+
+
+class _Query:
+    def __init__(self, columns: Columns, dialect: Dialect, table: str, id: str) -> None:
+        self.columns, self.dialect, self.linear = columns, dialect, columns.linear
+        self.table, self.id, self.id_name = table_name(table), identifier(id), id
+        self.classes = len(columns.intercept)
+        self.normalize = columns.linear.settings.normalize
+        self.cells: dict[str, str] = {}  # columns, and what their cells are called
+        for name in (*columns.numbers, *(name for name, _ in columns.words)):
+            self.cells.setdefault(name, f"c{len(self.cells) + 1}")
+        self.axes: dict[int, Axis] = {}  # of grids, by their numbers
+        self.tables: dict[tuple[int, ...], _Table] = {}  # by their steps: databases plan few faster
+
+    # --- stages --------------------------------------------------------------------------------------
+
+    def lines(self) -> Iterator[str]:
+        terms = [*map(self._slope, self.columns.slopes), *map(self._effect, self.columns.grids)]
+        yield from self._comment()
+        stages: list[str] = [self._cells()]
+        times = {name for name, part in self.columns.words if part}
+        if times:
+            parts_of = (f",\n  {_days(cell)} AS {cell}_day,\n  {_hour(cell)} AS {cell}_hour"
+                        for name, cell in self.cells.items() if name in times)
+            stages.append(f"times AS MATERIALIZED (\nSELECT *{''.join(parts_of)}\nFROM cells)")
+        stages += self._places("times" if times else "cells")
+        before, parts = "places", 0
+        joined = [term for term in terms if term.join]
+        stages += [stage for table in self.tables.values() for stage in table.stages()]
+        stages += [term.table for term in joined if term.table]
+        while len(joined) > JOINS:
+            parts += 1
+            some, joined = joined[:JOINS], joined[JOINS:]
+            sums = (f",\n  {self._sum([], some, k)} AS part{parts}_{k + 1}" for k in range(self.classes))
+            stages.append(f"part{parts} AS MATERIALIZED (\nSELECT p.*{''.join(sums)}\n"
+                          f"FROM {before} p{''.join(term.join for term in some)})")
+            before = f"part{parts}"
+        rest = [term for term in terms if not term.join] + joined
+        firsts = [f"CAST({float(x)!r} AS DOUBLE PRECISION)" for x in self.columns.intercept]
+        sums = (f",\n  {self._score(k, [f'p.part{i + 1}_{k + 1}' for i in range(parts)], firsts[k], rest)} AS s{k + 1}"
+                for k in range(self.classes))
+        stages.append(f"scores AS MATERIALIZED (\nSELECT p.id{''.join(sums)}\n"
+                      f"FROM {before} p{''.join(term.join for term in joined)})")
+        yield "WITH " + ",\n".join(stages)
+        yield from self._last()
+
+    def _comment(self) -> Iterator[str]:
+        s, dialect = self.linear.settings, self.dialect.shown
+        yield (f"-- A model of vwlite ({s.algorithm}, {s.loss or 'an unknown'} loss) as one SELECT over the table "
+               f"{printable(self.table)}: it creates no objects.\n--\n")
+        for name, text in self._results():
+            yield f"--     {name:12} {text}\n"
+        yield f"--\n-- It runs on {dialect}.\n"
+        if "PostgreSQL" in dialect:
+            yield "-- PostgreSQL compiles long expressions for many seconds: SET jit = off before it.\n"
+
+    def _results(self) -> Iterator[tuple[str, str]]:
+        yield printable(self.id_name), f"the column {printable(self.id)} of the table"
+        yield "prediction", "what `vwlite predict` prints"
+        if self.linear.classes:
+            yield "score_*", "of each class"
+            if self.linear.probable:
+                yield "probability_*", "of each class"
+        else:
+            yield "score", "before clipping and link"
+            if self.linear.settings.loss == "logistic":
+                label = (self.linear.settings.labels or (-1, 1))[1]
+                yield "probability", f"of the label {printable(label) if isinstance(label, str) else f'{label:g}'}"
+
+    def _cells(self) -> str:
+        schema = self.columns.schema
+        words = [*map(literal, dict.fromkeys(("", *schema.missing_typed)))]
+        missing = "".join(f" WHEN {word} THEN NULL" for word in words)
+        numbers, times = set(self.columns.numbers), {name for name, part in self.columns.words if part}
+        texts, found = [], []
+        for name, cell in self.cells.items():
+            raw = self.dialect.raw if name in numbers else _TEXT
+            texts.append(f",\n  {raw.format(column=f't.{identifier(name)}')} AS {cell}")
+            if name in numbers:
+                text = self.dialect.number.format(x=cell, missing=missing)
+                for x in self.columns.missing_numbers:
+                    text = f"NULLIF({text}, {x!r})"
+            elif name in times:
+                text = f"CASE WHEN {cell} IN ({', '.join(words)}) THEN NULL ELSE {cell} END"
+            else:
+                text = self._word(name, cell)
+            found.append(f",\n  {text} AS {cell}")
+        return (f"blank(blanks) AS (VALUES ({BLANKS})),\n"
+                f"texts AS (\nSELECT t.{self.id} AS id{''.join(texts)}\nFROM {self.table} t CROSS JOIN blank b),\n"
+                f"cells AS MATERIALIZED (\nSELECT id{''.join(found)}\nFROM texts)")
+
+    def _word(self, name: str, cell: str) -> str:
+        """A word. Where words are those of a boolean, the database's own mean the same: true, false, 1, 0. Where they
+        are whole numbers, 2.0 means 2: some programs store such columns as floats if a cell is missing."""
+        levels = {level for axis in self.columns.axes if isinstance(axis, LevelAxis) and axis.column == name
+                  for level in axis.levels}
+        found = {level.lower(): level for level in levels}
+        for pair in BOOLEANS:
+            if len(levels) == 2 and set(found) == set(pair):
+                yes, no = (literal(found[word]) for word in pair)
+                return (f"CASE WHEN {cell} IN ('true', '1') THEN {yes} WHEN {cell} IN ('false', '0') THEN {no} "
+                        f"ELSE NULLIF({cell}, '') END")
+        if any(re.fullmatch("-?[0-9]+", level) for level in levels) and not any(x.endswith(".0") for x in levels):
+            return f"CASE WHEN {cell} LIKE '%.0' THEN SUBSTR({cell}, 1, LENGTH({cell}) - 2) ELSE NULLIF({cell}, '') END"
+        return f"NULLIF({cell}, '')"
+
+    def _places(self, before: str) -> list[str]:
+        """Numbers as 32-bit floats, places on axes, and the length of a row."""
+        found = []
+        if self.columns.numbers:
+            rounded = (f",\n  {self.dialect.rounded(cell)} AS {cell}_r"
+                       for cell in (self.cells[name] for name in self.columns.numbers))
+            found.append(f"numbers AS (\nSELECT *{''.join(rounded)}\nFROM {before})")
+            before = "numbers"
+        columns, parts = "", ""
+        for number, axis in self.axes.items():
+            if isinstance(axis, NumberAxis):
+                columns += f",\n  {self._place(axis)} AS a{number}"
+                whole = f"FLOOR(a{number})"
+                parts += f",\n  CAST({whole} AS INTEGER) AS i{number}, a{number} - {whole} AS u{number}"
+            else:
+                columns += f",\n  {_code(axis, self.cells[axis.column])} AS i{number}"
+        if self.normalize in ("l2", "log"):
+            columns += f",\n  {self._length()} AS length"
+        name = "axes" if parts else "places"
+        found.append(f"{name} AS MATERIALIZED (\nSELECT *{columns}\nFROM {before})")
+        return [*found, f"places AS MATERIALIZED (\nSELECT *{parts}\nFROM axes)"] if parts else found
+
+    def _length(self) -> str:
+        """The Euclidean length of a row's values."""
+        one = self._one() ** 2
+        squares = [f"COALESCE({f} * {f}, 0)" for f in map(self._value, self.columns.numbers)]
+        for name, part in self.columns.words:
+            cell = self.cells[name] + {"": "", "hour": "_hour"}.get(part, "_day")
+            squares.append(f"CASE WHEN {cell} IS NULL THEN 0.0 ELSE {one!r} END")
+        return f"SQRT({' + '.join(squares)})"
+
+    def _one(self) -> float:
+        """The value of a word before it is divided by the length of a row."""
+        return log(2) if self.normalize == "log" else 1.0
+
+    def _value(self, name: str) -> str:
+        """The value of a number, likewise."""
+        x = f"{self.cells[name]}_r"
+        return f"(CASE WHEN {x} < 0 THEN -LN(1.0 - {x}) ELSE LN(1.0 + {x}) END)" if self.normalize == "log" else x
+
+    def _last(self) -> Iterator[str]:
+        linear, out = self.linear, identifier(self.id_name)
+        if not linear.classes:
+            link, cut = LINKS[linear.settings.link], clipped(linear.low, linear.high, "s1")
+            more = f", {sigmoid('p')} AS probability" if linear.settings.loss == "logistic" else ""
+            yield (f"\nSELECT id AS {out}, {link} AS prediction, score{more}\n"
+                   f"FROM (SELECT id, s1 AS score, {cut} AS p FROM scores) AS clipped\n")
+            return
+        k, names = len(linear.classes), self._names()
+        whens = "".join(
+            "\n  WHEN " + " AND ".join(f"s{i} >= s{j}" for j in range(i + 1, k + 1)) + f" THEN {{{i}}}"
+            for i in range(1, k))
+        largest = f"CASE{whens.format('', *(f's{i}' for i in range(1, k)))}\n  ELSE s{k} END" if k > 1 else "s1"
+        yield f",\nlargest AS MATERIALIZED (\nSELECT *, {largest} AS top\nFROM scores)"
+        best = "".join(f" WHEN s{i + 1} THEN {literal(name)}" for i, name in enumerate(linear.classes))
+        scores = "".join(f",\n  s{i + 1} AS {identifier('score_' + name)}" for i, name in enumerate(names))
+        if not linear.probable:
+            yield f"\nSELECT id AS {out}, CASE top{best} END AS prediction{scores}\nFROM largest\n"
+            return
+        parts = "".join(f",\n  {part_of(linear.probable, f's{i + 1}', 'top')} AS e{i + 1}" for i in range(k))
+        yield f",\nparts AS MATERIALIZED (\nSELECT *{parts}\nFROM largest)"
+        shares = "".join(f",\n  e{i + 1} / total AS {identifier('probability_' + n)}" for i, n in enumerate(names))
+        total = " + ".join(f"e{i + 1}" for i in range(k))
+        yield (f"\nSELECT id AS {out}, CASE top{best} END AS prediction{shares}{scores}\n"
+               f"FROM (SELECT *, {total} AS total FROM parts) AS summed\n")
+
+    def _names(self) -> list[str]:
+        """Those of the classes, as parts of names of columns, of which databases know no two by their case."""
+        found: list[str] = []
+        for i, name in enumerate(self.linear.classes):
+            name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
+            found.append(name if name.lower() not in map(str.lower, found) else f"{name}_{i + 1}")
+        return found
+
+    # --- the score -----------------------------------------------------------------------------------
+
+    def _score(self, k: int, parts: Sequence[str], first: str, terms: Sequence[_Term]) -> str:
+        if self.normalize in ("l2", "log"):
+            return f"{first} + COALESCE(({self._sum(parts, terms, k)}) / NULLIF(p.length, 0), 0)"
+        return self._sum([first, *parts], terms, k)
+
+    def _sum(self, first: Sequence[str], terms: Sequence[_Term], k: int) -> str:
+        """Each term in a line of its own, with its name."""
+        named = [(text, "") for text in first] + [
+            (term.expressions[k], f"  -- {printable(term.name)}") for term in terms if term.expressions[k]]
+        groups = [named[i : i + TERMS] for i in range(0, len(named), TERMS)] or [[("0.0", "")]]
+        texts = []
+        for group in groups:
+            lines = [f"{'+ ' if i else ''}{text}{comment}" for i, (text, comment) in enumerate(group)]
+            texts.append("\n    ".join(lines) + "\n  ")
+        return texts[0] if len(texts) == 1 else " + ".join(f"({text})" for text in texts)
+
+    def _slope(self, slope: Slope) -> _Term:
+        """A number without a curve."""
+        x = self._value(self.columns.numbers[slope.number])
+        return _Term(slope.name, [f"COALESCE({_digits(w)} * {x}, 0)" if w else "" for w in slope.weight])
+
+    def _effect(self, grid: Grid) -> _Term:
+        axes = [self.columns.axes[i] for i in grid.axes]
+        values = grid.values * self._one()
+        if len(axes) == 1 and isinstance(axes[0], NumberAxis) and (self.classes == 1 or values.size <= CELLS):
+            return _Term(grid.name, [self._curve(axes[0], values[:, k]) for k in range(self.classes)])
+        if len(axes) == 1 and isinstance(axes[0], LevelAxis) and not axes[0].part:
+            return self._levels(grid.name, axes[0], values)
+        return self._grid(grid, axes, values)
+
+    def _levels(self, name: str, axis: LevelAxis, values: Values) -> _Term:
+        cell, (*_, rest, missing) = self.cells[axis.column], values
+        # Databases have no words that are not UTF-8.
+        named = [(level, v) for level, v in zip(axis.levels, values, strict=False)
+                 if (v != rest).any() and not any("\ud800" <= c <= "\udfff" for c in level)]
+        ends = [_digits(r) if r == m else f"CASE WHEN {cell} IS NULL THEN {_digits(m)} ELSE {_digits(r)} END"
+                for r, m in zip(rest, missing, strict=True)]
+        if len(named) <= LEVELS:
+            whens = ["".join(f" WHEN {literal(level)} THEN {_digits(v[k])}" for level, v in named)
+                     for k in range(self.classes)]
+            return _Term(name, [f"CASE {cell}{when} ELSE {end} END" if when else ("" if end == "0" else end)
+                                for when, end in zip(whens, ends, strict=True)])
+        table = f"w{cell[1:]}"
+        return _Term(
+            name, [f"COALESCE({table}.v{k + 1}, {end})" for k, end in enumerate(ends)],
+            _rows(table, "word", [(literal(level), v) for level, v in named]),
+            f"\nLEFT JOIN {table} ON {table}.word = p.{cell}")
+
+    def _grid(self, grid: Grid, axes: Sequence[Axis], values: Values) -> _Term:
+        """By cells, which are linear in each number: the value at the knots below, plus differences."""
+        strides = [prod(axis.size for axis in axes[i + 1 :]) for i in range(len(axes))]
+        numbers = [i for i, axis in enumerate(axes) if isinstance(axis, NumberAxis)]
+        steps = [sum(strides[i] for k, i in enumerate(numbers) if c >> k & 1) for c in range(1 << len(numbers))]
+        weights = [f"p.u{grid.axes[i]}" for i in numbers]
+        cell, values = self._cell(grid, axes), values.reshape(-1, self.classes)
+        if values.size <= CELLS:
+            corners = [np.concatenate([values[step:], np.zeros_like(values[:step])]) for step in steps]
+            differences = [np.sum([float(f"{sign}1") * corners[d] for d, sign in _signs(c)], axis=0)
+                           for c in range(len(steps))]
+            return _Term(grid.name, [
+                f"CASE {cell}" + "".join(
+                    f" WHEN {i} THEN {_interpolated([_digits(d[i, k]) for d in differences], weights)}"
+                    for i in range(len(values)))
+                + " ELSE 0.0 END" for k in range(self.classes)])
+        table = self.tables.setdefault(tuple(steps), _Table(f"cells{len(self.tables) + 1}", steps, []))
+        first, name = table.add(values), f"g{'_'.join(map(str, grid.axes))}"
+        expressions = [_interpolated([f"{name}.{v}_{c}" for c in range(len(steps))], weights)
+                       for v in _names_of(self.classes)]
+        return _Term(grid.name, expressions,
+                     join=f"\nLEFT JOIN {table.name} {name} ON {name}.n = {cell}" + (f" + {first}" if first else ""))
+
+    def _cell(self, grid: Grid, axes: Sequence[Axis]) -> str:
+        """The number of a cell: places on axes, the last one first."""
+        found, stride = [], 1
+        for number, axis in reversed([*zip(grid.axes, axes, strict=True)]):
+            self.axes[number] = axis
+            found.append(f"p.i{number}" + (f" * {stride}" if stride > 1 else ""))
+            stride *= axis.size
+        return " + ".join(reversed(found))
+
+    # --- curves --------------------------------------------------------------------------------------
+
+    def _curve(self, axis: NumberAxis, values: Values) -> str:
+        x, knots = self.cells[axis.column], _knots(axis)
+        pieces = [(b, _line(f"p.{x}_r", a, va, (vb - va) / (b - a)))
+                  for (a, b), (va, vb) in zip(pairwise(knots), pairwise(values), strict=False)]
+        first = [(knots[0], _digits(values[0]))] if pieces else []
+        cases = _cases(f"p.{x}", [*first, *pieces], _digits(values[len(knots) - 1]))
+        return f"CASE WHEN p.{x} IS NULL THEN {_digits(values[-1])} ELSE {cases} END"
+
+    def _place(self, axis: NumberAxis) -> str:
+        """The knot below plus how far the next one is behind it; if missing, how many knots there are."""
+        x, knots = self.cells[axis.column], _knots(axis)
+        pieces = [(b, f"{i} + {_minus(f'{x}_r', a)} / {b - a!r}") for i, (a, b) in enumerate(pairwise(knots))]
+        first = [(knots[0], "0")] if pieces else []
+        return (f"CASE WHEN {x} IS NULL THEN {len(knots)} "
+                f"ELSE {_cases(x, [*first, *pieces], str(len(knots) - 1))} END")
+
+
+def _knots(axis: NumberAxis) -> list[float]:
+    """As 32-bit floats: so a number is on the same side of a knot before it is rounded to one and after."""
+    return list(dict.fromkeys(np.float32(x).item() for x in axis.knots))
+
+
+def _cases(x: str, pieces: Sequence[tuple[float, str]], last: str) -> str:
+    """What a number below each limit has, in two steps if there are many."""
+    if not pieces:
+        return last
+    if len(pieces) <= 8:
+        return "CASE" + "".join(f" WHEN {x} < {limit!r} THEN {text}" for limit, text in pieces) + f" ELSE {last} END"
+    size = ceil(sqrt(len(pieces)))
+    blocks = [pieces[i : i + size] for i in range(0, len(pieces), size)]
+    return "CASE" + "".join(
+        f"\n    WHEN {x} < {block[-1][0]!r} THEN {_cases(x, block[:-1], block[-1][1])}" for block in blocks
+    ) + f"\n    ELSE {last} END"
+
+
+def _line(x: str, knot: float, value: float, slope: float) -> str:
+    return f"{_digits(value)} + {_minus(x, knot)} * {_digits(slope)}" if slope else _digits(value)
+
+
+def _interpolated(differences: Sequence[str], weights: Sequence[str]) -> str:
+    """Multilinear interpolation. Differences are numbered by the axes that they have, the first axis as bit 0."""
+    if not weights:
+        return differences[0]
+    half = len(differences) // 2
+    low, high = (_interpolated(some, weights[:-1]) for some in (differences[:half], differences[half:]))
+    return low if high == "0" else f"({low} + {weights[-1]} * {high})"
+
+
+def _signs(c: int) -> Iterator[tuple[int, str]]:
+    """The difference of differences along some axes: its corners, each with a sign."""
+    for d in range(c + 1):
+        if d & c == d:
+            yield d, "-" if bin(c ^ d).count("1") % 2 else "+"
+
+
+def _names_of(classes: int) -> list[str]:
+    """Columns of values."""
+    return [f"v{k + 1}" for k in range(classes)]
+
+
+def _rows(table: str, key: str, rows: Sequence[tuple[object, Values]]) -> str:
+    """A table with a row for each key, which has a value for each class."""
+    names = ", ".join([key, *_names_of(len(rows[0][1]))])
+    lines = (f"({at}, {', '.join(map(_digits, values))})" for at, values in rows)
+    return f"{table}({names}) AS (VALUES\n" + ",\n".join(lines) + ")"
+
+
+def _code(axis: LevelAxis, cell: str) -> str:
+    """The number of a level."""
+    count = len(axis.levels)
+    if axis.part:
+        number, first = {
+            "hour": (f"{cell}_hour", 0), "weekday": (_modulo(f"({cell}_day + 719162)", 7), 1),
+            "month": (_month(f"{cell}_day"), 1),
+        }[axis.part]
+        whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
+        return f"CASE CAST({number} AS INTEGER){whens} ELSE {count + 1} END"
+    whens = "".join(f" WHEN {literal(level)} THEN {i}" for i, level in enumerate(axis.levels)
+                    if not any("\ud800" <= c <= "\udfff" for c in level))
+    end = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {count} END"
+    return f"CASE {cell}{whens} ELSE {end} END" if whens else end
+
+
+# --- times: days since 1970, and the hour, of ISO 8601 or seconds since 1970 ---------------------------------------
+
+
+def _modulo(x: str, by: int) -> str:
+    return f"({x} - {by} * FLOOR({x} / {by}.0))"
+
+
+def _is_extended(s: str) -> str:
+    return f"SUBSTR({s}, 5, 1) = '-'"
+
+
+def _is_basic(s: str) -> str:
+    return f"LENGTH({s}) = 8 OR SUBSTR({s}, 9, 1) IN ('T', 't', ' ')"
+
+
+def _days(s: str) -> str:
+    def civil(month: int, day: int) -> str:
+        """Howard Hinnant. chrono-Compatible Low-Level Date Algorithms (days_from_civil)."""
+        m = f"CAST(SUBSTR({s}, {month}, 2) AS INTEGER)"
+        y = f"(CAST(SUBSTR({s}, 1, 4) AS INTEGER) - CASE WHEN {m} <= 2 THEN 1 ELSE 0 END)"
+        of_year = f"FLOOR((153.0 * ({m} + CASE WHEN {m} > 2 THEN -3 ELSE 9 END) + 2) / 5.0)"
+        return (f"365 * {y} + FLOOR({y} / 4.0) - FLOOR({y} / 100.0) + FLOOR({y} / 400.0) + {of_year} "
+                f"+ CAST(SUBSTR({s}, {day}, 2) AS INTEGER) - 719469")
+
+    return (f"CASE WHEN {_is_extended(s)} THEN {civil(6, 9)} WHEN {_is_basic(s)} THEN {civil(5, 7)} "
+            f"ELSE FLOOR(CAST({s} AS DOUBLE PRECISION) / 86400.0) END")
+
+
+def _hour(s: str) -> str:
+    """NULL for a date."""
+    seconds = _modulo(f"FLOOR(CAST({s} AS DOUBLE PRECISION) / 3600.0)", 24)
+    return (f"CASE WHEN {_is_extended(s)} THEN CAST(NULLIF(SUBSTR({s}, 12, 2), '') AS INTEGER) "
+            f"WHEN {_is_basic(s)} THEN CAST(NULLIF(SUBSTR({s}, 10, 2), '') AS INTEGER) ELSE {seconds} END")
+
+
+def _month(day: str) -> str:
+    """The month of a day, from 0 (civil_from_days)."""
+    of_era = _modulo(f"({day} + 719468)", 146097)
+    year = (f"FLOOR(({of_era} - FLOOR({of_era} / 1460.0) + FLOOR({of_era} / 36524.0) - FLOOR({of_era} / 146096.0)) "
+            "/ 365.0)")
+    of_year = f"({of_era} - (365 * {year} + FLOOR({year} / 4.0) - FLOOR({year} / 100.0)))"
+    from_march = f"FLOOR((5 * {of_year} + 2) / 153.0)"
+    return _modulo(f"({from_march} + 2)", 12)

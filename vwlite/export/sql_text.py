@@ -1,0 +1,40 @@
+"""Expressions of SQL that both forms of a model have: over a table of features, and over a table of columns."""
+
+
+def sigmoid(p: str) -> str:
+    """1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases."""
+    return f"(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
+
+
+LINKS = {
+    "identity": "p",
+    "logistic": sigmoid("p"),
+    "glf1": f"2.0 * {sigmoid('p')} - 1.0",
+    "poisson": "EXP(p)",
+}
+
+
+def part_of(probable: str, score: str, largest: str) -> str:
+    """The term of a class in the sum of probabilities, softmax or sigmoid. If all sigmoids are 0, only their ratios
+    matter."""
+    ratio = f"{score} - {largest} < -700 THEN 0.0 ELSE EXP({score} - {largest}) END)"
+    if probable == "softmax":
+        return f"(CASE WHEN {ratio}"
+    return f"(CASE WHEN {largest} >= -700 THEN {sigmoid(score)} WHEN {ratio}"
+
+
+def clipped(low: float, high: float, score: str = "score") -> str:
+    cases = ""
+    if low > -float("inf"):
+        cases += f" WHEN {score} < {low!r} THEN {low!r}"
+    if high < float("inf"):
+        cases += f" WHEN {score} > {high!r} THEN {high!r}"
+    return f"CASE{cases} ELSE {score} END" if cases else score
+
+
+def literal(name: str | None) -> str:
+    """A string literal. NUL, which would end the statement, becomes U+FFFD."""
+    if name is None:
+        return "NULL"
+    shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
+    return "'" + shown.replace("'", "''") + "'"
