@@ -10,7 +10,7 @@ BIN := .venv/bin
 DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
-	bench-dimension compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
+	bench-dimension bench-sql compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
 	auto auto-scale auto-quick bench-serve soak wheel wheels release test-browser clean
 
 help:
@@ -32,6 +32,8 @@ help:
 	@echo "                  (about 5 minutes)"
 	@echo "make soak         \`vwlite serve\` under mixed load and attacks for MINUTES=30, with each answer compared"
 	@echo "make bench-projection  the table and the picture of projection times there (about 2 minutes)"
+	@echo "make bench-sql    models as one SELECT in SQLite and DuckDB, beside \`vwlite predict\`, there (about 5 minutes);"
+	@echo "                  SETS=FOLDER as above"
 	@echo "make bench-dimension   the tables of time over the number of features there (about 5 minutes)"
 	@echo "make compare      the tables and pictures of all algorithms on real data there (about 40 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are"
@@ -187,6 +189,9 @@ soak: $(INSTALLED)
 
 bench-projection: $(BENCH)
 	.bench/venv/bin/python tests/bench/projection.py --results $(RESULTS)
+
+bench-sql: $(BENCH)
+	.bench/venv/bin/python tests/bench/sql.py --data $(SETS) --results $(RESULTS)
 
 bench-dimension: $(BENCH)
 	.bench/venv/bin/python tests/bench/dimension.py --results $(RESULTS)

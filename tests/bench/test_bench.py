@@ -44,6 +44,11 @@ def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
     assert all(not cells[0].strip() or "libsvm" in cells[0] for cells in table[2:])
 
 
+def test_the_quick_benchmark_of_selects_fills_its_table(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    assert len(cells_of(filled(tmp_path, "sql", "--quick").stdout)) == 6
+
+
 @pytest.mark.long  # 60 CPU seconds
 def test_the_quick_benchmark_fills_its_table(tmp_path: Path) -> None:
     stand_in = Path(sys.executable).with_name("vwlite")
