@@ -1,4 +1,4 @@
-"""How often features occur in examples, and the standard deviation of their values there."""
+"""How often features occur in examples, and the standard deviation of their values there. One of value 0 does not."""
 
 from libc.math cimport sqrt
 from libc.stdint cimport uint32_t, uint64_t
@@ -84,7 +84,7 @@ cdef class Spread:
         self.table.lookup(self.expander.f.keys, self.expander.f.size, self.slots)
         for i in range(self.expander.f.size):
             s = <Slot*>self.slots[i]
-            if <char*>s == self.table.blank:
+            if <char*>s == self.table.blank or self.expander.f.values[i] == 0:
                 continue
             if s.last != self.examples:
                 settle(s)

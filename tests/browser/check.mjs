@@ -35,7 +35,7 @@ for (const path of process.argv.slice(2)) {
       await page.goto(url);
       const [wide, charts, scripts] = await page.evaluate(() => [
         document.documentElement.scrollWidth,
-        document.querySelectorAll("svg").length,
+        document.querySelectorAll("svg, .bars").length,
         document.querySelectorAll("script, img, iframe, link").length,
       ]);
       if (wide > width) fault(where, `is ${wide} pixels wide`);

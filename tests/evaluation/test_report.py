@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import math
 import random
 import re
 import subprocess
@@ -10,17 +11,20 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from running import GD, finish, shell, start
 
-from vwlite.evaluation.page.charts import WIDTH, Axis, Series, chart
+from vwlite.evaluation.page.charts import WIDTH, Axis, Series, chart, label_lines
+from vwlite.evaluation.page.markup import Markup
+from vwlite.evaluation.page.markup import name as breaking
 from vwlite.evaluation.page.origin import command_of
 from vwlite.input import reader
 from vwlite.model.read import read_model
 from vwlite.output.shell_words import split_words
 
 DATA = Path(__file__).parents[2] / "data"
-VOID = {"meta", "path", "circle"}
+VOID = {"meta", "path", "wbr", "br"}
 
 
 class Page(HTMLParser):
@@ -220,7 +224,7 @@ def test_two_models_are_beside_each_other(vwlite, models):
     page = Page(vwlite("report", "-m", "gd.model", models, "--against", "auto.model").out)
     apart = json.loads(vwlite("evaluate", "-m", "gd.model", models, "--against", "auto.model", "--json").out)
     assert f"{apart['difference']['log_loss']['value']:+.5f}" in page.text
-    assert page.names.count("svg") == 5  # two of the training; ROC, precision and recall, calibration with both
+    assert page.names.count("svg") == 3  # gains and calibration of both, scores of the first
 
 
 HOSTILE = "<script>alert(1)</script>", '"><svg onload=alert(1)>', "&lt;b&gt;", "</style>", "\x1b[31m\u202e"
@@ -235,8 +239,8 @@ def test_names_from_data_are_text(vwlite):
     page = Page(shown.out)
     assert set(page.names) <= {
         "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "section", "div", "table",
-        "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path", "circle", "text", "span",
-        "ul", "li", "pre",
+        "caption", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "svg", "path", "text", "span", "ul",
+        "li", "pre", "strong", "wbr", "br",
     }
     assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("href", "src")]
     assert HOSTILE[0] in page.text and "\x1b" not in shown.out and "\u202e" not in shown.out
@@ -246,7 +250,7 @@ def test_the_front_of_tune_is_drawn(vwlite, models):
     rows = [{"loss": 0.5, "nonzero weights": 3}, {"loss": 0.25, "nonzero weights": 40}]
     Path("tune.json").write_text(json.dumps({"front": rows}))
     page = Page(vwlite("report", "-m", "gd.model", models, "--front", "tune.json").out)
-    assert "Loss over nonzero weights" in page.text and page.names.count("svg") == 5
+    assert "Loss over nonzero weights" in page.text and page.names.count("svg") == 4
 
 
 def test_a_wide_table_has_a_small_page(vwlite):
@@ -255,7 +259,113 @@ def test_a_wide_table_has_a_small_page(vwlite):
     Path("t.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(rows) + "\n")
     vwlite("train", "t.csv", "--label", "y", "--quiet", *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m")
     shown = vwlite("report", "-m", "m", "t.csv").out
-    assert len(shown) < 100_000 and "others" in Page(shown).text
+    assert len(shown) < 150_000 and " more are smaller: vwlite report --json has all" in Page(shown).text
+
+
+COLUMNS = ("age", "visits", "city of the customer", "day")
+
+
+@pytest.fixture
+def customers(vwlite, folder):
+    """A table with a curve, words, times and missing values, and its model; the command of its page."""
+    chance = random.Random(7)
+    lines = ["bought," + ",".join(COLUMNS)]
+    for _ in range(3000):
+        age, city, visits = chance.randint(18, 80), chance.choice(["Rome", "New York", "Oslo"]), chance.randint(0, 30)
+        score = 2 * math.sin(age / 9) + {"Rome": 1, "Oslo": -1}.get(city, 0) + visits / 20 - 1
+        bought = int(chance.random() < 1 / (1 + math.exp(-score)))
+        day = f"2026-0{chance.randint(1, 9)}-1{chance.randint(0, 9)}T1{chance.randint(0, 9)}:00"
+        lines.append(f"{bought},{age if age != 33 else ''},{visits},{city},{day}")
+    Path("train.csv").write_text("\n".join(lines[:2001]) + "\n")
+    Path("test.csv").write_text("\n".join([lines[0], *lines[2001:]]) + "\n")
+    vwlite("train", "train.csv", "--label", "bought", "--time", "day", "-m", "m", "--quiet")
+    return "report", "-m", "m", "test.csv"
+
+
+def scores_of(vwlite, *link):
+    vwlite("predict", "-m", "m", "test.csv", "-p", "p", "--quiet", *link)
+    labels = [int(line[0]) for line in Path("test.csv").read_text().splitlines()[1:]]
+    return np.array([float(line) for line in Path("p").read_text().split()]), np.array(labels)
+
+
+def test_a_page_of_a_table_has_its_effects(vwlite, customers):
+    text = vwlite(*customers).out
+    page = Page(text)
+    for column in COLUMNS[:3]:
+        assert column in page.text
+    for said in ("New York", "missing in ", "adds to log-odds", "rows with bought = 1", "rows"):
+        assert said in page.text
+    assert "<script" not in text and len(text) < 300_000 and "nan" not in page.text
+    (model,) = json.loads(vwlite(*customers, "--json").out)["models"]
+    sizes = [effect["deviation"] for effect in model["effects"]]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("column", [1, 2, 3])
+def test_the_size_of_an_effect_is_the_deviation_of_the_scores_if_there_is_no_other(vwlite, customers, column):
+    for name in ("train.csv", "test.csv"):
+        rows = (line.split(",") for line in Path(name).read_text().splitlines())
+        Path(name).write_text("".join(f"{row[0]},{row[column]}\n" for row in rows))
+    vwlite("train", "train.csv", "--label", "bought", "-m", "m", "--quiet")
+    (model,) = json.loads(vwlite(*customers, "--json").out)["models"]
+    scores, _ = scores_of(vwlite, "--link", "identity")
+    assert [effect["deviation"] for effect in model["effects"]] == pytest.approx([scores.std()], rel=1e-4)
+
+
+def test_gains_and_costs_are_those_of_the_definition(vwlite, customers):
+    """Rows in the order of their scores; the threshold whose false alarms and misses cost least."""
+    page = Page(vwlite(*customers).out)
+    score, label = scores_of(vwlite, "--link", "logistic")
+    tenth = np.sort(score)[-len(score) // 10]
+    held = label[score >= tenth].sum() / label.sum()
+    assert f"hold {held:.0%} of all rows with bought = 1".replace("%", " %") in page.text
+    for ratio, said in ((1, "1 false alarm"), (5, "5 false alarms")):
+        cost = {t: (label[score >= t] == 0).sum() + ratio * label[score < t].sum() for t in [*score, 2.0]}
+        row = re.search(rf"{said}([\d.]+|none)", page.text)
+        assert row is not None
+        found = min(cost.values())
+        flags = 2.0 if row[1] == "none" else min(score, key=lambda t: abs(t - float(row[1][:6])))
+        assert cost[flags] == found
+
+
+def test_errors_are_in_the_unit_of_the_label(vwlite, folder):
+    chance = random.Random(2)
+    rows = [(x := chance.random(), 50_000 + 400_000 * x + chance.gauss(0, 20_000)) for _ in range(600)]
+    Path("t.csv").write_text("price,size\n" + "".join(f"{y:.0f},{x:.4f}\n" for x, y in rows))
+    vwlite("train", "t.csv", "--label", "price", "-m", "m", "--quiet")
+    page = Page(vwlite("report", "-m", "m", "t.csv").out)
+    measures = json.loads(vwlite("report", "-m", "m", "t.csv", "--json").out)["measures"]["measures"]
+    rmse, mae = math.sqrt(measures["mse"]["value"]), measures["mae"]["value"]
+    assert f"{rmse:,.0f}RMSE" in page.text and f"price are off by {mae:,.0f} on average" in page.text
+    assert "mean of price, with 95 % intervals" in page.text and "price less its prediction" in page.text
+
+
+def test_classes_show_the_worst_and_the_most_confused(vwlite, folder):
+    chance = random.Random(3)
+    rows = [(k, k if chance.random() < 0.9 else 20 + k % 2) for k in (chance.randrange(30) for _ in range(3000))]
+    Path("t.csv").write_text("kind,word\n" + "".join(f"k{y},w{x}\n" for y, x in rows))
+    vwlite("train", "t.csv", "--label", "kind", "--oaa", "30", "--classes", "auto", "-m", "m", "--quiet")
+    page = Page(vwlite("report", "-m", "m", "t.csv").out)
+    found = json.loads(vwlite("report", "-m", "m", "t.csv", "--json").out)["measures"]
+    worst = sorted(found["classes"], key=lambda k: found["classes"][k]["f1"])[0]
+    assert "The worst 10 of 30 classes" in page.text
+    assert f"{worst}{found['classes'][worst]['f1']:.3f}" in page.text
+    matrix = np.array(found["confusion_matrix"])
+    np.fill_diagonal(matrix, 0)
+    a, b = np.unravel_index(matrix.argmax(), matrix.shape)
+    names = list(found["classes"])
+    assert f"{names[a]}{names[b]}{matrix.max():.0f}" in page.text
+
+
+def test_the_day_of_a_page_can_be_set(vwlite, customers, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert "1970-01-02" in Page(vwlite(*customers).out).text
+
+
+def test_names_break_behind_their_words():
+    assert breaking("hours_per-week:x") == "hours_<wbr>per-<wbr>week:<wbr>x"
+    assert breaking("1.25<b>") == "1.25&lt;b&gt;" and breaking(Markup("a_b")) == "a_b"
+    assert label_lines("temperature_of_the_outer_hull", 120) == ["temperature_of_", "the_outer_hull"]
 
 
 @pytest.mark.parametrize(
@@ -293,13 +403,13 @@ def test_labels_of_axes_are_within_their_chart_and_apart(size):
     values = [-size, 0.0, size / 3, size]
     for x, y in ((values, [0.0, 1.0]), ([0.0, 1.0], values), (values, values)):
         svg = chart("title", "about", [Series("", x[:2], y[:2])], Axis("x", x), Axis("y", y))
-        found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"(?: dy="4")? text-anchor="(\w+)">([^<]*)</text>', svg)
+        found = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">([^<]*)</text>', svg)
         assert len(found) > 4
         rows: dict[str, list[tuple[float, float]]] = {}
         for at, row, anchor, label in found:
             wide = 6.0 * len(label)
             begin = float(at) - {"middle": wide / 2, "end": wide}[anchor]
-            assert begin >= 14 * (anchor == "end") and begin + wide <= WIDTH, label  # the vertical label ends at 14
+            assert begin >= 0 and begin + wide <= WIDTH, label
             rows.setdefault(row, []).append((begin, begin + wide))
         for ends in rows.values():
             assert all(a[1] < b[0] for a, b in pairwise(sorted(ends)))

@@ -81,7 +81,7 @@ def test_files(tmp_path):
 
 def test_a_report_is_the_page_of_the_command(tmp_path):
     page = vwlite.report(SparseClassifier().fit(X, Y), X, Y, output=tmp_path / "page.html")
-    assert page.startswith("<!DOCTYPE html>") and "ROC" in page
+    assert page.startswith("<!DOCTYPE html>") and "What the rows with the highest scores hold" in page
     assert (tmp_path / "page.html").read_text() == page
 
 
@@ -166,7 +166,8 @@ def test_results_are_those_of_the_command(vwlite, tmp_path, kind, options):
     assert model.explain(rows) == [{k: line[k] for k in line if k not in ("file", "line", "tag", "label")}
                                    for line in lines]
     pages = [report(model, rows, y), vwlite("report", "-m", tmp_path / "m", data).out]
-    tables = [re.findall("<table>.*?</table>", page, re.S)[:-1] for page in pages]  # but for that of files
+    pages = [page.replace("<wbr>", "") for page in pages]
+    tables = [re.findall("<table.*?</table>", page, re.S)[:-1] for page in pages]  # but for that of files
     assert [re.sub(r"data\.\w+:\d+|X:\d+", "", table) for table in tables[0]] == [
         re.sub(r"data\.\w+:\d+|X:\d+", "", table) for table in tables[1]]
 

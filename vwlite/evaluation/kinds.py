@@ -192,9 +192,13 @@ class Regression(Kind):
         labels = self.labels.ranked()
         return labels.score, labels.positive / labels.positive.sum()
 
+    def sample(self) -> list[Floats]:
+        """Predictions, labels and importances of some rows."""
+        return self._sample.columns()
+
     def groups(self) -> list[ranking.Group]:
         """Mean labels of groups by ascending prediction, of a sample."""
-        predicted, label, weight = self._sample.columns()
+        predicted, label, weight = self.sample()
         return ranking.groups_of_means(predicted, label, weight, GROUPS)
 
     def details(self) -> dict[str, Any]:

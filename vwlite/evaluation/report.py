@@ -15,10 +15,13 @@ from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, NoInputError
 from vwlite.evaluation.commands import ReportOptions
 from vwlite.evaluation.evaluate import Evaluating, Evaluation, models_of
-from vwlite.evaluation.kinds import Binary, Classes, Regression
-from vwlite.evaluation.page import sections
-from vwlite.evaluation.page.markup import Markup, columns, joined, page, section, text
+from vwlite.evaluation.influence import Influence
+from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
+from vwlite.evaluation.page import pictures, sections
+from vwlite.evaluation.page.charts import Bar
+from vwlite.evaluation.page.markup import Markup, columns, joined, name, page, paragraph, section, today
 from vwlite.evaluation.page.origin import command_of
+from vwlite.evaluation.page.sections import Label, label_of
 from vwlite.evaluation.worst import Worst, WorstRow
 from vwlite.input.parsing import Parsed
 from vwlite.input.sources import display_name
@@ -26,26 +29,31 @@ from vwlite.input.tables import TableReader
 from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
 from vwlite.model.weights import largest
+from vwlite.names import namespace_of
 from vwlite.output.json_text import json_text
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
 from vwlite.runs.run import feed, say
 
 WORST, LISTED, WEIGHTS = 10, 3, 30  # rows, contributions of each, weights
+WORDS, PICTURES_OF_TWO = 16, 12  # of a column of text; of each of two models
 
 
 class ModelPart:
-    """What the page says of one model besides its measures: its weights beside the data, and its worst rows.
+    """What the page says of one model besides its measures: its effects or weights beside the data, and its worst rows.
 
     description: of the data, if this part is to make it.
     """
 
     def __init__(self, model: Evaluating, description: Description | None = None) -> None:
-        self._worst, self.weights = Worst(model.opened, WORST, LISTED), WeightsOfData(model.opened)
+        self._worst, self.weights = Worst(model.opened, WORST, LISTED, by_columns=True), WeightsOfData(model.opened)
         self.recorder, self._settings = self._worst.recorder, model.opened.settings
         self.path, self.model, self._description = model.opened.path, model.opened.model, description
         parse = replace(model.scoring.parse, finder=partial(Finders, self._worst.finder, self.weights.finder))
-        self.parse = parse if description is None else replace(parse, spaces=True, keeps_text=True)
+        self.parse = self._worst.reading(parse)
+        if description is not None:
+            self.parse = replace(self.parse, spaces=True, keeps_text=True)
+        self.influence = Influence.of(model.opened, self.parse)
 
     def over(self, batches: Iterable[Parsed]) -> Iterator[Parsed]:
         """The batches, which this takes after somebody has evaluated them, without bad lines."""
@@ -55,8 +63,15 @@ class ModelPart:
             parsed.names, names = parsed.names or (None, None)
             self._worst.take(parsed)
             self.weights.take(parsed.batch, names)
+            if self.influence is not None:
+                self.influence.take(parsed.batch)
             if self._description is not None:
                 self._description.take(parsed)
+
+    def finish(self) -> None:
+        self.weights.finish()
+        if self.influence is not None:
+            self.influence.finish()
 
     @property
     def worst(self) -> list[WorstRow]:
@@ -67,11 +82,36 @@ class ModelPart:
         selected = largest(self.weights.model, WEIGHTS, False, None, False, self.weights.effects)
         return list(islice(self.weights.rows(selected), WEIGHTS))
 
+    def words(self, column: str, value: float) -> list[Bar]:
+        """Those of a column of text that move scores most. value: of each."""
+        space = f"{namespace_of(column)}^"
+        selected = largest(self.weights.model, None, False, space, False, self.weights.effects)
+        rows = (row for row in self.weights.rows(selected) if row.names[0].startswith(space))
+        return sections.word_bars(rows, WORDS, space, value)
+
+    def effects(self, kind: Kind, label: Label, most: int) -> Markup:
+        """What moves scores: effects, or features if the model has no columns."""
+        unit, meaning = sections.unit_of(kind, label)
+        seen = self.influence
+        if seen is None or not seen.ordered():
+            return sections.of_weights(self.weights.groups(), self.rows(), unit)
+        about = (f"A score is the sum of these effects and {sections.base_of(seen.effects)}. They are ordered by their "
+                 "typical size ±, the standard deviation over the rows: what moves scores most comes first. "
+                 f"{meaning} Pictures of numbers leave out 1 % of the rows on either side; empty cells have no rows.")
+        if seen.effects.normalize in ("l2", "log"):
+            about += (f" Rows are scaled (--normalize {seen.effects.normalize}): pictures are for a row of mean "
+                      "length.")
+        if any(effect.band is not None for effect in seen.effects):
+            about += " Light bands: how far the curves of models differ that each did not learn a part of the data."
+        words = {effect.name: self.words(effect.name, seen.one) for effect in seen.effects if not effect.axes}
+        return joined([paragraph(about), pictures.of_effects(seen, unit, words, most)])
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "model": self.path, "digest": self.model.digest, "command": command_of(self.model),
             "passes": self.model.passes, "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in self.weights.groups()], "weights": [row._asdict() for row in self.rows()],
+            "effects": self.influence.as_dict() if self.influence is not None else [],
         }
 
 
@@ -107,9 +147,9 @@ class Report:
     def finish(self, data: Sequence[tuple[str, str]], on_unknown: str = "note") -> None:
         """data: names of files, and their digests. DataError if there is nothing to evaluate."""
         self._data = data
-        _, self.notes = self.evaluation.finish(", ".join(name for name, _ in data), on_unknown)
+        _, self.notes = self.evaluation.finish(", ".join(of for of, _ in data), on_unknown)
         for part in self.parts:
-            part.weights.finish()
+            part.finish()
         self.notes += self._description.notes()
 
     def as_dict(self) -> dict[str, Any]:
@@ -120,39 +160,41 @@ class Report:
     def page(self) -> str:
         """As HTML."""
         evaluation, parts, names = self.evaluation, self.parts, [part.path for part in self.parts]
-        whole, against = evaluation.whole, evaluation.against
-        said = sections.verdict(whole, evaluation.values, evaluation.first.positive)
+        whole, against, kind = evaluation.whole, evaluation.against, evaluation.whole.kind
+        values, label = sections.with_root(evaluation.values), label_of(evaluation.first)
 
-        def of_each(found: list[Markup]) -> Markup:
+        def of_each(found: list[Markup], beside: bool = True) -> Markup:
             if len(parts) == 1:
                 return found[0]
-            return columns([joined([Markup(f"<h3>{text(n)}</h3>"), f]) for n, f in zip(names, found, strict=True)])
+            each = [joined([Markup(f"<h3>{name(n)}</h3>"), f]) for n, f in zip(names, found, strict=True)]
+            return columns(each) if beside else joined(each)
 
-        kinds = [whole.kind, *([against.other.kind] if against else [])]
-        if isinstance(whole.kind, Binary):
-            pairs = [(n, kind) for n, kind in zip(names, kinds, strict=True) if isinstance(kind, Binary)]
-            order, title = sections.of_order(pairs), "ROC, precision and recall, calibration"
-        elif isinstance(whole.kind, Classes):
+        kinds = [kind, *([against.other.kind] if against else [])]
+        if isinstance(kind, Binary):
+            pairs = [(n, k) for n, k in zip(names, kinds, strict=True) if isinstance(k, Binary)]
+            result, title = sections.gains(pairs, label), "What the scores are good for"
+        elif isinstance(kind, Classes):
             classes = evaluation.first.class_names
-            order = of_each([sections.of_classes(kind, classes) for kind in kinds if isinstance(kind, Classes)])
+            result = of_each([sections.of_classes(k, classes) for k in kinds if isinstance(k, Classes)])
             title = "Classes"
         else:
-            order = of_each([sections.of_numbers(kind) for kind in kinds if isinstance(kind, Regression)])
-            title = "Predictions and labels"
-        weights = [sections.of_weights(p.weights.groups(), p.rows(), p.weights.examples) for p in parts]
+            result = of_each([sections.of_numbers(k, label) for k in kinds if isinstance(k, Regression)])
+            title = "Errors"
+        most = pictures.MOST_PICTURES if len(parts) == 1 else PICTURES_OF_TWO
         body = [
-            Markup(f'<p class="verdict">{text(said, None)}</p>'),
-            section("Measures", sections.of_measures(evaluation.values, against, names)),
-            section("Training", of_each([sections.of_training(part.model.passes) for part in parts])),
-            section(title, order),
-            section("Weights", of_each(weights)),
-            section("Worst rows", of_each([sections.of_worst(part.worst) for part in parts])),
+            section("How good is it?", sections.answer(whole, values, label),
+                    sections.tiles(kind, values, parts[0].model) if against is None else Markup(),
+                    sections.of_measures(values, against, names)),
+            section(title, result),
+            section("What moves the score", of_each([part.effects(k, label, most) for part, k in
+                                                     zip(parts, kinds, strict=True)], beside=False)),
+            section("Worst rows", of_each([sections.of_worst(part.worst) for part in parts], beside=False)),
             section("Notes on the data", sections.of_notes(self.notes)),
             section("Loss and nonzero weights", sections.of_front(self._front)),
-            section("How to make it again", sections.of_origin([(p.path, p.model) for p in parts], self._data,
-                                                               f"vwlite {__version__}")),
+            section("How it was made", sections.of_origin([(p.path, p.model) for p in parts], self._data,
+                                                          f"vwlite {__version__}", today())),
         ]
-        files = [", ".join(map(os.path.basename, paths)) for paths in (names, [name for name, _ in self._data])]
+        files = [", ".join(map(os.path.basename, paths)) for paths in (names, [of for of, _ in self._data])]
         return page(" on ".join(files), joined(body))
 
 
