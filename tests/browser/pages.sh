@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes pages of all kinds in the folder $1: two labels, two models, numbers, classes, and names that try to be HTML.
+# Makes pages of all kinds in the folder $1: two labels, two models, numbers, classes, names that try to be HTML, effects
+# of a table, two days.
 set -e
 data=$(cd "$(dirname "$0")/../../data" && pwd)
 mkdir -p "$1"
@@ -15,3 +16,11 @@ awk 'BEGIN { srand(1); print "y,<script>alert(1)</script>,\"\"\"><svg onload=ale
              for (i = 0; i < 500; i++) { x = rand(); print 3 * x + rand() "," x ",\"<img src=x onerror=alert(3)>" i % 5 "\"" } }' > hostile.csv
 vwlite train --quiet hostile.csv --label y --algorithm gd --passes 4 -c -m hostile.model
 vwlite report --quiet -m hostile.model hostile.csv -o numbers.html
+awk 'BEGIN { srand(2); print "bought,age,visits,city"; split("Rome,Oslo,New York", city, ",")
+             for (i = 0; i < 3000; i++) { a = 18 + int(62 * rand()); v = int(20 * rand()); c = city[1 + int(3 * rand())]
+               s = 2 * sin(a / 9) + (c == "Rome") + v / 10 - 2
+               print (rand() < 1 / (1 + exp(-s))) "," (a == 33 ? "" : a) "," v "," c } }' > customers.csv
+vwlite train --quiet customers.csv --label bought -m customers.model
+vwlite report --quiet -m customers.model customers.csv -o effects.html
+awk -F, 'NR == 1 || $2 > 40' customers.csv > older.csv
+vwlite drift --quiet -m customers.model customers.csv older.csv --page drift.html > drift.txt

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from test_continue import day
+from test_report import Page
 
 from vwlite.model import read_model
 
@@ -91,6 +92,38 @@ def test_what_differs_is_marked(days):
     Path("part.csv").write_text("clicked,device,age\n" + Path("part.csv").read_text())
     assert "age: in lines                                      1           0 *" in days(
         "drift", "-m", "M", "day2.csv", "part.csv").out
+
+
+def test_a_page_has_both_days(days):
+    plain = days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet").out
+    shown = days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet", "--page", "page.html")
+    assert shown.out == plain  # and nothing else
+    found = json.loads(days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet", "--json").out)
+    text = Path("page.html").read_text()
+    page = Page(text)
+    assert len(text) < 300_000 and "<script" not in text and "nan" not in page.text
+    for kind in ("numbers", "columns"):
+        said = sum(x["differs"] for x in found[kind].values())
+        assert f"{said} of {len(found[kind])}" in page.text
+    for number in ("mean label", "mean prediction", "loss"):
+        assert f"{found['numbers'][number]['today']:.4f}{number}yesterday {found['numbers'][number]['yesterday']:.4f}" \
+            in page.text
+    assert page.names.count("svg") == 2  # predictions, age
+    both = [[row["device"] for row in rows_of(name)] for name in ("day2.csv", "day3.csv")]
+    share = [both[k].count("web") / len(both[k]) for k in (0, 1)]
+    assert "any other value" in page.text and f"0 %{share[1]:.0%}".replace("%", " %", 2).replace("  ", " ") in page.text
+
+
+@pytest.mark.parametrize("kind", ["text", "classes"])
+def test_a_page_of_models_without_columns(vwlite, folder, kind):
+    for name, labels in (("a", "112"), ("b", "122")):
+        rows = (f"{y if kind == 'classes' else 2 * int(y) - 3} |x f{y}\n" for y in labels)
+        Path(name).write_text("".join(rows) * 200)
+    more = ("--oaa", "2") if kind == "classes" else ("--loss", "logistic")
+    vwlite("train", "a", *more, "-m", "M", "--quiet")
+    vwlite("drift", "-m", "M", "a", "b", "--page", "page.html", "--quiet")
+    page = Page(Path("page.html").read_text())
+    assert "Predictions" in page.text and "yesterday: a, 600 rows; today: b, 600 rows" in page.text
 
 
 def test_a_few_rows_do_not_differ(days):

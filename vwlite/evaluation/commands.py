@@ -57,6 +57,10 @@ diff_options = takes(DiffOptions, [s for s in _SPECS if s.name not in _LEFT_OUT]
 class DriftOptions(ModelOptions):
     """The options of `vwlite drift`, as typed. Its DATA are two files."""
 
+    page: str | None = option(
+        None, "--page", group=OUT, type=PATH, metavar="FILE", writes=True,
+        help="Write a page to this file, too. It has what differs, and histograms of both days.",
+    )
     json: bool = option(False, "--json", group=OUT, help="Write all numbers as JSON, for programs.")
 
 
@@ -137,7 +141,7 @@ def diff_command(options: DiffOptions) -> int:
 
 
 @click.command("drift", cls=Command, examples=[
-    "vwlite drift -m days.model day1.vw day2.vw", "vwlite drift -m days.model day1.vw day2.vw --json",
+    "vwlite drift -m days.model day1.vw day2.vw --json", "vwlite drift -m days.model day1.vw day2.vw --page drift.html",
 ])
 @drift_options
 def drift_command(options: DriftOptions) -> int:
@@ -200,10 +204,11 @@ def explain_command(options: ExplainOptions) -> int:
 def report_command(options: ReportOptions) -> int:
     """Make a page about a model and labelled DATA.
 
-    One HTML file without scripts, that loads nothing: how good the model is, beside the best constant and with
-    intervals; the losses of its training; ROC, precision and recall, calibration; its weights by column or namespace,
-    and the largest; the worst predictions, and the features that moved their scores away from the labels; notes on the
-    data; how to make the model again.
+    One HTML file without scripts, that loads nothing: how good the model is, beside the best constant prediction; what
+    the rows with the highest scores hold, and what a threshold gives and costs; or the worst classes and the most
+    confused pairs; or errors in the unit of the label. For models of tables, what each column and product of columns
+    adds to the score, as curves, bars and maps, with how many rows are where; for others, the features that move scores
+    most. The worst predictions, notes on the data, how the model was made.
     """
     return run("vwlite.evaluation.report:report", options)
 

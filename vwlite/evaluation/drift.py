@@ -10,8 +10,12 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.columns import Columns
 from vwlite.evaluation.commands import DriftOptions
 from vwlite.evaluation.evaluate import Evaluating, names_of
+from vwlite.evaluation.influence import Influence
+from vwlite.evaluation.page.days import Day, of_days, shown_as
+from vwlite.evaluation.sums import Sample
 from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE
+from vwlite.input.sources import display_name
 from vwlite.output.json_text import json_text
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
@@ -33,19 +37,31 @@ class FileStatistics:
         has_features = applied.kept.features > 0
         keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
         self.columns: Columns = Columns(keys, model.settings.bits)
+        self.kind, self.predictions = run.kind(), Sample()
+        self.influence = Influence.of(applied, run.scoring.parse) if o.page else None
         self.names = {0: "(no name)"}
         roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
-        for parsed, _, _ in run.over(reading.batches(run.scoring.parse, run.learner)):
+        for parsed, rows, _ in run.over(reading.batches(run.scoring.parse, run.learner)):
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
+            if o.page:
+                self.predictions.add(rows.prediction)
+                if self.influence is not None:
+                    self.influence.take(parsed.batch)
             text = parsed.source.text if parsed.source is not None else b""
             for name in {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
                 self.names.setdefault(namespace_hash(name), printable(name.decode("utf-8", "surrogateescape")))
         if frame.signal is None:
             reading.bad.finish()
             _, self.notes = run.finish(names_of(o.data))
-        self.numbers = watched(run.learner)
+        self.numbers, self.rows, self.classes = watched(run.learner), run.learner.examples, run.class_names
         if not has_features and "unknown features" in self.numbers:
             self.numbers["unknown features"] = self.columns.unknown()
+
+    def day(self, path: str) -> Day:
+        """For the page."""
+        if self.influence is not None:
+            self.influence.finish()
+        return Day(display_name(path), self.rows, shown_as(self.kind, *self.predictions.columns()), self.influence)
 
 
 def drift(o: DriftOptions) -> int:
@@ -53,12 +69,20 @@ def drift(o: DriftOptions) -> int:
     if len(o.data) != 2:
         raise UsageError("name two files, YESTERDAY and TODAY, such as day1.vw day2.vw")
     with RunFrame("drift", o) as frame:
+        out = frame.file(o.page) if o.page else None
         a = FileStatistics(replace(o, data=o.data[:1]), frame)
         b = FileStatistics(replace(o, data=o.data[1:]), frame, a)
         if frame.signal is not None:
             return frame.code()
         pairs = {name: (x, b.numbers[name]) for name, x in a.numbers.items() if name in b.numbers}
         columns = a.columns.beside(b.columns, a.names | b.names)
+        if out is not None:
+            days = a.day(o.data[0]), b.day(o.data[1])
+            notes = [*dict.fromkeys(a.notes + b.notes)]
+            out.write(of_days(o.model or "", days, b.kind, b.classes, pairs, columns, notes).encode("utf-8", "replace"))
+            out.commit()
+            if not o.quiet:
+                say(f"the page is in {o.page}")
         if o.json:
             both = {"numbers": pairs, "columns": columns}
             facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
