@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension bench-sql compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-scale auto-quick bench-serve soak wheel wheels release test-browser clean
+	auto auto-scale auto-quick bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -24,6 +24,7 @@ help:
 	@echo "make fuzz         the same build on drawn texts, commands, models and caches, for MINUTES=5; keeps what fails"
 	@echo "make portable     tests of the core, models and caches, built without what is made for particular processors"
 	@echo "make compat       \`vwlite vw\` beside the real Vowpal Wabbit, on 2,000 drawn command lines and texts"
+	@echo "make page-picture the picture of a page of \`vwlite report\` in README; needs Chromium and ImageMagick"
 	@echo "make bench        the table of speed and memory in tests/bench/RESULTS.md (about 30 minutes);"
 	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1; ONLY=WORDS runs the rows"
 	@echo "                  whose name contains them, for a table of their own"
@@ -285,6 +286,15 @@ test-browser: $(INSTALLED)
 	cd $(BROWSER) && npm install --no-audit --no-fund --silent
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/browser/pages.sh $(BROWSER)/pages
 	cd $(BROWSER) && node check.mjs pages/*.html
+
+# The page in README, of the data in data/.
+page-picture: $(INSTALLED)
+	mkdir -p build/page
+	$(BIN)/vwlite train data/code.train.csv --label is_cython --text code --drop id -m build/page/code.model --quiet
+	$(BIN)/vwlite report -m build/page/code.model data/code.test.csv -o build/page/report.html --quiet
+	$${CHROMIUM:-chromium} --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1120,1640 \
+		--screenshot=build/page/page.png "file://$(CURDIR)/build/page/report.html"
+	convert build/page/page.png -colors 40 +dither PNG8:tests/bench/page.png
 
 clean:
 	rm -rf .venv .venv-asan .venv-portable .bench build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
