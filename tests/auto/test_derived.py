@@ -5,6 +5,7 @@ import json
 import math
 import re
 from array import array
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -49,6 +50,8 @@ from vwlite.core.learn.losses import Logistic, Squared
 from vwlite.derived import PARTS_OF_TIME, WordColumn
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.model import read_model
+from vwlite.model.feature_names import NONE
+from vwlite.model.file import to_bytes
 
 NAN = math.nan
 FEW = st.sampled_from([0.0, 1.0, 2.0, -3.5, 7.25, NAN])
@@ -278,14 +281,15 @@ def test_names_of_derived_features_are_shown_without_names(vwlite, bent, tmp_pat
     rows = [line.split("\t") for line in vwlite("weights", tmp_path / "m").out.splitlines()]
     assert all(len(row) == 3 for row in rows if float(row[1]) and "w=" not in row[-1])
     assert any("^w=d%5E" in row[-1] for row in rows)
-    explained = vwlite("explain", "-m", tmp_path / "m", bent).out
+    explained = vwlite("explain", "-m", tmp_path / "m", bent, "--json").out
     assert "x^x~" in explained and "#" not in explained
 
 
 def test_names_of_derived_features_are_found_and_counted(vwlite, bent, tmp_path):
     """Before names of data are added, and after."""
     m = tmp_path / "m"
-    vwlite("train", bent, "--label", "y", "--drop", "w", "--derive", "curves", "-m", m)  # levels would have names
+    vwlite("train", bent, "--label", "y", "--derive", "auto", "-m", m)
+    m.write_bytes(to_bytes(replace(read_model(str(m)), names=NONE), "m"))  # as training left it before names of columns
     derived = vwlite("weights", m, "--contains", "~")
     assert derived.out and "names of derived features only: vwlite names adds" in derived.err
     named = re.match(r"(\d+) of (\d+) features with a weight have a name, 100.0%", vwlite("names", m, bent).err)
@@ -425,7 +429,7 @@ def test_texts_get_more_than_words(vwlite, reviews, tmp_path):
     words = vwlite("train", reviews, *OF_TEXT, "--derive", "none", "-m", tmp_path / "words")
     found = vwlite("train", reviews, *OF_TEXT, "--derive", "auto", "-m", tmp_path / "found", "--names")
     assert "\nfeatures: n-grams of 1 text; log loss without" in found.err and loss(found) < 0.9 * loss(words)
-    assert "derived" not in vwlite("info", tmp_path / "found").out
+    assert "\n  derived" not in vwlite("info", tmp_path / "found").out
     names = vwlite("weights", tmp_path / "found").out
     assert "review^~ella\n" in names and "review^not_good\n" in names
     typed = vwlite("train", reviews, *OF_TEXT, "--derive", "auto", "--ngram", "2")

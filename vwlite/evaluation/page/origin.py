@@ -1,5 +1,6 @@
 """The command that learns a model again, as far as the model knows it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -9,12 +10,13 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import AUTO, SOLVED
 from vwlite.input.schema import MISSING, Schema
 from vwlite.model import Model
-from vwlite.names import names_text, namespace_of
+from vwlite.names import names_text
 from vwlite.options.spec import option_name
 from vwlite.output.shell_words import joined
 
 # What --algorithm auto chooses, and what no option sets.
 _CHOSEN = ("algorithm", "learning_rate", "normalize", "softmax_probabilities")
+_OF_COLUMN = re.compile(rb"(.+)\^\1(=.*)?", re.DOTALL)  # age^age, city^city=Rome
 _CROSSING = {2: "--quadratic", 3: "--cubic"}  # by how many namespaces are crossed
 
 
@@ -44,12 +46,11 @@ def command_of(model: Model) -> str:
 
 
 def _has_other_names(model: Model) -> bool:
-    """Whether features have names that training does not keep by itself: `--algorithm auto` does those of levels."""
+    """Whether features have names that training does not keep by itself: `--algorithm auto` does those of
+    numbers and of words of columns."""
     if not (model.chosen and model.columns):
         return bool(len(model.names))
-    words = [namespace_of(name) for name, role in model.columns["roles"] if role in ("categorical", "auto")]
-    prefixes = tuple(f"{name}^{name}=".encode("utf-8", "surrogateescape") for name in words)
-    return not all(name.startswith(prefixes) for _, name in model.names)
+    return not all(_OF_COLUMN.fullmatch(name) for _, name in model.names)
 
 
 def _of_auto(chosen: dict[str, Any]) -> list[str]:

@@ -40,10 +40,10 @@ class ColumnNames:
 
 
 def with_levels(model: Model, names: ColumnNames) -> Model:
-    """The model with the names of the words of its columns that have a weight; of JSON lines, whose keys are not listed
-    elsewhere, also of the numbers."""
+    """The model with the names of its numbers, and of the words of its columns, as far as these have a weight."""
     roles = {namespace_of(name): role for name, role in model.columns["roles"]}
-    spaces = {space for space, (name, _) in names.columns.items() if roles.get(name, "auto") in ("categorical", "auto")}
+    of = {space: roles.get(name, "auto") for space, (name, _) in names.columns.items()}
+    spaces = {space for space, role in of.items() if role in ("categorical", "auto")}
     keys = np.asarray(model.keys)[has_weight(model)]
     mask = (1 << model.settings.bits) - 1
     words = [(space, hash) for space, hash in names.words if space in spaces]
@@ -54,9 +54,10 @@ def with_levels(model: Model, names: ColumnNames) -> Model:
             column = names.columns[space][0]
             name = f"{column}^{column}={names.words[space, hash]}"
             pairs.append((hash & mask, as_bytes(name)))
-    if model.columns.get("open"):
-        numbers = [(number & mask, name) for name, number in names.columns.values()]
-        pairs += [(key, as_bytes(f"{name}^{name}")) for key, name in numbers if key in keys]
+    weighted = {*keys.tolist()}
+    numbers = [(number & mask, name) for space, (name, number) in names.columns.items()
+               if of[space] in ("numeric", "auto")]
+    pairs += [(key, as_bytes(f"{name}^{name}")) for key, name in numbers if key in weighted]
     return replace(model, names=FeatureNames.of(pairs))
 
 
