@@ -220,6 +220,7 @@ def main(words: list[str]) -> None:
 
     everything = words == ["--all"]
     words = [] if everything else words
+    os.environ["SOURCE_DATE_EPOCH"] = "0"  # the day of pages
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.chdir(folder)
