@@ -62,6 +62,15 @@ def test_numbers_and_classes():
     assert set(found["classes"]) == set(classes)
 
 
+def test_a_notebook_shows_an_evaluation_as_a_table():
+    found = vwlite.evaluate(SparseClassifier().fit(FRAME, WORDS), FRAME, WORDS)
+    shown = found._repr_html_()
+    rows = re.findall('<tr><th scope="row">(.*?)</th><td>(.*?)</td>', shown)
+    assert [name.replace(" ", "_") for name, _ in rows] == [*found["measures"]] and "300 rows" in shown
+    assert all(abs(float(x) - value(found, name.replace(" ", "_"))) < 1e-3 for name, x in rows)
+    assert json.loads(json.dumps(found)) == found  # it is still a dictionary
+
+
 def test_options_are_those_of_the_command(tmp_path):
     model = SparseClassifier().fit(FRAME, WORDS)
     other = SparseClassifier(normalize="none").fit(FRAME, WORDS)
