@@ -361,3 +361,19 @@ def test_rows_have_missing_values():
     """So that the tables above try what they are for."""
     cells = [row[3] for row in rows_of(300)]
     assert {"", "NA"} < {*cells} and sum(cell in MISSING for cell in cells) < 150
+
+
+def test_few_bits_need_the_hashes_of_words(vwlite, tmp_path):
+    """Then a word that the model does not know has the weight of another one, as in `predict`."""
+    path, other = tmp_path / "d.csv", tmp_path / "e.csv"
+    path.write_text("c,y\n" + "".join(f"w{i % 200},{i % 200 % 2}\n" for i in range(800)))
+    other.write_text("c,y\n" + "".join(f"new{i},1\n" for i in range(50)))
+    vwlite("train", path, "--label", "y", "--bits", 8, "-m", tmp_path / "m")
+    note = vwlite("export", tmp_path / "m", "--to", "python", "-o", tmp_path / "m.py").err
+    assert "words that it does not know have weights of others (--bits 8)" in note
+    text = vwlite("convert", other, "--label", "y").out
+    done = subprocess.run([sys.executable, tmp_path / "m.py"], input=text, capture_output=True, text=True, check=True)
+    expected = vwlite("predict", "-m", tmp_path / "m", other).out.split()
+    assert [float(x) for x in done.stdout.split()] == pytest.approx([float(x) for x in expected], abs=1e-6)
+    refused = vwlite("export", tmp_path / "m", "--to", "sql", "--table", "t", "--id", "c", "-o", "-", code=65).err
+    assert "(--bits 8)" in refused

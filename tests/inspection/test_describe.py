@@ -258,3 +258,18 @@ def test_numbers_that_look_like_codes_have_a_hint(vwlite, folder):
     assert not any("codes" in note for note in found.values())
     typed = vwlite("describe", "d.csv", "--label", "y", "--numeric", "store,kind").out
     assert "codes" not in typed and "--categorical" not in typed
+
+
+@pytest.mark.parametrize("options, cell", [
+    (("--decimal", ","), "{:d},0"), (("--thousands", ","), "{:,d}"), (("--missing", "?"), "{:d}"),
+])
+def test_numbers_that_look_like_codes_as_people_write_them(vwlite, tmp_path, options, cell):
+    """These were cells that no number could be made of: an internal error."""
+    cells = [cell.format(1001 + i % 9) for i in range(400)]
+    cells[5] = "?" if "--missing" in options else ""
+    path = tmp_path / "d.csv"
+    path.write_text("x,y\n" + "".join(f'"{x}",{i % 2}\n' for i, x in enumerate(cells)))
+    found = vwlite("describe", path, "--label", "y", *options).out
+    assert "9 whole numbers that look like codes" in found
+    vwlite("train", path, "--label", "y", *options, "-m", tmp_path / "m")
+    assert "look like codes" in vwlite("report", "-m", tmp_path / "m", path).out

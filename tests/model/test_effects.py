@@ -197,11 +197,11 @@ def test_invalid_means_are_refused(fitted, tmp_path, means):
 def test_a_model_of_text_or_crosses_has_no_effects(vwlite, tmp_path):
     (tmp_path / "d.vw").write_text("1 |f a\n-1 |f b\n" * 50)
     vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m")
-    with pytest.raises(ValueError, match="has no columns"):
+    with pytest.raises(ValueError, match="it has no columns"):
         load_model(tmp_path / "m").effects()
     path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], bent_rows(200))
     vwlite("train", path, "--label", "y", "-q", "x,w", "-m", tmp_path / "crossed")
-    with pytest.raises(ValueError, match="crosses columns"):
+    with pytest.raises(ValueError, match="it crosses columns"):
         load_model(tmp_path / "crossed").effects()
     vwlite("train", path, "--label", "y", "--ignore", "w", "-m", tmp_path / "ignored")
     with pytest.raises(ValueError, match="leaves columns out"):
@@ -249,3 +249,14 @@ def test_bands_are_those_of_models_that_have_not_learned_a_fold():
     assert widths[1] < widths[0]
     m = SparseClassifier(normalize="l2", derive="none", drop=["at"]).fit(frame.drop(columns="y"), frame["y"])
     assert m.effects_["w"].band is None
+
+
+@pytest.mark.parametrize("options", [{"bits": 8, "derive": "none"}, {"bits": 10, "derive": "none"}, {"bits": 10}])
+def test_words_that_share_an_index_have_its_weight(options):
+    """Also an index of the intercept, or of a product: as in `predict`."""
+    frame = frame_of()
+    frame["many"] = (np.arange(len(frame)) * 7919 % 211).astype(str)
+    m = SparseClassifier(time=["at"], categorical=["many"], **options).fit(frame.drop(columns="y"), frame["y"])
+    rows = frame.drop(columns="y").head(300).assign(many=[f"new{i}" for i in range(300)])
+    found = m.contributions(rows)
+    assert m.base_value_ + found.sum(axis=1) == pytest.approx(m.decision_function(rows), abs=1e-9)

@@ -19,6 +19,7 @@ from vwlite.model.weights import intercept_key
 from vwlite.names import namespace_of
 from vwlite.output.text import printable
 
+MOST_SHARED = 1e-3  # of the indices of a model that may be used: that of an unknown word is one of these by chance
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -115,6 +116,9 @@ def _reason(linear: Linear, schema: Schema) -> str:
     texts = [name for name, role in schema.roles.items() if role == "text"]
     if texts:
         return f"column {printable(texts[0])} is of text"
+    words = {"categorical", "time"} & {*schema.roles.values()}
+    if words and len(linear.model.keys) > MOST_SHARED * (1 << s.bits):
+        return f"in vwlite predict, words that it does not know have weights of others (--bits {s.bits})"
     if s.normalize in ("l2", "log") and s.derived is not None and s.derived.columns:
         return "it normalizes features that are derived from several columns"
     return ""

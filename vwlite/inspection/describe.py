@@ -17,6 +17,7 @@ from vwlite.algorithms.labels import MOST as MOST_LABELS
 from vwlite.algorithms.labels import choose
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
+from vwlite.core.tables.cells import number_of
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
@@ -26,7 +27,7 @@ from vwlite.input.json_text import loads
 from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sample import FEW, NEARLY, Finding, Sample
-from vwlite.input.schema import CELLS_MISSING, listed, open_schema
+from vwlite.input.schema import CELLS_MISSING, Schema, listed, open_schema
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
 from vwlite.input.values import Values
@@ -216,10 +217,11 @@ class Description:
             if role == "label":
                 label = _of_label(name, v, rows)
             many = role == "numeric" and name not in self._typed and v.total >= FEW
-            if many and v.distinct >= ALL_DIFFER * v.total and all(float(x).is_integer() for x, _ in counted):
+            numbers = _counts_of(counted, schema) if many else {}
+            if many and v.distinct >= ALL_DIFFER * v.total and all(x.is_integer() for x in numbers):
                 how = f"--drop {names_text([name])} leaves them out"
                 findings.append(Finding(name, f"whole numbers that all differ, as ids do: {how}", "--drop"))
-            elif many and not v.level and _are_codes({float(x): n for x, n in counted}):
+            elif many and not v.level and _are_codes(numbers):
                 how = f"--categorical {names_text([name])} makes them categories"
                 findings.append(Finding(name, f"{v.distinct} whole numbers that look like codes: {how}"))
         if self._delimited:
@@ -300,6 +302,17 @@ def _cell(value: Any) -> Any:
     if value is None or isinstance(value, bytes) or (type(value) in (int, float) and not abs(value) > 1e300):
         return value
     return (str(value).lower() if type(value) is bool else str(value)).encode("utf-8", "surrogatepass")
+
+
+def _counts_of(counted: Iterable[tuple[float | bytes, int]], schema: Schema) -> dict[float, int]:
+    """How often each number is in a column of numbers. Cells may be as people write them, or mean a missing one."""
+    found: dict[float, int] = {}
+    for x, n in counted:
+        if isinstance(x, bytes) and (schema.decimal or schema.thousands):
+            x = number_of(x, schema.decimal or ".", schema.thousands) or x
+        if not isinstance(x, bytes) or IS_NUMBER.fullmatch(x):
+            found[float(x)] = found.get(float(x), 0) + n
+    return found
 
 
 def _are_codes(counts: Mapping[float, int]) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwlite.core.base.elementary import each
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
@@ -67,13 +66,14 @@ class Contributions:
         settings = model.settings
         derived = settings.derived
         if settings.normalize != "none" and derived is not None and derived.columns:
-            raise DataError(f"{path}: has curves of rows that are scaled to length 1 (--normalize "
-                            f"{settings.normalize}), which are no sums by columns: learn it with --normalize none")
+            raise DataError(f"{path}: no effects of columns: its curves are of rows that are scaled to length 1 "
+                            f"(--normalize {settings.normalize}), so that no column adds the same to every row: learn "
+                            "it with --normalize none")
         self.effects = effects
         self.names = [effect.name for effect in effects]
         if model.columns.get("open"):
             self.names.append(OTHER)
-        self._normalize, self._constant = settings.normalize, settings.constant
+        self._normalize = settings.normalize
         self._weights, self._classes = Weights(model), model.records
         # While a model is learned, n-grams of texts have the value infinity: 1 if it keeps them, else 0.
         self._open = float(bool(model.columns.get("characters")))
@@ -158,8 +158,6 @@ class Contributions:
             lengths = np.sqrt(np.bincount(row, value * value, len(found)))
             lengths[lengths == 0] = 1.0
             value = (value / lengths[row]).astype(np.float32).astype(float)
-        if self._constant:  # its feature has the intercept
-            value = np.where(keys == CONSTANT_HASH & self._weights.mask, 0.0, value)
         weights = self._weights.of(keys)
         cell, size = row * found.shape[1] + owner, found.shape[0] * found.shape[1]
         for k in range(self._classes):

@@ -223,12 +223,12 @@ def effects_of(model: Model, path: str = "the model", *, products: bool = True) 
     products: with those of products."""
     settings = model.settings
     if not model.columns:
-        raise DataError(f"{path}: has no columns, whose effects could be shown: it was not learned from a table")
+        raise DataError(f"{path}: no effects of columns: it has no columns, as it was not learned from a table")
     if settings.interactions or settings.crosses:
-        raise DataError(f"{path}: crosses columns (--quadratic, --interactions): its effects are not those of columns")
+        raise DataError(f"{path}: no effects of columns: it crosses columns (--quadratic, --interactions)")
     if settings.keep or settings.ignore or settings.ignore_linear:
-        raise DataError(f"{path}: leaves columns out by their first letters (--keep, --ignore, --ignore-linear): drop "
-                        "them with --drop instead")
+        raise DataError(f"{path}: no effects of columns: it leaves columns out by their first letters (--keep, "
+                        "--ignore, --ignore-linear): drop them with --drop instead")
     return _Maker(model).effects(products)
 
 
