@@ -133,7 +133,7 @@ def test_what_cannot_be_held_out(vwlite):
     said = vwlite("train", "d", *BASIC, "--holdout-to", "held", "--holdout-off", code=2).err
     assert said == "--holdout-off and --holdout-to cannot be used together\n"
     said = vwlite("train", "d", *BASIC, "--holdout-to", "-", code=2).err
-    assert said == "--holdout-to -: standard output is for predictions; name a file\n"
+    assert said == "--holdout-to -: standard output has the results; name a file\n"
     assert "--holdout-to" in vwlite("train", "d", *BASIC, "--holdout-to", "d", code=2).err
     assert "--holdout-to" in vwlite("train", "d", *BASIC, "-m", "m", "--holdout-to", "m", code=2).err
     Path("rows.parquet").write_bytes(b"PAR1" + bytes(100))

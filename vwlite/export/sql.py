@@ -131,9 +131,10 @@ def _check(linear: Linear, path: str) -> None:
             "use --to c or --to python"
         )
     if s.normalize != "none":
+        instead = "with --table and --id the query has these" if linear.model.columns else "use --to c or --to python"
         raise DataError(
-            f"{path}: a model of --normalize {s.normalize} cannot be exported to sql, because a query would need "
-            "square roots, which not every database has: use --to c or --to python"
+            f"{path}: a model of --normalize {s.normalize} cannot be exported to sql, because a query over features "
+            f"would need square roots, which not every database has: {instead}"
         )
     for name in ("keep", "ignore", "ignore_linear"):
         if getattr(s, name):

@@ -204,7 +204,7 @@ def check_run(o: InputOptions) -> None:
     inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
     for spec, value in files:
         if spec.writes and value == "-" and not spec.stdout:
-            raise UsageError(f"{spec.long} -: standard output is for predictions; name a file")
+            raise UsageError(f"{spec.long} -: standard output has the results; name a file")
         if spec.reads and value:
             inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
     outputs = {spec.long: value or None for spec, value in files if spec.writes}
