@@ -56,7 +56,7 @@ def plot(found: Effects, axes: Any, names: Sequence[str] | None, of_class: Any) 
             figure.delaxes(unused)
     places = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     for ax, effect in zip(places, shown, strict=False):
-        _draw(ax, found, effect, k)
+        _draw(ax, effect, k)
     return axes
 
 
@@ -89,7 +89,7 @@ def _class_of(found: Effects, of_class: Any) -> int:
     return found.classes.index(str(of_class))
 
 
-def _draw(ax: Any, found: Effects, effect: Effect, k: int) -> None:
+def _draw(ax: Any, effect: Effect, k: int) -> None:
     values = effect.values[..., k] - effect.mean[k]
     if len(effect.axes) == 2:
         down, across = effect.axes
