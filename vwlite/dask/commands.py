@@ -137,9 +137,9 @@ READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))
 PREDICTING = tuple(
     spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
     and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "output_format",
-                          "quiet", "report")
+                          "quiet", "report", "report_version")
 )
-_RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report"))
+_RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report", "report_version"))
 _TRAIN = (
     *specs_of(ClusterOptions), *specs_of(DaskTrainOptions, CLUSTER), *(spec for spec in TRAINING if spec.group != OUT),
     *specs_of(DaskTrainOptions, OUT), SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),

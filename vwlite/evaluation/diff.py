@@ -13,7 +13,7 @@ from vwlite.evaluation.evaluate import Evaluating
 from vwlite.evaluation.kinds import Binary
 from vwlite.model import Model, read_model
 from vwlite.model.weights import names_by_index
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
@@ -48,7 +48,10 @@ def diff(o: DiffOptions) -> int:
         facts |= {"predictions": _of_predictions(o, frame, notes) if o.data else {}, "notes": notes}
         if frame.signal is not None:
             return frame.code()
-        print(json_text(facts, indent=2, ensure_ascii=False) if o.json else plain("\n".join(_as_text(facts))))
+        if o.json:
+            print(json_text(versioned(facts, o.report_version), indent=2, ensure_ascii=False))
+        else:
+            print(plain("\n".join(_as_text(facts))))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
         if not facts["weights"] and not facts["predictions"]:

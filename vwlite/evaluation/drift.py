@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from vwlite.evaluation.sums import Sample
 from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.sources import display_name
-from vwlite.output.json_text import json_text
+from vwlite.names import namespace_of
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
@@ -49,7 +51,9 @@ class FileStatistics:
                     self.influence.take(parsed.batch)
             text = parsed.source.text if parsed.source is not None else b""
             for name in {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
-                self.names.setdefault(namespace_hash(name), printable(name.decode("utf-8", "surrogateescape")))
+                column = name.decode("utf-8", "surrogateescape")
+                space = namespace_of(column).encode("utf-8", "surrogateescape")
+                self.names.setdefault(namespace_hash(space), printable(column))
         if frame.signal is None:
             reading.bad.finish()
             _, self.notes = run.finish(names_of(o.data))
@@ -86,6 +90,9 @@ def drift(o: DriftOptions) -> int:
         if o.json:
             both = {"numbers": pairs, "columns": columns}
             facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
+            facts = versioned(facts, o.report_version)
+            if o.report_version != "1":
+                facts["columns"] = _by_column(facts["columns"])
             print(json_text(facts, indent=2, ensure_ascii=False))
             return frame.code()
         found = {name: pair for name, pair in columns.items() if differs(*pair)}
@@ -96,6 +103,15 @@ def drift(o: DriftOptions) -> int:
         for note in () if o.quiet else dict.fromkeys(a.notes + b.notes):
             say(f"note: {note}")
         return frame.code()
+
+
+def _by_column(numbers: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Numbers named COLUMN: NAME, as objects of each column."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, fact in numbers.items():
+        column, _, kind = name.rpartition(": ")
+        found.setdefault(column, {})[kind.replace(" ", "_")] = fact
+    return found
 
 
 def _fact(a: Number, b: Number) -> dict[str, float | None]:

@@ -30,7 +30,7 @@ from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
 from vwlite.model.weights import largest
 from vwlite.names import namespace_of
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
 from vwlite.runs.run import feed, say
@@ -238,7 +238,10 @@ def report(o: ReportOptions) -> int:
         models[0][1].bad.finish()
         made.finish([*map(digests.of, o.data or ["-"])], o.on_unknown)
         facts = made.as_dict()
-        written = json_text(facts, indent=2, ensure_ascii=False) + "\n" if o.json else made.page()
+        if o.json:
+            written = json_text(versioned(facts, o.report_version, ("data",)), indent=2, ensure_ascii=False) + "\n"
+        else:
+            written = made.page()
         if out is None:
             sys.stdout.write(written)
         else:
@@ -259,7 +262,8 @@ def front_of(path: str | None) -> list[dict[str, Any]]:
     try:
         with open(path, encoding="utf-8") as file:
             rows = json.load(file)["front"]
-        return [{"nonzero weights": int(row["nonzero weights"]), "loss": float(row["loss"])} for row in rows]
+        counts = [row.get("nonzero weights", row.get("nonzero_weights")) for row in rows]
+        return [{"nonzero weights": int(n), "loss": float(row["loss"])} for n, row in zip(counts, rows, strict=True)]
     except OSError as e:
         raise NoInputError(f"{path}: {e.strerror}") from None
     except (ValueError, KeyError, TypeError):

@@ -23,6 +23,7 @@ class DescribeOptions(InputOptions):
     json: bool = option(False, "--json", group=OUT, help="Write all columns and notes as JSON, for programs.")
 
 
+_VERSION = next(spec for spec in specs_of(InputOptions) if spec.name == "report_version")
 _NOT_ITS_OWN = ("on_error", "max_errors", "rejects", "predictions", "raw_predictions", "report")
 _DESCRIBE = (
     *specs_of(InputOptions, IN, TABLES), *specs_of(DescribeOptions), *specs_of(InputOptions, OUT, RUN),
@@ -87,14 +88,15 @@ def check_command(files: tuple[str, ...], options: InputOptions) -> int:
     "info", cls=Command,
     examples=(
         "vwlite info days.model",
-        "vwlite info days.model --json",
+        "vwlite info days.model --json --report-version 2",
     ),
 )
 @click.argument("model", type=PATH)
 @click.option("--json", "as_json", cls=Option, is_flag=True, help="As JSON, for programs.")
-def info_command(model: str, as_json: bool) -> int:
+@click.option("--report-version", cls=Option, type=_VERSION.type, default="1", help=_VERSION.text())
+def info_command(model: str, as_json: bool, report_version: str) -> int:
     """Show the options, counters, state and size of MODEL."""
-    return run("vwlite.inspection.info:info", model, as_json)
+    return run("vwlite.inspection.info:info", model, as_json, report_version)
 
 
 TOP = 20
@@ -109,7 +111,7 @@ TOP = 20
 )
 @click.argument("model", type=PATH)
 @click.argument("data", nargs=-1, type=PATH, metavar="[DATA]...")
-@reading_options(*AS_WRITTEN)
+@reading_options(*AS_WRITTEN, "report_version")
 @click.option("--top", cls=Option, type=Whole(1), metavar="N", help=f"Only the N largest.  [default: {TOP}]")
 @click.option("--all", "everything", cls=Option, is_flag=True, help="All weights, including zeros.")
 @click.option(

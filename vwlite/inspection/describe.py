@@ -34,7 +34,7 @@ from vwlite.input.values import Values
 from vwlite.inspection.commands import DescribeOptions
 from vwlite.names import names_text
 from vwlite.options.spec import IN, TABLES, specs_of
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.shell_words import joined, quoted, split_words
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
@@ -66,7 +66,10 @@ def describe(o: DescribeOptions) -> int:
         found.read(lambda: frame.signal is not None, (lambda bad: None) if o.quiet else bad.take)
         if frame.signal is None:
             facts = found.facts()
-            print(json_text(facts, indent=2, ensure_ascii=False) if o.json else plain(as_text(facts, o.all)))
+            if o.json:
+                print(json_text(versioned(facts, o.report_version), indent=2, ensure_ascii=False))
+            else:
+                print(plain(as_text(facts, o.all)))
         return frame.code()
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 
-def info(model: str, as_json: bool) -> int:
+def info(model: str, as_json: bool, report_version: str) -> int:
     """Run `vwlite info`; the exit code."""
     from vwlite.model import read_model
 
     facts = describe(model, read_model(model))
     if as_json:
-        click.echo(json_text(facts, indent=2, ensure_ascii=False))
+        click.echo(json_text(versioned(facts, report_version), indent=2, ensure_ascii=False))
     else:
         click.echo(plain(as_table(facts)))
     return 0

@@ -23,7 +23,7 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.model.weights import Row, has_weight, intercept_key
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
@@ -135,14 +135,14 @@ def beside_data(o: ModelOptions, rows: Callable[..., Iterable[Row]], as_json: bo
         if frame.signal is None:
             bad.finish()
             found.finish()
-            write(found, found.rows(rows(found.model, found.effects)), as_json, top)
+            write(found, found.rows(rows(found.model, found.effects)), o.report_version if as_json else None, top)
         return frame.code()
 
 
-def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: int | None) -> None:
-    """Both tables to standard output. top: how many groups are shown."""
+def write(data: WeightsOfData, rows: Iterable[WeightRow], json_version: str | None, top: int | None) -> None:
+    """Both tables to standard output, as JSON of a version, or text. top: how many groups are shown."""
     groups = data.groups()
-    if as_json:
+    if json_version is not None:
         weights = [
             {"index": r.key, **({} if r.of_class is None else {"class": r.of_class}), "weight": r.weight,
              "names": r.names, "examples": r.examples, "spread": r.spread, "weight x spread": r.effect}
@@ -150,7 +150,8 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
         ]
         sums = [{"name": g.name, "sum of |weight x spread|": g.effect, "share": g.share, "features": g.size}
                 for g in groups]
-        sys.stdout.write(json_text({"examples": data.examples, "weights": weights, "groups": sums}, indent=1) + "\n")
+        found = versioned({"examples": data.examples, "weights": weights, "groups": sums}, json_version)
+        sys.stdout.write(json_text(found, indent=1) + "\n")
         return
     column = f" {'class':<10}" if data.model.class_names() else ""
     lines = [f"{data.examples:,} examples", ""]

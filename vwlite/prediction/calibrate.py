@@ -21,7 +21,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import label_text, printable
 from vwlite.prediction.commands import CalibrateOptions
 from vwlite.prediction.scoring import Reading, Scoring, TakeBad
@@ -76,7 +76,10 @@ def calibrate(o: CalibrateOptions) -> int:
         model.program = f"vwlite {__version__}"
         write_model(file, model)
         file.commit()
-        click.echo(json_text(results, indent=2) if o.json else _table(results, "~" * run.binned))
+        if o.json:
+            click.echo(json_text(versioned(results, o.report_version), indent=2))
+        else:
+            click.echo(_table(results, "~" * run.binned))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
         options = frame.reported_options(settings, "data", "model", "method")

@@ -93,11 +93,12 @@ class RunFrame(ExitStack):
         """Write the report, if there is to be one."""
         if self._report is None:
             return
-        from vwlite.output.json_text import json_text
+        from vwlite.output.json_text import json_text, versioned
 
         interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
         parts = {"exit_code": self.code(), **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
+        content = versioned(content, self.options.report_version, ("data",) if self.command == "report" else ())
         file, self._report = self._report, None
         file.write((json_text(content, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
         file.commit()

@@ -149,6 +149,11 @@ class InputOptions:
         None, "--report", group=OUT, type=PATH, metavar="FILE", writes=True,
         help="Write options and results to this file, as JSON. Also if the run fails: then with the error.",
     )
+    report_version: str = option(
+        "1", "--report-version", group=OUT, type=Choice(["1", "2"]),
+        help="Version of the keys of JSON. 2: all in snake_case, as in `vwlite help json`. 1 goes away with the next "
+             "version of vwlite.",
+    )
     on_error: str = option(
         "stop", "--on-error", group=IN, reported=True, type=Choice(["stop", "skip"]),
         help="Stop at the first bad line, or skip bad lines.",

@@ -121,10 +121,10 @@ _SPECS = (
             shown="by the labels"),
     SPECS["quantile_tau"], SPECS["huber_delta"],
     *specs_of(CacheOptions), *specs_of(TuneOptions),
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "threads")),
+    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "report_version", "threads")),
 )
 tune_options = takes(TuneOptions, _SPECS)
-_OF_TUNE = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "threads", "data_options"}
+_OF_TUNE = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "report_version", "threads", "data_options"}
 _OF_TRAIN = {spec.name: spec for spec in _SPECS if spec.name not in _OF_TUNE}  # for the commands that it prints
 
 

@@ -35,7 +35,7 @@ from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
 from vwlite.options.taking import collected
 from vwlite.output.atomic import AtomicFile
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.progress import LiveLine
 from vwlite.output.shell_words import joined, quoted
 from vwlite.output.stdio import plain
@@ -505,7 +505,7 @@ class Tuner:
         if self.typed.json:
             kind = "out-of-fold" if self.data.validation is None else "validation"
             about = {"loss is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
-            print(json_text({**about, "front": rows}, indent=2))
+            print(json_text(versioned({**about, "front": rows}, self.typed.report_version), indent=2))
         else:
             print(f"{name:<10}  nonzero weights    gain")
             for row, m in zip(rows, front, strict=True):
