@@ -101,15 +101,15 @@ def caption() -> str:
     return "\n".join(wrap(f"{about} {results['made']}", 120))
 
 
-def topic_table() -> str:
-    """The topics of `vwlite help`, each with a link to its text."""
-    rows = ((f"[`{name}`](vwlite/help/{name}.txt)", about) for name, about in topics().items())
-    return table(("topic", "about"), *rows)
+def topic_links() -> str:
+    """The topics of `vwlite help`, each with a link to its text, three in a line."""
+    links = [f"[`{name}`](vwlite/help/{name}.txt)" for name in topics()]
+    return " ·\n".join(" · ".join(links[i : i + 3]) for i in range(0, len(links), 3))
 
 
 def sections() -> dict[str, str]:
     """The text of the README between the markers `<!-- begin NAME -->` and `<!-- end NAME -->`."""
-    return {"picture": caption(), "bars": bars(), "first run": first_run(), "topics": topic_table()}
+    return {"picture": caption(), "bars": bars(), "first run": first_run(), "topics": topic_links()}
 
 
 def results() -> dict[str, str]:

@@ -161,7 +161,7 @@ def test_an_estimator_does_not_begin_with_a_calibrated_model(vwlite, data):
 @pytest.mark.parametrize(
     ("train", "text", "code", "said"),
     [
-        (("--algorithm", "gd", "--oaa", "3"), "1 |f a\n2 |f b\n", 2, "is a model of 3 classes"),
+        (("--algorithm", "gd", "--oaa", "3"), "1 |f a\n2 |f b\n", 2, "is a model of --loss squared"),
         (("--algorithm", "gd", "--loss", "squared"), "1 |f a\n2 |f b\n", 2, "is a model of --loss squared"),
         (("--algorithm", "gd", "--loss", "hinge"), "1 |f a\n-1 |f b\n", 2, "is a model of --loss hinge"),
         (GD, "", 65, "no example has a label for m: nothing"),

@@ -294,7 +294,7 @@ def explain(o: ExplainOptions) -> int:
         reading.bad.finish()
         if frame.signal is None and not explaining.recorder.examples:
             raise DataError("there is no example in the data to explain")
-        if model.model.calibration and not o.quiet:
+        if "slope" in model.model.calibration and not o.quiet:
             say("note: scores and contributions are those before their map by vwlite calibrate")
         frame.report(options=frame.reported_options(model.settings, "data", "model"), signal=frame.signal,
                      results={"number of examples": explaining.recorder.examples})

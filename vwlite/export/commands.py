@@ -58,7 +58,7 @@ def export_command(
     output = "/dev/stdout" if output == "-" else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
-    if found.calibration and kind not in ("tsv", "json"):
+    if "slope" in found.calibration and kind not in ("tsv", "json"):
         raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv and --to json have its map of scores")
     if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):
         missing = "needs --table for these" if kind == "sql" else "has no form for these"

@@ -39,7 +39,7 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     counted = (weights != 0) & (keys != intercept_key(settings))
     norm = total(np.abs(weights[counted]).astype(np.float64))
     header = model.header() | {"options": model.shown_options}
-    if model.calibration:
+    if "slope" in model.calibration:
         shown = {name: model.calibration[name] for name in ("method", "slope")}  # there may be many points
         header["calibration"] = shown | {"points": len(model.calibration["scores"])}
     if model.means:  # there are many

@@ -53,7 +53,7 @@ def weights(
         name = next(iter(given)).replace("_", "-")
         raise UsageError(f"--{name} is for DATA: name its files, or - for standard input")
     loaded = read_model(model)
-    if loaded.calibration:
+    if "slope" in loaded.calibration:
         say("note: weights are those of scores before their map by vwlite calibrate")
     write_rows(loaded, rows(loaded), as_json, bool(features))
     return 0

@@ -31,7 +31,7 @@ def folded(model: "Model", dense: Dense, constant_key: int) -> "Model":
 
     Where a slot has the weight itself, its state stays, and `-i` continues it; others have no state afterwards.
     """
-    model = _with_key(model, constant_key)
+    model = with_key(model, constant_key)
     records, keys = model.records, model.keys
     at = bisect_left(keys, constant_key)
     unseen = model.rule.get("unseen", 0.0)
@@ -74,7 +74,7 @@ def _scales(scales: Array, places: "list[int | None]", dense: Dense, records: in
     return found
 
 
-def _with_key(model: "Model", key: int) -> "Model":
+def with_key(model: "Model", key: int) -> "Model":
     """The model with a slot for a key; if there was none, a slot as it begins."""
     at, k = bisect_left(model.keys, key), model.records
     if at < len(model.keys) and model.keys[at] == key:

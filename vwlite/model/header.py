@@ -328,6 +328,12 @@ def _check_calibration(header: dict[str, Any], settings: Settings) -> None:
     found = header.get("calibration", {})
     if found == {}:
         return
+    if type(found) is dict and settings.oaa is not None:
+        numbers = [found.get(name) for name in ("scales", "offsets")]
+        whole = all(type(x) is list and len(x) == settings.oaa and all(map(_is_number, x)) for x in numbers)
+        if not (whole and header["weights_only"] and type(found.get("method")) is str and len(found) == 3):
+            raise ValueError("its calibration of classes is invalid")
+        return
     if type(found) is not dict or set(found) != set(CALIBRATION) or header["format"] < CALIBRATED:
         raise ValueError("the facts about its calibration are missing")
     for name, kind in CALIBRATION.items():

@@ -155,7 +155,7 @@ def _set_range(learner: Learner, model: "Model") -> None:
     if model.range is not None:
         learner.min_label, learner.max_label = model.range
     learner.clips = model.range is not None
-    if model.calibration:
+    if "slope" in model.calibration:
         points = (array("d", map(float, model.calibration[name])) for name in ("scores", "values"))
         learner.calibrate(model.calibration["slope"], *points)
 

@@ -21,8 +21,10 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
+from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import label_text, printable
+from vwlite.prediction.calibrate_classes import METHODS, ClassScores, calibrated
 from vwlite.prediction.commands import CalibrateOptions
 from vwlite.prediction.scoring import Reading, Scoring, TakeBad
 from vwlite.runs.frame import RunFrame
@@ -40,19 +42,28 @@ def calibrate(o: CalibrateOptions) -> int:
     """Run `vwlite calibrate`; the exit code."""
     applied = opened(o)
     settings, model = applied.settings, applied.model
-    if settings.oaa is not None or settings.loss != "logistic":
-        what = f"{settings.oaa} classes" if settings.oaa else f"--loss {settings.loss or 'unknown'}"
-        raise UsageError(f"{o.model} is a model of {what}: vwlite calibrate is for two labels and --loss logistic")
+    if not (settings.probable if settings.oaa is not None else settings.loss == "logistic"):
+        raise UsageError(f"{o.model} is a model of --loss {settings.loss or 'unknown'}: vwlite calibrate is for those "
+                         "with probabilities, of --loss logistic or --softmax")
+    if settings.oaa is not None and model.calibration:
+        raise UsageError(f"{o.model} was made by vwlite calibrate: use the model before that")
+    methods = ("platt", "isotonic") if settings.oaa is None else METHODS
+    if o.method is not None and o.method not in methods:
+        raise UsageError(f"--method {o.method} is not for {'two labels' if settings.oaa is None else 'classes'}: use "
+                         f"{' or '.join(methods)}")
     with RunFrame("calibrate", o) as frame:
         file = frame.file(o.output)
         reading = Reading(o, frame)
+        if settings.oaa is not None:
+            return _of_classes(o, applied, frame, file, reading)
         run = Calibrating(applied, reading.take_bad)
         run.read(reading.batches(run.scoring.parse, run.learner))
         if frame.signal is not None:
             return frame.code()
         reading.bad.finish()
         scores, weights, positive = run.sums()
-        fit = platt if o.method == "platt" else isotonic
+        method = o.method or "platt"
+        fit = platt if method == "platt" else isotonic
         with np.errstate(all="ignore"):  # what is not finite is found below
             slope, points, values = fit(scores, weights, positive, sum(run.counts))
         if not np.isfinite([slope, *points, *values, total(weights)]).all():
@@ -60,7 +71,7 @@ def calibrate(o: CalibrateOptions) -> int:
         mapped = np.interp(scores, points, values)
         mapped += slope * (np.minimum(scores - points[0], 0) + np.maximum(scores - points[-1], 0))
         notes = run.scoring.notes(({}, []))[1]
-        model.calibration = {"method": o.method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
+        model.calibration = {"method": method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
         before, after = measured(scores, weights, positive), measured(mapped, weights, positive)
         results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
         if min(run.counts) < FEW:
@@ -82,9 +93,31 @@ def calibrate(o: CalibrateOptions) -> int:
             click.echo(_table(results, "~" * run.binned))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
-        options = frame.reported_options(settings, "data", "model", "method")
+        options = frame.reported_options(settings, "data", "model", method=method)
         frame.report(options=options, results=results, notes=notes)
         return frame.code()
+
+
+def _of_classes(o: CalibrateOptions, applied: Opened, frame: RunFrame, file: AtomicFile, reading: Reading) -> int:
+    found = ClassScores(applied, reading.take_bad)
+    found.read(reading.batches(found.scoring.parse, found.learner))
+    if frame.signal is not None:
+        return frame.code()
+    reading.bad.finish()
+    model, results, notes = calibrated(applied.model, o.method, found)
+    model.program = f"vwlite {__version__}"
+    write_model(file, model)
+    file.commit()
+    if o.json:
+        click.echo(json_text(versioned(results, o.report_version), indent=2))
+    else:
+        click.echo(_table(results, ""))
+    notes = [*found.scoring.notes(({}, []))[1], *notes]
+    for note in () if o.quiet else notes:
+        say(f"note: {note}")
+    options = frame.reported_options(applied.settings, "data", "model", method=results["method"])
+    frame.report(options=options, results=results, notes=notes)
+    return frame.code()
 
 
 class Calibrating:
@@ -224,7 +257,8 @@ def _softplus(z: Floats) -> Floats:
 
 def _table(results: dict[str, Any], mark: str) -> str:
     before, after = results["before"], results["after"]
-    lines = [f"{results['rows']:,} rows, {results['positive']:,} positive", f"{'':<18}before   after"]
+    of = f"{results['positive']:,} positive" if "positive" in results else f"map: {results['method']}"
+    lines = [f"{results['rows']:,} rows, {of}", f"{'':<18}before   after"]
     for name, key in (("log loss", "log_loss"), ("Brier", "brier")):
         lines.append(f"{mark + name:<18}{f'{before[key]:.4f}':<8} {after[key]:.4f}")
     for name, bins in (("predicted before", before), ("predicted after", after), ("observed", after)):

@@ -17,9 +17,11 @@ from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, 
 class CalibrateOptions(ModelOptions):
     """The options of `vwlite calibrate`, as typed."""
 
-    method: str = option(
-        "platt", "--method", group=LEARN, type=Choice(["platt", "isotonic"]),
-        help="The map of scores. platt: a line. isotonic: steps, for many examples.",
+    method: str | None = option(
+        None, "--method", group=LEARN, type=Choice(["platt", "isotonic", "temperature", "vector"]),
+        shown="platt; of classes, by folds",
+        help="The map of scores. platt: a line. isotonic: steps, for many examples. Of classes: temperature, the same "
+             "factor for all, or vector, a line for each.",
     )
     output: str = option(
         "", "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
@@ -75,9 +77,11 @@ predict_options = takes(PredictOptions, PREDICT)
 def calibrate_command(options: CalibrateOptions) -> int:
     """Fit a map from scores to calibrated ones on DATA that the model has not learned from.
 
-    For models of two labels and --loss logistic. The new model predicts mapped scores, whose sigmoid is the calibrated
-    probability; raw predictions and weights are as before, and it cannot be continued or merged. Prints log loss and
-    Brier score (mean squared error of probabilities), and in seven bins of scores what is predicted and observed.
+    For models with probabilities: of two labels and --loss logistic, and of classes. With two labels the new model
+    predicts mapped scores, whose sigmoid is the calibrated probability; raw predictions and weights are as before.
+    With classes its weights are mapped, and the softmax of the scores are the probabilities. It cannot be continued or
+    merged. Prints log loss and Brier score (squared error of probabilities), and in seven bins of scores, or of the
+    largest probability, what is predicted and observed.
     """
     return run("vwlite.prediction.calibrate:calibrate", options)
 

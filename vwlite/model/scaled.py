@@ -1,0 +1,38 @@
+"""A model of classes whose scores are mapped by a line each: weights times a scale, and an offset of the intercept."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vwlite.model.slots import array_of
+
+if TYPE_CHECKING:
+    from vwlite.model.file import Model
+
+Floats = NDArray[np.float64]
+
+
+def scaled(model: "Model", scales: Floats, offsets: Floats, calibration: dict[str, Any]) -> "Model":
+    """A model with the scores scales * score + offsets, whose softmax are its probabilities. It has no state, so it
+    cannot be continued. offsets: of [classes]; 0 if it has no intercept. calibration: what the file says of it."""
+    from vwlite.model.centered import with_key
+    from vwlite.model.weights import intercept_key
+
+    key = intercept_key(model.settings)
+    if key is not None:
+        model = with_key(model, key)
+    weights = np.array(model.weights, np.float64).reshape(-1, model.records) * scales
+    if key is not None:
+        weights[np.searchsorted(np.asarray(model.keys), key)] += offsets
+    unseen = (np.broadcast_to(model.rule.get("unseen", 0.0), scales.shape) * scales).tolist()
+    means = {}
+    if model.means:
+        effects = {name: (np.array(mean) * scales).tolist() for name, mean in model.means["effects"].items()}
+        means = {"rows": model.means["rows"], "length": model.means["length"], "effects": effects}
+    options = model.options if model.settings.softmax else model.options | {"softmax_probabilities": True}
+    return replace(
+        model, weights=array_of(weights.tobytes(), "d"), options=options, means=means, weights_only=True, state={},
+        more={}, rule={"unseen": unseen} if any(unseen) else {}, range=None, calibration=calibration,
+    )
