@@ -43,10 +43,12 @@ def test_one_word_is_refused():
     [
         ([1, 2, 3], "--oaa 3"),
         ([0, 1, 2], "--oaa 3 --classes auto"),
-        ([-1, 0, 1], ""),
+        ([-1, 0, 1], "--oaa 3 --classes auto"),
+        ([7, 8, 9], "--oaa 3 --classes auto"),
+        (list(range(5, 25)), "--oaa 20 --classes auto"),
+        (list(range(5, 26)), ""),
         ([1, 2.5, 3], ""),
         (list(range(MOST)), ""),
-        ([7, 8, 9], ""),
     ],
 )
 def test_what_may_be_classes_is_said(found, advice):

@@ -262,7 +262,7 @@ def test_the_topics_are_the_files(vwlite) -> None:
     for name, text in HELP.items():
         assert text.startswith(f"{name}: ") and text.isascii() and text.endswith("\n")
         assert vwlite("help", name).out == text
-        assert f"| [`{name}`](vwlite/help/{name}.txt) |" in README
+        assert f"[`{name}`](vwlite/help/{name}.txt)" in README
 
 
 def test_commands_are_listed_in_groups_each_on_one_line(vwlite) -> None:

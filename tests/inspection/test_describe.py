@@ -273,3 +273,19 @@ def test_numbers_that_look_like_codes_as_people_write_them(vwlite, tmp_path, opt
     assert "9 whole numbers that look like codes" in found
     vwlite("train", path, "--label", "y", *options, "-m", tmp_path / "m")
     assert "look like codes" in vwlite("report", "-m", tmp_path / "m", path).out
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [(range(1, 6), "--oaa 5"), (range(3), "--oaa 3 --classes auto"), (range(3, 9), "--oaa 6 --classes auto"),
+     ((-2, 5, 40), "--oaa 3 --classes auto"), (range(1, 30), "--oaa 29"), (range(5, 40), ""), ((0.5, 1, 2), "")],
+)
+def test_few_whole_numbers_may_be_classes(vwlite, tmp_path, labels, options):
+    file = tmp_path / "t.csv"
+    file.write_text("y,x\n" + "".join(f"{labels[i % len(labels)]},{i % 11}\n" for i in range(700)))
+    said = vwlite("train", file, "--label", "y", "-m", tmp_path / "m").err
+    facts = json.loads(vwlite("describe", file, "--label", "y", "--json").out)
+    notes = [note["note"] for note in facts["notes"] if note["column"] == "y" or not note["column"]]
+    for text in (said, " ".join(notes)):
+        assert ("if they are classes, add " in text) == bool(options)
+        assert options in text

@@ -48,7 +48,25 @@ def test_it_is_the_same_as_importances_in_the_data(vwlite, tmp_path, kind, label
         vwlite("train", weighted, *options, "-m", tmp_path / "b.model")
         assert learned(tmp_path / "a.model") == learned(tmp_path / "b.model"), (name, said)
         assert "note: --class-weight: probabilities are not calibrated" in said
-        assert ("vwlite calibrate" in said) == (kind != "oaa")
+        assert "vwlite calibrate" in said
+
+
+@pytest.mark.parametrize("labels", [("0", "1"), ("a", "b", "c")])
+def test_derived_features_of_tables_are_chosen_by_the_weights(vwlite, tmp_path, labels):
+    draw, rows = random.Random(5), []
+    for _ in range(2000):
+        x, word = round(draw.uniform(-3, 3), 3), draw.choice(["u", "v"])
+        rows.append((labels[int(abs(x) * len(labels) / 3.01)] if draw.random() < 0.9 else labels[0], x, word))
+    weights = {label: 0.5 + 2 * k for k, label in enumerate(labels)}
+    plain, weighted = tmp_path / "plain.csv", tmp_path / "weighted.csv"
+    plain.write_text("y,x,word\n" + "".join(f"{y},{x},{w}\n" for y, x, w in rows))
+    weighted.write_text("y,x,word,weight\n" + "".join(f"{y},{x},{w},{weights[y]}\n" for y, x, w in rows))
+    options = ["--label", "y", *(["--oaa", "3", "--classes", "a,b,c"] if len(labels) > 2 else [])]
+    typed = ",".join(f"{label}:{weight}" for label, weight in weights.items())
+    said = vwlite("train", plain, *options, "--class-weight", typed, "-m", tmp_path / "a.model").err
+    assert "curves of 1 number" in said
+    vwlite("train", weighted, *options, "--importance", "weight", "-m", tmp_path / "b.model")
+    assert read_model(tmp_path / "a.model").weights == read_model(tmp_path / "b.model").weights
 
 
 @pytest.mark.parametrize("threads", [1, 3])

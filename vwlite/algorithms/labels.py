@@ -10,6 +10,7 @@ from vwlite.output.text import label_text, printable
 from vwlite.records import record
 
 MOST = 101  # different labels that are looked at
+FEW = 20  # whole numbers that may be classes, wherever they begin
 WORDS = 2  # labels that are words, at most
 
 
@@ -46,7 +47,7 @@ def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
     if set(found) <= {-1.0, 1.0}:
         return LabelChoice("logistic", None, (-1.0, 1.0), are)
     whole = all(label == int(label) for label in found)
-    if 2 < len(found) < MOST and whole and found[0] in (0.0, 1.0):
+    if 2 < len(found) < MOST and whole and (found[0] in (0.0, 1.0) or len(found) <= FEW):
         classes = f"--oaa {found[-1]:g}" if found[0] == 1 else f"--oaa {len(found)} --classes auto"
         note = f"there are {len(found)} different labels, all whole numbers: if they are classes, add {classes}"
         return LabelChoice("squared", None, None, "as the labels are numbers", note)

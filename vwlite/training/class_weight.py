@@ -100,5 +100,5 @@ def about_weights(settings: Settings) -> str:
     again = "-i does not take it from the model: type it again then"
     if settings.loss != "logistic":
         return f"--class-weight: {again}"
-    mends = "" if settings.oaa else " (vwlite calibrate corrects that)"
-    return f"--class-weight: probabilities are not calibrated, as they are those of weighted data{mends}; {again}"
+    return ("--class-weight: probabilities are not calibrated, as they are those of weighted data (vwlite calibrate "
+            f"corrects that); {again}")
