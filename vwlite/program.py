@@ -32,6 +32,7 @@ GROUPS = {
     },
     "Data": {
         "describe": ("inspection", "Look at data: columns, labels, likely mistakes."),
+        "split": ("inspection", "Split data into training and test files, by hash, group or time."),
         "convert": ("inspection", "Convert tables and other data to VW text."),
         "check": ("inspection", "Check that models, caches and data are complete and valid."),
     },

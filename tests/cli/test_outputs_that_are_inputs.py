@@ -13,6 +13,7 @@ from vwlite.program import program
 # What is typed where the arguments of a command are not enough: DATA is the data, MODEL the model, TABLE the weights.
 COMMANDS = {
     "tune": ["DATA", "--seconds", "1"],
+    "split": ["DATA", "-o", "new"],
     "predict": ["-m", "MODEL", "DATA"],
     "serve": ["-m", "MODEL", "--port", "0"],
     "evaluate": ["-m", "MODEL", "DATA"],

@@ -28,7 +28,7 @@ from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
 from vwlite.input.schema import NAMES, Schema, SchemaError, category_columns, decide, index_columns, label_of
 from vwlite.input.sources import display_name
-from vwlite.input.tables import Layout, TableReader, lay_out
+from vwlite.input.tables import Layout, TableReader, as_rows, lay_out
 from vwlite.output.text import printable
 
 ROWS = 4096  # of a batch, if rows have many features each
@@ -50,9 +50,9 @@ def rows_of(source: str, format: str, index: int, table: TableReader, stop: Call
     pa = _pyarrow(source, format)
     name, row = display_name(source), 1
     try:
-        columns, batches = _opened(pa, source, format)
+        columns, batches = _opened(pa, source, format, as_stored=table.as_rows)
         layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
-        needed = _needed(columns.names, layout)
+        needed = columns.names if table.as_rows else _needed(columns.names, layout)
         size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(needed)))
         for batch in batches(needed, size):
             batch.validate(full=True)  # offsets are used as they are from here on
@@ -79,9 +79,11 @@ def _pyarrow(source: str, format: str) -> Any:
         ) from None
 
 
-def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+def _opened(
+    pa: Any, source: str, format: str, *, as_stored: bool
+) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
     """The columns of a file, and its batches with the required ones, of this many rows unless it has batches
-    of its own."""
+    of its own. as_stored: words are not read as dictionaries."""
     if format == "parquet":
         if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
             raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
@@ -89,7 +91,8 @@ def _opened(pa: Any, source: str, format: str) -> tuple[Any, Callable[[list[str]
         file = parquet.ParquetFile(source)
         _check_chunks(parquet, source, file.metadata)
         file = parquet.ParquetFile(
-            source, metadata=file.metadata, read_dictionary=_dictionaries(file), page_checksum_verification=True
+            source, metadata=file.metadata, read_dictionary=None if as_stored else _dictionaries(file),
+            page_checksum_verification=True,
         )
         return file.schema_arrow, lambda needed, rows: file.iter_batches(batch_size=rows, columns=needed)
     ipc = import_module("pyarrow.ipc")
@@ -140,6 +143,8 @@ def _dictionaries(file: Any) -> list[str]:
 
 
 def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
+    if table.as_rows:
+        return as_rows(table, source, frame.names)
     where, index = f"{source}:1:1", index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:

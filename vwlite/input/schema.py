@@ -251,7 +251,7 @@ class RoleOptions:
         return found
 
 
-def _no_column(name: str, names: Sequence[str], is_table: bool) -> str:
+def no_column(name: str, names: Sequence[str], is_table: bool) -> str:
     """What to do about a column that a table does not have."""
     if len(names) == 1 and "|" in names[0]:
         if is_table:
@@ -276,7 +276,7 @@ def decide(
     typed = options.roles()
     for name, role in typed.items():
         if name not in names:
-            raise SchemaError(f"--{role} {name}: {_no_column(name, names, is_table)}")
+            raise SchemaError(f"--{role} {name}: {no_column(name, names, is_table)}")
     roles = {
         name: typed.get(name, "drop" if name in index
                         else "numeric" if is_number and name not in categories else "categorical")

@@ -21,7 +21,7 @@ from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
 from vwlite.input.sources import UnreadableInput
-from vwlite.input.tables import Layout, TableReader, json_layout, lay_out
+from vwlite.input.tables import Layout, TableReader, as_rows, json_layout, lay_out
 
 _BLANKS = b" \t\r\n"
 
@@ -204,7 +204,9 @@ class Records(SourceBlocks):
 
     def _set_header(self, names: list[str], line: int) -> None:
         self._header, self._where = names, f"{self._source}:{line}:1"
-        if self._table.schema is not None:
+        if self._table.as_rows:
+            self._layout = replace(as_rows(self._table, self._source, names, self._dialect), header=self._head)
+        elif self._table.schema is not None:
             self._lay_out()
 
     def _lay_out(self) -> None:

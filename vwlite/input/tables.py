@@ -97,6 +97,7 @@ class TableReader:
     model: str = ""  # the file of a model that is to predict, and knows no columns
     may_lack: bool = False  # keys named by options may be missing from all lines: a warning, not an error
     awaited: set[str] = field(default_factory=set)  # keys of JSON lines that options name, and no line had so far
+    as_rows: bool = False  # rows are copied: columns have positions, and no roles
     noted_rows: bool = False  # a note on a cell that may be rows was printed
     _others: set[str] = field(default_factory=set)  # keys that came meanwhile
     _ignored: set[str] = field(default_factory=set)
@@ -194,6 +195,13 @@ def json_layout(source: str, table: TableReader) -> Layout:
         return Layout(table, table.schema)
     table.awaited.add(tag)
     return Layout(table, _with_tag(table.schema, tag))
+
+
+def as_rows(table: TableReader, source: str, names: Sequence[str], dialect: Dialect = NO_TEXT) -> Layout:
+    """The layout of rows that are copied."""
+    places = {name: at for at, name in enumerate(names)}
+    schema = Schema(dict.fromkeys(places, "drop"))
+    return Layout(table, schema, tuple(places.values()), len(names), dialect, source)
 
 
 def _with_tag(schema: Schema, tag: str) -> Schema:

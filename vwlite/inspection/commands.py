@@ -10,9 +10,11 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.options.command import Command, Option, run
 from vwlite.options.spec import IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.taking import collected, takes, with_options
-from vwlite.options.types import PATH, Whole
+from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, reading_options
+
+SPLIT = "Split"
 
 
 @record(frozen=True)
@@ -51,6 +53,44 @@ _CONVERT = (
                                            if spec.name in ("quiet", "threads")),
 )
 convert_options = takes(ConvertOptions, _CONVERT)
+
+
+@record(frozen=True)
+class SplitOptions(InputOptions):
+    """The options of `vwlite split`, as typed."""
+
+    test: float = option(
+        0.2, "--test", group=OUT, type=Number(0, 1, open_low=True, open_high=True), metavar="SHARE",
+        help="The share of the rows, or groups, that go to TEST.",
+    )
+    outputs: tuple[str, ...] = option(
+        (), "-o", "--output", "outputs", group=OUT, type=PATH, metavar="FILE", multiple=True, required=True,
+        writes=True, stdout=True,
+        help="The two files, first TRAIN, then TEST. One may be -, standard output. Those with .gz are compressed.",
+    )
+    by_group: str | None = option(
+        None, "--group", "by_group", group=SPLIT, type=click.STRING, metavar="NAME",
+        excludes={"--time": "", "--stratify": ""},
+        help="Column of groups, such as customers. All rows of a group go to the same file.",
+    )
+    by_time: str | None = option(
+        None, "--time", "by_time", group=SPLIT, type=click.STRING, metavar="NAME", excludes={"--stratify": ""},
+        help="Column of times, dates or numbers. TEST has the last rows.",
+    )
+    stratify: bool = option(
+        False, "--stratify", group=SPLIT, help="The share of each label. For tables add --label.",
+    )
+    seed: int = option(
+        0, "--seed", group=SPLIT, type=Whole(0, (1 << 32) - 1), metavar="N", excludes={"--time": "nothing is drawn"},
+        help="Another seed, another split.",
+    )
+
+
+_SPLIT = (
+    *specs_of(SplitOptions),
+    *(spec for spec in specs_of(InputOptions)
+      if spec.name in ("data_options", "format", "label", *AS_WRITTEN, "no_header", "quiet")),
+)
 
 
 def check_options(f: Callable[..., int]) -> Callable[..., int]:
@@ -153,6 +193,28 @@ def convert_command(options: ConvertOptions) -> int:
     With --model, other programs can learn the features that a model derives, such as `age~64@38:0.25` of a curve.
     """
     return run("vwlite.inspection.convert:convert", options)
+
+
+@click.command(
+    "split", cls=Command,
+    usual=("--test", "--output", "--group", "--time", "--stratify", "--label"),
+    examples=(
+        "vwlite split clicks.csv --test 0.2 --seed 1 -o train.csv -o test.csv",
+        "vwlite split clicks.csv --test 0.5 --stratify --label clicked -o train.csv -o test.csv",
+    ),
+)
+@takes(SplitOptions, _SPLIT)
+def split_command(options: SplitOptions) -> int:
+    """Split DATA into the files TRAIN and TEST, in the format of DATA, with all bytes of rows as they are.
+
+    A row goes to TEST if the hash of its bytes without line ends (MurmurHash3_x64_128 with the seed, its first 64 bits,
+    divided by 2^64) is below SHARE; with --group, that of its group. So each row stays on its side when rows are added
+    or come in another order, and equal rows are together.
+
+    --stratify: of the n rows of a label, the SHARE n with the smallest hashes. --time: from the latest time on from
+    which there are SHARE of all rows. Both read files twice.
+    """
+    return run("vwlite.inspection.split:split", options)
 
 
 @click.command(

@@ -207,7 +207,9 @@ def check_run(o: InputOptions) -> None:
             raise UsageError(f"{spec.long} -: standard output has the results; name a file")
         if spec.reads and value:
             inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
-    outputs = {spec.long: value or None for spec, value in files if spec.writes}
+    outputs = {spec.long: value or None for spec, value in files if spec.writes and not spec.multiple}
+    several = [(spec.long, value) for spec, value in files if spec.writes and spec.multiple]
+    outputs |= {f"{name} ({k})": path for name, paths in several for k, path in enumerate(paths, 1)}
     if isinstance(o, CacheOptions) and o.cache:
         outputs["--cache"] = o.cache_path
     check_apart(outputs, inputs, ("--model", getattr(o, "initial", None)))

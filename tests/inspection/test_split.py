@@ -1,0 +1,222 @@
+"""`vwlite split`: rows by hash, by group, by label and by time, in every format."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import signal
+from collections import Counter
+from datetime import datetime, timezone
+from pathlib import Path
+
+import mmh3
+import pytest
+from running import finish, start
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+OUT = ["-o", "train", "-o", "test"]
+NAMES = ["y", "who", "at", "x", "note"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def drawn(n, seed=0):
+    """Rows of a table: quotes, delimiters and line ends in cells, equal rows, rare labels, equal times."""
+    draw = random.Random(seed)
+    found = [
+        (str(int(draw.random() < 0.1)), f"c{draw.randrange(40)}", f"2026-0{draw.randrange(1, 9)}-1{draw.randrange(9)}",
+         str(draw.randrange(1000)), draw.choice(['say "hi", you', "two\nlines", "plain", "tab\tin it", ""]))
+        for _ in range(n)
+    ]
+    return found + draw.sample(found, n // 5)
+
+
+def record(row, delimiter, end):
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow(row)
+    return out.getvalue().replace("\n", end).encode()
+
+
+def text_of(rows, kind, end="\n"):
+    """The text of each row, after that of the header."""
+    if kind in ("csv", "tsv"):
+        return [record(row, {"csv": ",", "tsv": "\t"}[kind], end) for row in [NAMES, *rows]]
+    if kind == "jsonl":
+        return [b"", *((json.dumps(dict(zip(NAMES, row, strict=True))) + end).encode() for row in rows)]
+    if kind == "vw":
+        return [b"", *(f"{2 * int(y) - 1} |f {who} x:{x}{end}".encode() for y, who, _, x, _ in rows)]
+    if kind == "libsvm":
+        return [b"", *(f"{y} {int(x) + 1}:0.5{end}".encode() for y, _, _, x, _ in rows)]
+    return [b"", *(f"shared |u {who}{end}0:{y}:0.5 |a {x}{end}|a b{end}{end}".encode() for y, who, _, x, _ in rows)]
+
+
+def hash_of(key, seed=0):
+    return mmh3.hash64(key, seed, signed=False)[0] / 2**64
+
+
+def key_of(text):
+    return text.replace(b"\r\n", b"\n").removesuffix(b"\n")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "vw", "libsvm", "examples"])
+def test_a_row_is_in_the_test_if_its_hash_is_below_the_share(kind, vwlite, here):
+    name = f"data.{'vw' if kind == 'examples' else kind}"
+    header, *rows = text_of(drawn(400), kind)
+    Path(name).write_bytes(b"".join([header, *rows]))
+    vwlite("split", name, "--test", "0.3", *OUT)
+    expected = [[row for row in rows if (hash_of(key_of(row)) < 0.3) == side] for side in (False, True)]
+    assert [Path(part).read_bytes() for part in ("train", "test")] == [b"".join([header, *part]) for part in expected]
+    is_in_test = {key_of(row) for row in expected[1]}
+    # Tomorrow: more rows, in another order, with other line ends and without the last one, compressed, from a pipe.
+    header, *more = text_of(drawn(400) + drawn(300, seed=1), kind, "\r\n")
+    random.Random(2).shuffle(more)
+    more[-1] = more[-1].rstrip(b"\r\n") + b"\n" * (1 + (kind == "examples"))
+    Path(name + ".gz").write_bytes(gzip.compress(b"".join([header, *more])[:-1]))
+    vwlite("split", name + ".gz", "--test", "0.3", "-o", "train.gz", "-o", "test")
+    expected = [[row for row in more if (hash_of(key_of(row)) < 0.3) == side] for side in (False, True)]
+    assert [gzip.decompress(Path("train.gz").read_bytes()), Path("test").read_bytes()] \
+        == [b"".join([header, *part]) for part in expected]
+    assert is_in_test <= {*map(key_of, expected[1])}
+    assert not is_in_test & {*map(key_of, expected[0])}
+    data = b"".join([header, *more])
+    format = [] if kind == "examples" else ["--format", kind]
+    done = finish(start("split", *format, "--test", "0.3", "-o", "piped", "-o", "-"), data)
+    assert done.code == 0
+    assert Path("piped").read_bytes().startswith(header)
+    assert done.out.encode() == b"".join([header, *expected[1]])
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "arrow"])
+def test_groups_labels_and_times(kind, vwlite, here):
+    rows = drawn(600)
+    name = f"data.{kind}"
+    if kind in ("parquet", "arrow"):
+        table = pa.table({name: list(column) for name, column in zip(NAMES, zip(*rows, strict=True), strict=True)})
+        table = table.set_column(2, "at", table["at"].cast(pa.timestamp("s")))
+        table = table.set_column(3, "x", table["x"].cast("int64"))
+        if kind == "parquet":
+            pq.write_table(table, name, row_group_size=100)
+        else:
+            with pa.ipc.new_file(name, table.schema) as file:
+                file.write_table(table, max_chunksize=100)
+        schema = pq.read_table(name).schema if kind == "parquet" else table.schema
+    else:
+        Path(name).write_bytes(b"".join(text_of(rows, kind)))
+
+    def split(*words):
+        vwlite("split", name, "--test", "0.25", *words, *(["-o", f"train.{kind}", "-o", f"test.{kind}"]))
+        found = []
+        for part in (f"train.{kind}", f"test.{kind}"):
+            if kind in ("parquet", "arrow"):
+                back = pq.read_table(part) if kind == "parquet" else pa.ipc.open_file(part).read_all()
+                assert back.schema == schema
+                back = back.set_column(2, "at", back["at"].cast(pa.date32()).cast("string"))
+                back = back.set_column(3, "x", back["x"].cast("string"))
+                found.append(list(zip(*(column.to_pylist() for column in back.columns), strict=True)))
+            elif kind == "jsonl":
+                found.append([tuple(json.loads(line).values()) for line in Path(part).read_text().splitlines()])
+            else:
+                with open(part, newline="") as file:
+                    found.append([tuple(row) for row in csv.reader(file, delimiter="," if kind == "csv" else "\t")][1:])
+        assert sorted(found[0] + found[1]) == sorted(rows)
+        assert [*map(found[0].count, found[1])] == [0] * len(found[1]), "equal rows are together"
+        return found
+
+    assert split("--group", "who", "--seed", "3") == [
+        [row for row in rows if (hash_of(row[1], 3) < 0.25) == side] for side in (False, True)]
+    shares = [Counter(row[0] for row in part) for part in split("--stratify", "--label", "y")]
+    for label, n in Counter(row[0] for row in rows).items():
+        assert abs(shares[1][label] - 0.25 * n) <= 1 + max(Counter(rows).values()) / 2
+    train, test = split("--time", "at")
+    first = min(row[2] for row in test)
+    assert max(row[2] for row in train) < first
+    assert sum(row[2] > first for row in rows) < 0.25 * len(rows) <= len(test)
+
+
+def test_within_a_label_the_test_has_the_smallest_hashes(vwlite, here):
+    _, *rows = text_of(drawn(500), "vw")
+    rows = list(dict.fromkeys(rows))
+    Path("a.vw").write_bytes(b"".join(rows))
+    vwlite("split", "a.vw", "--stratify", "--test", "0.2", *OUT)
+    expected = set()
+    for label in (b"1 ", b"-1 "):
+        alike = sorted((row for row in rows if row.startswith(label)), key=lambda row: hash_of(key_of(row)))
+        expected |= {*alike[: int(0.2 * len(alike) + 0.5)]}
+    assert Path("test").read_bytes() == b"".join(row for row in rows if row in expected)
+
+
+TIMES = ["2026-01-31T13:05:00Z", "2026-01-31T13:05:00.25+01:00", "20260131T130500", "2026-01-30 23:59", "2026-02-01",
+         "2024-02-29T00:00:00-11:30", "1969-07-20", "20260201"]
+
+
+def test_times_are_ordered_as_python_does(vwlite, here):
+    def seconds(text):
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+
+    for k in range(1, len(TIMES)):
+        Path("a.csv").write_text("at\n" + "".join(f"{text}\n" for text in TIMES[:k + 1]))
+        vwlite("split", "a.csv", "--time", "at", "--test", f"{0.5 / (k + 1)}", *OUT, code=None)
+        newest = max(map(seconds, TIMES[:k + 1]))
+        assert Path("test").read_text().split("\n")[1:-1] == [x for x in TIMES[:k + 1] if seconds(x) == newest]
+    Path("a.csv").write_text("year\n2019\n2021\n2020\n-1e3\n")
+    assert vwlite("split", "a.csv", "--time", "year", "--test", "0.3", *OUT).err == \
+        "train: 2 rows\ntest: 2 rows, from 2020 on\n"
+
+
+BAD = 'y,g,t\n1,a,"2026-01-01"\n\n0,"b\nb" ,2026-01-02\n0,{},{}\n'
+
+
+@pytest.mark.parametrize(("text", "words", "said"), [
+    (BAD.format("", "2026-01-03"), ["--group", "g"], "a.csv:6:3: column g: an empty cell"),
+    (BAD.format('"c,\nc"', ""), ["--time", "t"], "a.csv:7:4: column t: an empty cell"),
+    (BAD.format("c", "soon"), ["--time", "t"], "a.csv:6:5: column t: 'soon' is not a time: expected a date"),
+    (BAD.format("c", "2026-02-30"), ["--time", "t"], "a.csv:6:5: column t: '2026-02-30' is not a time"),
+    (BAD.format("c", "17"), ["--time", "t"], "a.csv:6:5: column t: '17' is not a time: expected a date, as in"),
+    (BAD.format("c", "1,2"), ["--group", "g"], "a.csv:6:1: a row of 4 cells, but there are 3 columns"),
+    (BAD.format("c", '"1'), ["--group", "g"], "a.csv:6:1: a quote that is never closed"),
+    (BAD.format("c", "2026-01-03"), ["--group", "h"], "a.csv:1:1: --group h: no such column"),
+    (BAD.format("c", "2026-01-03"), ["--stratify"], "--stratify needs --label NAME"),
+    ("y,g\n1,a\n", [], "would be empty"),
+    ("y,t\n1,5\n0,5\n", ["--time", "t"], "TRAIN would be empty: all 2 rows have the same time in t"),
+    ("y,g\n", [], "a.csv: no rows"),
+    ("", [], "a.csv: no rows"),
+    ('{"g": "a"}\n\n {"t": 1, "g": ""}\n', ["--group", "g", "--format", "jsonl"], "a.csv:3:11: column g: an empty"),
+    ('{"g": "a"}\n{"g": [1]}\n', ["--group", "g", "--format", "jsonl"], "a.csv:2:2: column g: an array or object"),
+    ('{"g": "a"}\n{"g": \n', ["--group", "g", "--format", "jsonl"], "a.csv:2:1: a line of JSON lines is an object"),
+    ("1 |f a\n", ["--group", "g", "--format", "vw"], "a.csv:1:1: --group g: vw text has no columns"),
+])
+def test_errors_say_where(text, words, said, vwlite, here):
+    Path("a.csv").write_text(text)
+    done = vwlite("split", "a.csv", "--test", "0.3", *words, *OUT, code=None)
+    assert done.code in (2, 65)
+    assert said in done.err
+    assert sorted(os.listdir()) == ["a.csv"]
+
+
+def test_what_cannot_be_is_a_sentence(vwlite, here):
+    Path("a.csv").write_text("y\n1\n2\n")
+    Path("b.csv").write_text("z\n1\n2\n")
+    assert "/dev/full: cannot be written" in vwlite("split", "a.csv", "-o", "train", "-o", "/dev/full", code=74).err
+    assert "its format or header is not that of a.csv" in vwlite("split", "a.csv", "b.csv", *OUT, code=65).err
+    assert "-o names two files" in vwlite("split", "a.csv", "-o", "one", code=2).err
+    for words in (["--time", "y"], ["--stratify", "--label", "y"]):
+        assert "read only once: name files" in vwlite("split", "-", *words, *OUT, code=2).err
+    assert sorted(os.listdir()) == ["a.csv", "b.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_both_files_or_none(number, here):
+    process = start("split", "--format", "csv", *OUT)
+    process.stdin.write(b"y,x\n" + b"".join(b"1,%d\n" % i for i in range(200_000)))
+    process.stdin.flush()
+    process.send_signal(number)
+    process.stdin.close()
+    assert process.wait() in (128 + number, -number)
+    assert not {"train", "test"} & {*os.listdir()}
