@@ -9,6 +9,7 @@ from libc.string cimport memcpy
 
 from vwlite.core.auto.lanes cimport NOT_FINITE, TOO_MANY, raise_failure
 from vwlite.core.auto.order cimport is_used
+from vwlite.core.base.murmur cimport murmur
 from vwlite.core.base.random cimport mixed
 from vwlite.core.base.arrays cimport view_of
 from vwlite.core.base.buffers cimport reserve
@@ -40,7 +41,8 @@ cdef struct ColumnCount:
 
 cdef class DataSummary:
     """expander: one whose normalizer is `none`; the summary is of features after crossing. keeps: what is known of each
-    example, its label, importance and initial prediction and a hash of its content; without, it is of columns only.
+    example, its label, importance and initial prediction and a hash of its content; without, it is of columns only. grouped:
+    in place of the content, a hash of its tag, which is a group.
 
     Examples are counted that can be learned: with a label and an importance above 0.
     """
@@ -62,12 +64,13 @@ cdef class DataSummary:
     cdef readonly bint needs_merging  # whether an example has a feature twice, or very many
     cdef size_t label_capacity, importance_capacity, initial_capacity, content_capacity, feature_count_capacity
     cdef bint keeps
+    cdef readonly bint grouped
     cdef readonly size_t examples
     cdef readonly size_t bytes        # that they and the other lines take in memory as batches, about
     cdef readonly bint has_initial    # one of them has an initial prediction
 
-    def __cinit__(self, Expander expander not None, *, bint keeps=True):
-        self.expander, self.keeps = expander, keeps
+    def __cinit__(self, Expander expander not None, *, bint keeps=True, bint grouped=False):
+        self.expander, self.keeps, self.grouped = expander, keeps, grouped
         self.merger = Normalizer()
         self.columns = Table(sizeof(ColumnCount))
 
@@ -125,6 +128,8 @@ cdef class DataSummary:
             column.sum += values[i]
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
+            if self.grouped:
+                self.content[n] = hash_of_tag(a, line)
             self.feature_count[n] = <uint32_t>counted_of(a, line, 1 + (self.expander.derivation is not None))
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
@@ -302,6 +307,12 @@ cdef class DataSummary:
                 found.append(((c.mark - 1) & 0xFFFFFFFF, c.sum / self.examples,
                               c.count == self.examples and not c.differs))
         return sorted(found)
+
+
+cdef inline uint64_t hash_of_tag(const Arrays* a, size_t line) noexcept nogil:
+    cdef const char* begin = a.tags + a.tag_begin[line]
+    cdef size_t size = a.tag_begin[line + 1] - a.tag_begin[line]
+    return <uint64_t>murmur(begin, size, 0) << 32 | murmur(begin, size, 1)
 
 
 cdef inline size_t features_of(const Arrays* a, size_t line) noexcept nogil:

@@ -26,7 +26,7 @@ from vwlite.input.formats import by_magic
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
-from vwlite.input.schema import NAMES, Schema, SchemaError, category_columns, decide, index_columns, label_of
+from vwlite.input.schema import GROUP, NAMES, Schema, SchemaError, category_columns, decide, index_columns, label_of
 from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, as_rows, lay_out
 from vwlite.output.text import printable
@@ -195,7 +195,7 @@ class ArrowParsing:
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)
         cells, places = self._cells_of(layout), layout.positions
-        columns: dict[str, Any] = {"tag": layout.place_of("tag"), "spaces": o.spaces or o.derives}
+        columns: dict[str, Any] = {"tag": max(map(layout.place_of, ("tag", GROUP))), "spaces": o.spaces or o.derives}
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
             wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \

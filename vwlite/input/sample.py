@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from vwlite.core.tables.cells import number_of, time_of
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
-from vwlite.input.schema import CELLS_MISSING, SAMPLE, Schema, listed
+from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, listed
 from vwlite.names import names_text
 
 NEARLY = 0.9  # of the cells of a column are nearly all of them
@@ -66,7 +66,7 @@ class Sample:
             if role == "numeric" and self._numbers:
                 others = (x for x in column.keys() - self._missing if IS_NUMBER.fullmatch(x))
                 count += sum(column[x] for x in others if float(x) in self._numbers)
-            if count and role not in ("drop", "tag"):
+            if count and role not in ("drop", "tag", GROUP):
                 found.append((name, count))
         of = f"of the first {SAMPLE} rows" if self._rows >= SAMPLE else f"of {self._rows} rows"
         return f"; missing: {listed([name for name, _ in found], [n for _, n in found])} {of}" if found else ""

@@ -36,7 +36,8 @@ from vwlite.input import MOST_WORDS as MOST_WORDS
 from vwlite.names import namespace_of
 
 ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
-ONCE = ("label", "importance", "tag")  # roles of one column at most
+GROUP = "group"  # in training a role of one column, which is read as a tag; the model drops it
+ONCE = ("label", "importance", "tag", GROUP)  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # roles that prediction does not need
 CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
@@ -102,7 +103,7 @@ class Schema:
 
     def stored(self) -> dict[str, Any]:
         """As the header of a model has it."""
-        roles = [[name, role] for name, role in self.roles.items()]
+        roles = [[name, "drop" if role == GROUP else role] for name, role in self.roles.items()]
         found = vars(self) | {"roles": roles, "missing": list(self.missing)}
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
@@ -190,7 +191,8 @@ class Schema:
     @property
     def cells(self) -> list[tuple[str, int]]:
         """The columns as the core takes them: namespace, and place of the role in ROLES."""
-        return [(namespace_of(name), ROLES.index(role)) for name, role in self.roles.items()]
+        core = {**{role: k for k, role in enumerate(ROLES)}, GROUP: ROLES.index("tag")}
+        return [(namespace_of(name), core[role]) for name, role in self.roles.items()]
 
     @property
     def missing_typed(self) -> tuple[str, ...]:
@@ -203,7 +205,7 @@ class Schema:
 
     def summary(self) -> str:
         """What was decided, as a line."""
-        groups: dict[str, list[str]] = {role: [] for role in ("label", "importance", "tag", *ROLES)}
+        groups: dict[str, list[str]] = {role: [] for role in (*ONCE, *ROLES)}
         for name, role in self.roles.items():
             groups[role].append(name)
         words = [f"{role} {listed(names)}" for role, names in groups.items() if names]
@@ -219,6 +221,7 @@ class RoleOptions:
     label: str | None = None
     importance: str | None = None
     tag: str | None = None
+    group: str | None = None
     numeric: Sequence[str] = ()
     categorical: Sequence[str] = ()
     text: Sequence[str] = ()
@@ -243,7 +246,7 @@ class RoleOptions:
     def roles(self) -> dict[str, str]:
         """The role of each column that has one. SchemaError for a column that has two."""
         found: dict[str, str] = {}
-        for role in ROLES[:-1]:
+        for role in (*ROLES[:-1], GROUP):
             value = getattr(self, role)
             for name in [value] if isinstance(value, str) else value or ():
                 if found.setdefault(name, role) != role:

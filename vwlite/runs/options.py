@@ -139,6 +139,7 @@ class InputOptions:
         "", "--thousands", group=TABLES, type=Choice([",", ".", " ", "'", "_"]), metavar="C",
         help="Separator of thousands in numeric cells, as in 1,026.",
     )
+    group: str | None = None
     predictions: str | None = None
     raw_predictions: str | None = option(
         None, "-r", "--raw-predictions", group=OUT, vw=("--raw_predictions",), type=PATH, metavar="FILE",
@@ -177,7 +178,8 @@ class InputOptions:
     @property
     def names_columns(self) -> bool:
         """Whether anything was typed that only tables have."""
-        return any(getattr(self, spec.name) != spec.default for spec in specs_of(InputOptions, TABLES))
+        named = any(getattr(self, spec.name) != spec.default for spec in specs_of(InputOptions, TABLES))
+        return named or self.group is not None
 
     @property
     def roles(self) -> "RoleOptions":
@@ -188,7 +190,8 @@ class InputOptions:
         named: dict[str, Any] = {name: tuple(chain(*getattr(self, name))) for name in several}
         missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
-            label=self.label, importance=self.importance, tag=self.tag, ngram=self.ngram, delimiter=self.delimiter,
+            label=self.label, importance=self.importance, tag=self.tag, group=self.group, ngram=self.ngram,
+            delimiter=self.delimiter,
             names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
             decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape, **named,
         )
@@ -323,6 +326,13 @@ class TrainOptions(CacheOptions):
         excludes={"--predictions": "nothing is out of fold"},
         help="Choose the model by the loss on this file. Of --algorithm auto, in place of folds: for data in the order "
              "of time.",
+    )
+    group: str | None = option(
+        None, "--group", group=TABLES, reported=True, type=click.STRING, metavar="NAME",
+        excludes={"--tag": "the group is printed with each prediction", "--validate": "there are no folds",
+                  "--sparse": "it compares models by other rows"},
+        help="Column of groups, such as customers. All rows of a group are in one fold of --algorithm auto, so that "
+             "losses and -p are those of new groups. It is not learned, and is printed as a tag.",
     )
     derive: str = option(
         DEFAULT_DERIVED, "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",

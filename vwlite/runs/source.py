@@ -296,6 +296,8 @@ class Source:
             shaping |= {"derives": True}
         if self.logs:
             shaping |= {"logs": True}
+        if self._options.group is not None:
+            shaping |= {"group": self._options.group}
         if self._or_numbers:
             shaping |= {"or_numbers": True, "label_domain": self._parse_options.label_domain}
         return fingerprint(self._options.data, shaping)

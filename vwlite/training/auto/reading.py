@@ -136,6 +136,8 @@ class AutoData:
         self.once = reads_once(o, source) and not self.in_passes
         self.settings, self.names = job.resolved.settings, job.known.features
         self.label_words = job.known.classes  # if labels are mapped
+        if o.group is not None and self.once:
+            raise UsageError("--group needs folds, and so several passes: name files, and leave --passes 1 out")
         self.maps_labels = job.known.or_numbers
         self.chooses_loss = self.maps_labels and "loss" not in o.typed
         self._in_batches: tuple[float, float] | None = None  # labels of batches that become -1 and 1
@@ -170,7 +172,7 @@ class AutoData:
         return o.derive != "none" and o.sparse is None and self.source.may_be_table
 
     def new_summary(self) -> DataSummary:
-        return DataSummary(make_expander(self.settings, Normalizer()))
+        return DataSummary(make_expander(self.settings, Normalizer()), grouped=self.options.group is not None)
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -227,9 +229,19 @@ class AutoData:
     def _counted(self, summary: DataSummary, batch: Batch) -> int:
         """Add a batch to a summary; the number of examples that can be learned."""
         before = summary.examples
+        if self.options.group is not None:
+            self._check_groups(batch)
         summary.take(batch)
         self._place_labels(batch)
         return int(summary.examples - before)
+
+    def _check_groups(self, batch: Batch) -> None:
+        """DataError for an example without a group."""
+        tags = batch.tag_begin
+        for line, kind in enumerate(batch.kind):
+            if kind == EXAMPLE and tags[line] == tags[line + 1]:
+                where = f"{batch.source}:{batch.line_number(line)}:1: column {self.options.group}"
+                raise DataError(f"{where}: an empty cell, and each row needs a group")
 
     def _read_validation(self, learning: LearningInPasses, path: str) -> None:
         """Read the examples that the model is chosen by."""

@@ -5,6 +5,7 @@ import time
 from abc import abstractmethod
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -195,6 +196,12 @@ class DataTrainer(Trainer, Learning):
         n = self.data.examples
         if 0 < n < FEW and self.data.validation is None:
             yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"
+        if self.options.group is not None and n:
+            largest = max(Counter(self.data.summary.contents).values())
+            if self.has_begun:
+                yield "too few examples for folds: --group has no effect on the loss"
+            elif 2 * largest > n:
+                yield f"--group: one group has {largest:,} of {n:,} examples: the loss is mostly that of groups like it"
 
 
 class AutoTrainer(DataTrainer):

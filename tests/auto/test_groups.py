@@ -1,0 +1,138 @@
+"""`vwlite train --group`: rows of a group share a fold, so that losses are those of new groups."""
+
+import json
+import math
+import random
+from collections import Counter, defaultdict
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pytest
+from running import finish, start
+
+from vwlite.core.auto.folds import folds_of_groups
+from vwlite.model import read_model
+
+NAMES = ["y", "cust", "zip", "x"]
+
+
+def drawn(n, first, customers, seed=0):
+    """Rows of customers, each of whom has an effect of his own, which a column like his number tells."""
+    draw = random.Random(seed)
+    effects = [draw.gauss(0, 2) for _ in range(customers)]
+    for _ in range(n):
+        c, x = draw.randrange(customers), draw.gauss(0, 1)
+        y = int(draw.random() < 1 / (1 + math.exp(-(effects[c] + x))))
+        yield y, f"c{first + c}", f"z{first + c}", f"{x:.4f}"
+
+
+def write(name, rows):
+    rows = [tuple(map(str, row)) for row in rows]
+    if name.endswith("jsonl"):
+        types = (int, str, str, float)
+        lines = (json.dumps({k: t(v) for k, t, v in zip(NAMES, types, row, strict=True)}) for row in rows)
+        Path(name).write_text("".join(f"{line}\n" for line in lines))
+        return
+    Path(name).write_text("".join(",".join(row) + "\n" for row in [NAMES, *rows]))
+    if name.endswith("parquet"):
+        csv, parquet = pytest.importorskip("pyarrow.csv"), pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(csv.read_csv(name), name)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def trained(vwlite, here):
+    def train(name, *words):
+        done = vwlite("train", name, "--label", "y", *words, "-m", "m", "--report", "r")
+        found = json.loads(Path("r").read_text())["results"]
+        return next(value for name, value in found.items() if name.endswith("average loss")), done.err
+
+    return train
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("folds", [0, 1, 2, 4])
+def test_no_group_lies_in_two_folds(folds, seed):
+    draw = np.random.default_rng(seed)
+    groups = draw.zipf(1.5, draw.integers(10, 3000)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    out = bytearray(len(groups))
+    if len({*groups.tolist()}) < folds:
+        with pytest.raises(ValueError, match="groups"):
+            folds_of_groups(groups, out, folds)
+        return
+    folds_of_groups(groups, out, folds)
+    found = defaultdict(set)
+    for group, fold in zip(groups.tolist(), out, strict=True):
+        found[group].add(fold)
+    assert all(len(some) == 1 for some in found.values())
+    sizes, largest = Counter(out), max(Counter(groups.tolist()).values())
+    if folds:
+        assert {*sizes} == {*range(folds)}
+        assert max(sizes.values()) - min(sizes.values()) <= largest
+    else:
+        assert sizes[0] <= len(out) / 10
+        small = sorted(n for n in Counter(groups.tolist()).values())
+        assert sizes[0] > 0 or small[0] > len(out) / 10
+
+
+@pytest.mark.parametrize("rows", [3000, 52_000])  # folds; from 50,000 on a tenth is held out after a race
+def test_out_of_fold_losses_are_those_of_new_groups(rows, vwlite, trained):
+    write("old.csv", drawn(rows, 0, rows // 20))
+    write("new.csv", drawn(rows, rows, rows // 20, seed=1))
+    found = {}
+    for words in ("--drop", "--group"):
+        said, err = trained("old.csv", words, "cust")
+        assert ("normalizations = " in err) == (rows > 9000)
+        fresh = json.loads(vwlite("evaluate", "-m", "m", "new.csv", "--json", "--quiet").out)["measures"]["log_loss"]
+        found[words] = said, fresh["value"]
+    assert found["--drop"][0] < 0.8 * found["--drop"][1]
+    assert found["--group"][0] == pytest.approx(found["--group"][1], rel=0.05)
+
+
+def test_each_format_and_a_cache_give_the_same_folds(trained):
+    rows = list(drawn(2000, 0, 100))
+    losses = set()
+    for name in ("a.csv", "a.jsonl", "a.parquet"):
+        write(name, rows)
+        losses.add(round(trained(name, "--group", "cust", "--derive", "none")[0], 9))
+    assert len(losses) == 1
+    without = trained("a.csv", "--drop", "cust", "--derive", "none", "-c")[0]
+    assert without not in losses
+    for _ in range(2):
+        assert round(trained("a.csv", "--group", "cust", "--derive", "none", "-c")[0], 9) in losses
+
+
+def test_the_model_does_not_have_the_column(vwlite, trained):
+    write("a.csv", drawn(1000, 0, 50))
+    trained("a.csv", "--group", "cust", "-p", "p")
+    tags = [line.split()[1] for line in Path("p").read_text().splitlines()]
+    assert [len(list(same)) for _, same in groupby(tags)] and tags[0].startswith("c")
+    assert dict(read_model("m").columns["roles"])["cust"] == "drop"
+    write("b.csv", drawn(500, 9000, 20))
+    assert vwlite("predict", "-m", "m", "b.csv", "--quiet").out.count(" ") == 0
+    vwlite("train", "-i", "m", "b.csv", "-m", "m2")
+    assert dict(read_model("m2").columns["roles"])["cust"] == "drop"
+    assert "cust" not in vwlite("weights", "m2", "b.csv").out
+
+
+def test_what_has_no_folds_is_refused(vwlite, here):
+    write("a.csv", [(i % 2, f"c{i % 3}", "z", i) for i in range(100)])
+    run = ["train", "--label", "y", "--group", "cust"]
+    assert "--group: 3 groups, and 4 folds need one each" in vwlite(*run, "a.csv", code=65).err
+    assert "vwlite split --group makes a test set" in vwlite(*run, "a.csv", "--algorithm", "gd", code=2).err
+    assert "vwlite split --group" in vwlite(*run, "a.csv", "--algorithm", "gd", "--passes", "3", code=2).err
+    assert "--group and --tag cannot be used together" in vwlite(*run, "a.csv", "--tag", "zip", code=2).err
+    assert "--group no: no such column" in vwlite("train", "--label", "y", "--group", "no", "a.csv", code=65).err
+    vwlite("train", "--label", "y", "--drop", "cust", "a.csv", "-m", "m")
+    assert "leave it out" in vwlite(*run[:1], "--group", "cust", "a.csv", "-i", "m", code=2).err
+    done = finish(start(*run, "--format", "csv"), Path("a.csv").read_bytes())
+    assert (done.code, "name files" in done.err) == (2, True)
+    Path("b.csv").write_text("y,cust\n1,a\n0,\n")
+    assert "b.csv:3:1: column cust: an empty cell" in vwlite(*run, "b.csv", code=65).err
+    write("c.csv", [(i % 2, f"c{max(i - 70, 0)}", "z", i) for i in range(100)])
+    assert "one group has 71 of 100 examples" in vwlite(*run, "c.csv").err
