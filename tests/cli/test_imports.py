@@ -115,8 +115,11 @@ def test_folders_stand_on_floors():
     assert max(found.values()) <= 9
 
 
-CAPABILITIES = ["training", "prediction", "inspection", "evaluation", "solving", "merging", "export"]
-MAY_IMPORT = {"evaluation": {"inspection", "prediction"}, "export": {"vw"}}
+CAPABILITIES = ["training", "prediction", "inspection", "evaluation", "validation", "solving", "merging", "export"]
+MAY_IMPORT = {
+    "evaluation": {"inspection", "prediction"}, "export": {"vw"},
+    "validation": {"training", "inspection", "evaluation"},
+}
 
 
 def test_a_capability_imports_no_other():

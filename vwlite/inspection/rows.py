@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -13,7 +13,7 @@ from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import BINARY, BOM, NO_TEXT, Dialect
 from vwlite.input.parsing import ParseOptions, Task
 from vwlite.input.pipeline import tasks
-from vwlite.input.schema import no_column
+from vwlite.input.schema import RoleOptions, no_column
 from vwlite.input.tables import TableReader
 from vwlite.runs.options import InputOptions
 
@@ -77,8 +77,11 @@ class Rows:
 
 def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[], bool]) -> Iterator[Rows]:
     """The rows of DATA, with the values of a column, if an option names one. DataError."""
-    named = tuple({name for name in (column, o.label) if name})
-    table = TableReader(replace(o.roles, label=None, drop=named), as_rows=True)
+    given = o.roles
+    table = TableReader(RoleOptions(
+        drop=(*given.roles(), *filter(None, [column])), names=given.names, no_header=given.no_header,
+        delimiter=given.delimiter, quote=given.quote, escape=given.escape,
+    ), as_rows=True)
     source, several, rest = -1, False, Rows("", "vw")
     for task in tasks(o.data, ParseOptions(format=o.format, table=table), stop):
         if not isinstance(task, Task):

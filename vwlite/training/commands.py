@@ -129,13 +129,13 @@ _OF_TRAIN = {spec.name: spec for spec in _SPECS if spec.name not in _OF_TUNE}  #
 
 
 # The options of each command, in the order of its help.
-_TRAIN = (
+TRAIN = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *specs_of(Settings, FEATURES, LEARN, CLASSES),
     _PASSES, *specs_of(CacheOptions), *(spec for spec in specs_of(TrainOptions) if spec is not _PASSES),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )
-train_options = takes(TrainOptions, _TRAIN)
+train_options = takes(TrainOptions, TRAIN)
 
 
 @click.command(

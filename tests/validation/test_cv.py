@@ -1,0 +1,104 @@
+"""`vwlite cv`: the measures of `vwlite evaluate` on each fold, by a model of the others."""
+
+import json
+import os
+import random
+import signal
+import statistics
+import time
+from pathlib import Path
+
+import mmh3
+import pytest
+from running import start
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+
+def drawn(n=600):
+    draw = random.Random(0)
+    for _ in range(n):
+        x, c = draw.gauss(0, 1), draw.randrange(30)
+        y = x + draw.gauss(0, 1) + c / 30
+        yield f"{y:.3f}", str(int(y > 0)), "abc"[(y > 0) + (y > 1)], f"c{c}", f"{x:.3f}"
+
+
+ROWS = list(drawn())
+TABLE = [",".join(row) + "\n" for row in [("y", "up", "kind", "who", "x"), *ROWS]]
+VW = [f"{row[0]} |f {row[3]} x:{row[4]}\n" for row in ROWS]
+GD = ["--algorithm", "gd"]
+
+
+def fold_of(key, k):
+    return mmh3.hash64(key.encode(), 0, signed=False)[0] * k >> 64
+
+
+@pytest.mark.parametrize(("name", "words", "groups", "trains"), [
+    ("a.csv", ["--label", "up", "--drop", "y,kind"], False, []),
+    ("a.csv", ["--label", "up", "--drop", "y,kind"], True, ["--group", "who"]),
+    ("a.csv", ["--label", "y", "--drop", "up,kind", *GD], True, ["--drop", "who"]),
+    ("a.csv", ["--label", "kind", "--drop", "y,up", "--oaa", "3", "--classes", "a,b,c", *GD], False, []),
+    ("a.vw", [], False, []),
+    ("a.vw", [*GD, "--passes", "3"], False, []),
+])
+def test_measures_are_those_by_hand(name, words, groups, trains, vwlite):
+    header, lines = ("", VW) if name == "a.vw" else (TABLE[0], TABLE[1:])
+    Path(name).write_text(header + "".join(lines))
+    run = ["cv", name, *words, *["--group", "who"] * groups, "--folds", "3"]
+    found = json.loads(vwlite(*run, "--json").out)
+    expected, rows = {}, []
+    for k in range(3):
+        folds = [fold_of(row[3] if groups else line[:-1], 3) for row, line in zip(ROWS, lines, strict=True)]
+        for part in ("train", "test"):
+            some = [line for line, fold in zip(lines, folds, strict=True) if (fold == k) == (part == "test")]
+            Path(part + name[1:]).write_text(header + "".join(some))
+        rows.append(folds.count(k))
+        vwlite("train", "train" + name[1:], *words, *trains, "-m", "m", "--quiet")
+        by_hand = json.loads(vwlite("evaluate", "-m", "m", "test" + name[1:], "--json", "--quiet").out)["measures"]
+        for key, value in by_hand.items():
+            expected.setdefault(key, []).append(value["value"])
+    assert found["rows"] == rows
+    assert {key: value["values"] for key, value in found["measures"].items()} == expected
+    for value in found["measures"].values():
+        assert value["mean"] == pytest.approx(statistics.fmean(value["values"]))
+        assert value["deviation"] == pytest.approx(statistics.stdev(value["values"]))
+    text = vwlite(*run).out.splitlines()
+    assert text[0].split()[:2] == ["mean", "deviation"]
+    assert [line.split()[-1] for line in text[1:]] == [str(rows[-1]), *(f"{x[-1]:.4f}" for x in expected.values())]
+    assert os.listdir("tmp") == []
+
+
+def test_stratified_folds_have_equal_shares_and_hold_each_row_once(vwlite):
+    Path("a.csv").write_text("".join(TABLE))
+    run = ["cv", "a.csv", "--label", "up", "--drop", "y,kind", *GD, "--loss", "logistic", "--labels", "0,1", "--json"]
+    found = json.loads(vwlite(*run, "--stratify", "--folds", "7").out)
+    assert sum(found["rows"]) == len(ROWS)
+    assert max(found["rows"]) - min(found["rows"]) <= 2
+    assert sum(json.loads(vwlite(*run).out)["rows"]) == len(ROWS)
+
+
+def test_what_cannot_be_is_a_sentence(vwlite):
+    Path("a.csv").write_text("y,g\n1,a\n0,b\n")
+    assert "name files" in vwlite("cv", "-", code=2).err
+    assert "needs more groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
+    assert "--group no: no such column" in vwlite("cv", "a.csv", "--label", "y", "--group", "no", code=65).err
+    assert os.listdir("tmp") == []
+
+
+def test_a_signal_leaves_nothing():
+    Path("a.vw").write_text("".join(VW) * 100)
+    process = start("cv", "a.vw", "--passes", "1000", *GD, "--holdout-off")
+    for _ in range(500):
+        if os.listdir("tmp"):
+            break
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 128 + signal.SIGTERM
+    assert os.listdir("tmp") == []

@@ -1,0 +1,1 @@
+"""`vwlite cv`: cross-validation."""
