@@ -16,7 +16,7 @@ GROUPS = {
     },
     "Evaluate and explain": {
         "evaluate": ("evaluation", "Show how good a model's predictions are."),
-        "cv": ("validation", "Cross-validate: measures on folds that are not learned, and their spread."),
+        "cv": ("validation", "Cross-validate: measures over folds, with their spread."),
         "report": ("evaluation", "Make a page about a model and labelled data."),
         "explain": ("evaluation", "Explain the score of each example, feature by feature."),
         "worst": ("evaluation", "Show the examples with the largest loss."),

@@ -217,14 +217,13 @@ def folds_of(const uint64_t[::1] contents not None, const uint32_t[::1] features
 def folds_of_groups(const uint64_t[::1] groups not None, uint8_t[::1] out not None, size_t folds):
     """The same for examples of which each has a group, whose examples share a fold.
 
-    Groups are dealt by decreasing size, each into the fold that has the fewest examples so far. What is held out are the
-    groups with the smallest numbers that are a tenth together, without those that are too large for it. ValueError if
-    there are fewer groups than folds.
+    By decreasing size, each goes into the fold with the fewest examples so far. Held out is a tenth: by increasing number,
+    groups that have room in it. OverflowError for fewer groups than folds.
     """
     cdef size_t n = groups.shape[0], i
     sizes, filled, dealt = Counter(groups), [0] * max(folds, 1), {}
     if len(sizes) < folds:
-        raise ValueError(f"{len(sizes)} groups")
+        raise OverflowError(f"--group: {len(sizes)} groups, and {folds} folds need one each: leave the option out")
     for group in sorted(sizes, key=lambda x: (-sizes[x] if folds else 0, x)):
         fold = min(range(len(filled)), key=filled.__getitem__)
         dealt[group] = fold if folds or 10 * (filled[0] + sizes[group]) <= n else IN_NONE

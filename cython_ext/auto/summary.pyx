@@ -104,7 +104,7 @@ cdef class DataSummary:
 
     cdef int take_one(self, const Arrays* a, size_t line) noexcept nogil:
         """-1: no memory, or another reason of `raise_failure`."""
-        cdef size_t i, n = self.examples
+        cdef size_t i, size, n = self.examples
         cdef ColumnCount* column
         cdef float* values
         cdef int said = self.expander.expand(a, line, 0, False)
@@ -129,7 +129,8 @@ cdef class DataSummary:
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
             if self.grouped:
-                self.content[n] = hash_of_tag(a, line)
+                i, size = a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]
+                self.content[n] = <uint64_t>murmur(a.tags + i, size, 0) << 32 | murmur(a.tags + i, size, 1)
             self.feature_count[n] = <uint32_t>counted_of(a, line, 1 + (self.expander.derivation is not None))
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
@@ -307,12 +308,6 @@ cdef class DataSummary:
                 found.append(((c.mark - 1) & 0xFFFFFFFF, c.sum / self.examples,
                               c.count == self.examples and not c.differs))
         return sorted(found)
-
-
-cdef inline uint64_t hash_of_tag(const Arrays* a, size_t line) noexcept nogil:
-    cdef const char* begin = a.tags + a.tag_begin[line]
-    cdef size_t size = a.tag_begin[line + 1] - a.tag_begin[line]
-    return <uint64_t>murmur(begin, size, 0) << 32 | murmur(begin, size, 1)
 
 
 cdef inline size_t features_of(const Arrays* a, size_t line) noexcept nogil:

@@ -62,7 +62,7 @@ def test_no_group_lies_in_two_folds(folds, seed):
     groups = draw.zipf(1.5, draw.integers(10, 3000)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     out = bytearray(len(groups))
     if len({*groups.tolist()}) < folds:
-        with pytest.raises(ValueError, match="groups"):
+        with pytest.raises(OverflowError, match="groups"):
             folds_of_groups(groups, out, folds)
         return
     folds_of_groups(groups, out, folds)

@@ -496,6 +496,21 @@ def table_rows(count: int, rounds: int) -> Iterator[Row]:
         )
 
 
+def split_rows(stem: str, rounds: int) -> Iterator[Row]:
+    """A table in two files: by the hashes of rows, and of groups."""
+    split = [VWLITE, "split", f"{stem}.csv", "--test", "0.2", "--quiet", "-o", "train.csv", "-o", "test.csv"]
+    rivals: dict[str, Command] = {OURS: split, "`--group`": [*split, "--group", "site"],
+                                  "`cat`": ["sh", "-c", f"cat {stem}.csv > train.csv"]}
+    if installed("sklearn", "pandas"):
+        split_by_pandas = (
+            "import sys, pandas, sklearn.model_selection as m; a, b = m.train_test_split(pandas.read_csv(sys.argv[1]), "
+            "test_size=0.2); a.to_csv('train.csv', index=False); b.to_csv('test.csv', index=False)"
+        )
+        rivals["pandas, train_test_split, to_csv"] = [PYTHON, "-c", split_by_pandas, f"{stem}.csv"]
+    work = Work(f"`vwlite split`, {stem}.csv", dict(rivals), [Goal("pandas, train_test_split, to_csv", 1)])
+    yield from rows(work, race(work, rounds))
+
+
 def write_table(stem: str, count: int) -> None:
     """Impressions with 5 numbers and 6 words each, as CSV and JSON lines."""
     rng = Random(1)
@@ -576,7 +591,9 @@ def all_rows(typed: argparse.Namespace, news: str, clicks: str) -> Iterator[Row]
     if typed.only in "every algorithm":
         yield from algorithm_rows(text_of("rcv1", "vw", typed.megabytes / 5), typed.rounds)
     if typed.only in "table":
-        yield from table_rows(min(1_000_000, int(typed.megabytes * 10_000)), typed.rounds)
+        count = min(1_000_000, int(typed.megabytes * 10_000))
+        yield from table_rows(count, typed.rounds)
+        yield from split_rows(f"table-{count}", typed.rounds)
     if typed.only in "peak memory":
         yield from memory_rows(clicks)
     if typed.only in "start":

@@ -62,7 +62,7 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train --iterations 3", "No such option '--iterations': use --passes (number of passes over the data)"),
         ("solve --epochs 3", "No such option '--epochs': use --max-passes (stop after N passes, with the current "
                              "solution)"),
-        ("solve --lr 1", "No such option '--lr': --learning-rate is an option of vwlite train"),
+        ("solve --lr 1", "No such option '--lr': --learning-rate is an option of vwlite train, vwlite cv"),
         ("train --output x", "No such option '--output': the model goes to -m FILE, predictions go to -p FILE"),
         ("train -o x", "No such option '-o': the model goes to -m FILE, predictions go to -p FILE"),
         ("solve -o x", "No such option '-o': use -m, -f, --model (write the model to this file)"),
@@ -82,8 +82,8 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train --top 3", "No such option '--top': --top is an option of vwlite explain, vwlite worst, vwlite diff, "
                         "vwlite weights"),
         ("train --version", "No such option '--version': it is vwlite --version"),
-        ("--l1 1", "No such option '--l1': --l1 is an option of vwlite train, vwlite solve, vwlite certify: "
-                   "the command comes first"),
+        ("--l1 1", "No such option '--l1': --l1 is an option of vwlite train, vwlite cv, vwlite solve, vwlite "
+                   "certify: the command comes first"),
         ("info -m d.vw", "No such option '-m': the model is named without an option, as in vwlite info MODEL"),
         ("check -d d.vw", "No such option '-d': files are named without an option, as in vwlite check FILE"),
         # values

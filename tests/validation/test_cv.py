@@ -86,7 +86,7 @@ def test_stratified_folds_have_equal_shares_and_hold_each_row_once(vwlite):
 def test_what_cannot_be_is_a_sentence(vwlite):
     Path("a.csv").write_text("y,g\n1,a\n0,b\n")
     assert "name files" in vwlite("cv", "-", code=2).err
-    assert "needs more groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
+    assert "few groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
     assert "--group no: no such column" in vwlite("cv", "a.csv", "--label", "y", "--group", "no", code=65).err
     assert os.listdir("tmp") == []
 

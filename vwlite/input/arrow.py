@@ -50,7 +50,7 @@ def rows_of(source: str, format: str, index: int, table: TableReader, stop: Call
     pa = _pyarrow(source, format)
     name, row = display_name(source), 1
     try:
-        columns, batches = _opened(pa, source, format, as_stored=table.as_rows)
+        columns, batches = _opened(pa, source, format, table.as_rows)
         layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
         needed = columns.names if table.as_rows else _needed(columns.names, layout)
         size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(needed)))
@@ -79,11 +79,9 @@ def _pyarrow(source: str, format: str) -> Any:
         ) from None
 
 
-def _opened(
-    pa: Any, source: str, format: str, *, as_stored: bool
-) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+def _opened(pa: Any, source: str, format: str, stored: bool) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
     """The columns of a file, and its batches with the required ones, of this many rows unless it has batches
-    of its own. as_stored: words are not read as dictionaries."""
+    of its own. stored: words are not read as dictionaries."""
     if format == "parquet":
         if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
             raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
@@ -91,7 +89,7 @@ def _opened(
         file = parquet.ParquetFile(source)
         _check_chunks(parquet, source, file.metadata)
         file = parquet.ParquetFile(
-            source, metadata=file.metadata, read_dictionary=None if as_stored else _dictionaries(file),
+            source, metadata=file.metadata, read_dictionary=[] if stored else _dictionaries(file),
             page_checksum_verification=True,
         )
         return file.schema_arrow, lambda needed, rows: file.iter_batches(batch_size=rows, columns=needed)

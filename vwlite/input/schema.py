@@ -191,8 +191,7 @@ class Schema:
     @property
     def cells(self) -> list[tuple[str, int]]:
         """The columns as the core takes them: namespace, and place of the role in ROLES."""
-        core = {**{role: k for k, role in enumerate(ROLES)}, GROUP: ROLES.index("tag")}
-        return [(namespace_of(name), core[role]) for name, role in self.roles.items()]
+        return [(namespace_of(name), ROLES.index(role.replace(GROUP, "tag"))) for name, role in self.roles.items()]
 
     @property
     def missing_typed(self) -> tuple[str, ...]:

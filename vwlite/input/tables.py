@@ -200,8 +200,7 @@ def json_layout(source: str, table: TableReader) -> Layout:
 def as_rows(table: TableReader, source: str, names: Sequence[str], dialect: Dialect = NO_TEXT) -> Layout:
     """The layout of rows that are copied."""
     places = {name: at for at, name in enumerate(names)}
-    schema = Schema(dict.fromkeys(places, "drop"))
-    return Layout(table, schema, tuple(places.values()), len(names), dialect, source)
+    return Layout(table, Schema(dict.fromkeys(places, "drop")), (*places.values(),), len(names), dialect, source)
 
 
 def _with_tag(schema: Schema, tag: str) -> Schema:

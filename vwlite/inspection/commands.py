@@ -14,8 +14,6 @@ from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, reading_options
 
-SPLIT = "Split"
-
 
 @record(frozen=True)
 class DescribeOptions(InputOptions):
@@ -61,29 +59,24 @@ class SplitOptions(InputOptions):
 
     test: float = option(
         0.2, "--test", group=OUT, type=Number(0, 1, open_low=True, open_high=True), metavar="SHARE",
-        help="The share of the rows, or groups, that go to TEST.",
+        help="The share of rows, or groups, in TEST.",
     )
     outputs: tuple[str, ...] = option(
         (), "-o", "--output", "outputs", group=OUT, type=PATH, metavar="FILE", multiple=True, required=True,
-        writes=True, stdout=True,
-        help="The two files, first TRAIN, then TEST. One may be -, standard output. Those with .gz are compressed.",
+        writes=True, stdout=True, help="TRAIN, then TEST; - is standard output. Files with .gz are compressed.",
     )
-    by_group: str | None = option(
-        None, "--group", "by_group", group=SPLIT, type=click.STRING, metavar="NAME",
-        excludes={"--time": "", "--stratify": ""},
-        help="Column of groups, such as customers. All rows of a group go to the same file.",
+    group: str | None = option(
+        None, "--group", group=OUT, type=click.STRING, metavar="NAME",
+        help="Column of groups. All rows of a group are in one file.",
     )
     by_time: str | None = option(
-        None, "--time", "by_time", group=SPLIT, type=click.STRING, metavar="NAME", excludes={"--stratify": ""},
-        help="Column of times, dates or numbers. TEST has the last rows.",
+        None, "--time", "by_time", group=OUT, type=click.STRING, metavar="NAME",
+        excludes={"--group": "", "--stratify": ""}, help="Column of times, dates or numbers. TEST has the last rows.",
     )
     stratify: bool = option(
-        False, "--stratify", group=SPLIT, help="The share of each label. For tables add --label.",
+        False, "--stratify", group=OUT, excludes={"--group": ""}, help="Equal shares of each label.",
     )
-    seed: int = option(
-        0, "--seed", group=SPLIT, type=Whole(0, (1 << 32) - 1), metavar="N", excludes={"--time": "nothing is drawn"},
-        help="Another seed, another split.",
-    )
+    seed: int = option(0, "--seed", group=OUT, type=Whole(0, (1 << 32) - 1), metavar="N", help="Of the hashes.")
 
 
 _SPLIT = (
@@ -207,12 +200,10 @@ def convert_command(options: ConvertOptions) -> int:
 def split_command(options: SplitOptions) -> int:
     """Split DATA into the files TRAIN and TEST, in the format of DATA, with all bytes of rows as they are.
 
-    A row goes to TEST if the hash of its bytes without line ends (MurmurHash3_x64_128 with the seed, its first 64 bits,
-    divided by 2^64) is below SHARE; with --group, that of its group. So each row stays on its side when rows are added
-    or come in another order, and equal rows are together.
-
-    --stratify: of the n rows of a label, the SHARE n with the smallest hashes. --time: from the latest time on from
-    which there are SHARE of all rows. Both read files twice.
+    A row goes to TEST if the hash of its bytes without line end (MurmurHash3_x64_128 with the seed, its first 64 bits
+    over 2^64) is below SHARE; with --group, that of its group. So it stays there when rows are added or come in another
+    order, and equal rows are together. --stratify takes, of the n rows of a label, the SHARE n with the smallest
+    hashes; --time those from the latest time on from which they are SHARE of all. Both read files twice.
     """
     return run("vwlite.inspection.split:split", options)
 

@@ -17,7 +17,6 @@ from vwlite.input.schema import RoleOptions, no_column
 from vwlite.input.tables import TableReader
 from vwlite.runs.options import InputOptions
 
-ALL = 1 << 62
 _BLANKS = b" \t\r\n"
 _COSTS = re.compile(rb"^\s*(?:shared\s|[-+.\deE]+:)", re.M)  # in an example of several lines, which a blank one ends
 _BLANK_LINES = re.compile(rb"(\n[ \t\r\n]*)\n")
@@ -46,15 +45,7 @@ class Rows:
         """What of rows is hashed: their bytes, with LF as line ends; of binary formats, their values in Python."""
         if self.batch is not None:
             return [repr(row).encode() for row in zip(*map(_values_of, self.batch.columns), strict=True)]
-        if b"\r" in self.data:
-            return [text.replace(b"\r\n", b"\n").removesuffix(b"\r") for text in self.texts]
-        return self.texts
-
-    @property
-    def labels(self) -> list[bytes]:
-        """Those of VW text and libsvm."""
-        firsts = (text.partition(b"|")[0].split(None, 1) for text in self.texts)
-        return [first[0] if first and not first[0].startswith(b"'") else b"" for first in firsts]
+        return [text.replace(b"\r\n", b"\n").removesuffix(b"\r") for text in self.texts]
 
     def bad(self, row: int, why: str, *, value: bool = True) -> DataError:
         """The error about a value, or about the row."""
@@ -64,9 +55,7 @@ class Rows:
         for other in self.texts[:row]:
             at = self.data.index(other, at) + len(other)
         at = self.data.index(text, at)
-        if value and self.format == "jsonl":
-            begin = max(text.find(json.dumps(self.column).encode()), 0)
-        elif value:
+        if value and self.dialect.delimiter:
             ends = (end.end() for end in re.finditer(re.escape(self.dialect.delimiter.encode()), text))
             cells = ((end, split(text[: end - 1], *self.dialect)[0][0] or ()) for end in ends if self.place)
             begin = next((end for end, found in cells if len(found) == self.place), 0)
@@ -82,7 +71,7 @@ def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[],
         drop=(*given.roles(), *filter(None, [column])), names=given.names, no_header=given.no_header,
         delimiter=given.delimiter, quote=given.quote, escape=given.escape,
     ), as_rows=True)
-    source, several, rest = -1, False, Rows("", "vw")
+    source, several, rest = -1, False, b""
     for task in tasks(o.data, ParseOptions(format=o.format, table=table), stop):
         if not isinstance(task, Task):
             raise DataError(str(task))
@@ -108,12 +97,12 @@ def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[],
         else:
             if block.source_index != source:
                 yield from _last(rest)
-                source, rest, rows.data = block.source_index, Rows(block.source, "vw"), rows.data.removeprefix(BOM)
+                source, rest, rows.data = block.source_index, b"", rows.data.removeprefix(BOM)
                 first = _BLANK_LINES.split(rows.data.lstrip(), maxsplit=1)[0]
                 several = task.format == "vw" and _COSTS.search(first) is not None
             if several:
-                *whole, end = _BLANK_LINES.split(b"".join(rest.texts) + rows.data)
-                rows.texts, rest.texts = [a + b for a, b in zip(whole[::2], whole[1::2], strict=True)], [end]
+                *whole, rest = _BLANK_LINES.split(rest + rows.data)
+                rows.texts = [a + b for a, b in zip(whole[::2], whole[1::2], strict=True)]
             else:
                 rows.texts = [line for line in rows.data.split(b"\n") if line.strip()]
             rows.values = [_value_of_json(rows, row) for row in range(len(rows.texts))] if column else []
@@ -121,12 +110,10 @@ def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[],
     yield from _last(rest)
 
 
-def _last(rest: Rows) -> Iterator[Rows]:
+def _last(rest: bytes) -> Iterator[Rows]:
     """An example of several lines at the end of a source."""
-    rest.texts = [text.rstrip(b"\r\n") + b"\n" for text in rest.texts if text.strip()]
-    rest.data = b"".join(rest.texts)
-    if rest.data:
-        yield rest
+    if text := rest.strip():
+        yield Rows("", "vw", data=text, texts=[text + b"\n"])
 
 
 def _take_records(rows: Rows, width: int) -> None:
@@ -140,7 +127,7 @@ def _take_records(rows: Rows, width: int) -> None:
         rows.texts = lines
         cells = [line.split(d.delimiter.encode()) for line in lines] if rows.column else []
     else:
-        found = split(data, *d, most=ALL)
+        found = split(data, *d, most=len(data))
         ends = [begin for _, begin, _ in found[1:]] + [len(data)]
         for (record, begin, why), end in zip(found, ends, strict=True):
             if (text := data[begin:end].removesuffix(b"\n")).strip(blanks):
@@ -161,8 +148,8 @@ def _value_of_json(rows: Rows, row: int) -> bytes:
         raise rows.bad(row, EXPLAINED["JSON object"], value=False) from None
     if isinstance(value, list | dict):
         raise rows.bad(row, EXPLAINED["JSON kind"])
-    text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
-    return text.encode("utf-8", "surrogatepass").strip(_BLANKS)
+    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return text.strip().encode("utf-8", "surrogatepass")
 
 
 def _values_of(column: Any) -> list[Any]:

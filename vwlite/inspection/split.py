@@ -3,14 +3,16 @@
 import io
 import math
 import os
+import re
 import zlib
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime, timezone
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any
 
 import mmh3
@@ -18,17 +20,16 @@ import numpy as np
 
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
-from vwlite.input.formats import COMPRESSED, FORMATS
-from vwlite.input.sources import check_sources, display_name
+from vwlite.input.formats import FORMATS
+from vwlite.input.sources import check_sources
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows, rows_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 
-HASHES = 1 << 64
 MOST_LABELS = 1000
-Read = Callable[[], Iterator[Rows]]
+_LABEL = re.compile(rb"^\s*([^\s|']*)")  # of VW text and libsvm
 
 
 class Rule:
@@ -40,12 +41,12 @@ class Rule:
     def __init__(self, o: SplitOptions, low: Fraction, high: Fraction) -> None:
         self._o, self._shares = o, (low, high)
         self._are_dates: bool | None = None
-        self.option = "--time" if o.by_time else "--group" if o.by_group else "--label"
-        self.column = o.by_time or o.by_group or (o.label if o.stratify else None)
-        ends: tuple[float, ...] = tuple(math.ceil(share * HASHES) - 1 for share in self._shares)
+        self.option = "--time" if o.by_time else "--group" if o.group else "--label"
+        self.column = o.by_time or o.group or (o.label if o.stratify else None)
+        ends: tuple[float, ...] = tuple(math.ceil(share * 2**64) - 1 for share in self._shares)
         self._ends = {b"": ends}
 
-    def prepare(self, read: Read) -> None:
+    def prepare(self, read: Callable[[], Iterator[Rows]]) -> None:
         """Read the data, if that is needed. DataError."""
         found: dict[bytes, Any] = {}
         for rows in read() if self._o.by_time or self._o.stratify else ():
@@ -78,8 +79,9 @@ class Rule:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
         if o.stratify and FORMATS[rows.format].is_table and not rows.column:
             raise UsageError("--stratify needs --label NAME, as the data are a table")
-        hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in (rows.values if o.by_group else rows.keys))
-        return zip(rows.values or rows.labels, hashes, strict=True) if o.stratify else ((b"", x) for x in hashes)
+        hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in (rows.values if o.group else rows.keys))
+        labels = (rows.values or [_LABEL.findall(text)[0] for text in rows.texts]) if o.stratify else repeat(b"")
+        return zip(labels, hashes, strict=False)
 
     def _time(self, rows: Rows, row: int) -> float:
         """A number, or the seconds since 1970 of ISO 8601; all rows have the same of these."""
@@ -99,14 +101,12 @@ class Rule:
 
 
 class Part(io.RawIOBase):
-    """A file of some rows, in the format of the data; compressed if its name says so."""
+    """A file of some rows, in the format of the data; compressed if its name says so. since: their first time, as the
+    end of a sentence."""
 
     def __init__(self, path: str, stack: ExitStack) -> None:
-        suffix = next((suffix for suffix in COMPRESSED if path.lower().endswith(suffix)), "")
-        if suffix not in ("", ".gz"):
-            raise UsageError(f"{path}: {suffix} cannot be written: name a .gz file, or one that is not compressed")
-        self.name, self.rows = "standard output" if path == "-" else path, 0
-        self._packer = zlib.compressobj(wbits=31) if suffix else None
+        self.name, self.rows, self.since = "standard output" if path == "-" else path, 0, ""
+        self._packer = zlib.compressobj(wbits=31) if path.lower().endswith(".gz") else None
         self.file = stack.enter_context(AtomicFile("/dev/stdout" if path == "-" else path))
         self._writer: Any = None
 
@@ -139,46 +139,48 @@ class Part(io.RawIOBase):
             self.file.write(self._packer.flush())
 
 
-def divide(rule: Rule, read: Read, train: Part, test: Part) -> None:
-    """Write the rows that a rule takes into `test`, the others into `train`. DataError for sources of several formats,
-    and if there is nothing in one of the parts."""
-    rule.prepare(read)
-    first: tuple[str, Any] | None = None
-    for rows in read():
-        kind = (rows.format, rows.dialect, rows.header.strip(), rows.batch and rows.batch.schema)
-        if first is None:
-            first = rows.source, kind
-            for part in (train, test) if rows.header else ():
+def divide(o: SplitOptions, low: Fraction, high: Fraction, paths: Sequence[str], frame: RunFrame) -> list[Part]:
+    """Write two files: the rows that the rule with this share does not take, and those that it takes. DataError for
+    sources of several formats, and if all rows would be in one file."""
+    rule, first = Rule(o, low, high), None
+    with ExitStack() as stack:
+        train, test = parts = [Part(path, stack) for path in paths]
+        read = partial(rows_of, o, rule.option, rule.column, lambda: frame.signal is not None)
+        rule.prepare(read)
+        for rows in read():
+            kind = (rows.format, rows.dialect, rows.header.strip(), rows.batch and rows.batch.schema)
+            for part in parts if first is None and rows.header else ():
                 part.write(rows.header + b"\n" * (not rows.header.endswith(b"\n")))
-        if kind != first[1]:
-            raise DataError(f"{rows.source}:1:1: its format or header is not that of {first[0]}: split each by itself")
-        taken = rule.takes(rows)
-        test.take(rows, taken)
-        train.take(rows, [not x for x in taken])
-    for part in (train, test):
-        part.finish()
+            first = first or (rows.source, kind)
+            if kind != first[1]:
+                why = f"its format or header is not that of {first[0]}: split each by itself"
+                raise DataError(f"{rows.source}:1:1: {why}")
+            taken = rule.takes(rows)
+            test.take(rows, taken)
+            train.take(rows, [not x for x in taken])
+        if frame.signal is not None:
+            return []
+        if not (train.rows and test.rows):
+            few = "times" if o.by_time else "groups" if o.group else "different rows"
+            raise DataError(f"{'TEST' if train.rows else 'TRAIN'} would be empty: the other file has all "
+                            f"{train.rows + test.rows:,} rows, as there are few {few}")
+        for part in parts:
+            part.finish()
+        for part in parts:
+            part.file.commit()
+        test.since = f", from {printable(rule.since)} on" * bool(rule.since)
+    return parts
 
 
 def split(o: SplitOptions) -> int:
     """Run `vwlite split`; the exit code."""
     if len(o.outputs) != 2:
         raise UsageError(f"-o names two files, -o TRAIN -o TEST, and not {len(o.outputs)}")
-    rule, name = Rule(o, Fraction(0), Fraction(o.test)), display_name((o.data or ["-"])[0])
     if (o.by_time or o.stratify) and not all(map(os.path.isfile, o.data or ["-"])):
-        how = "--time" if o.by_time else "--stratify"
-        raise UsageError(f"{how} reads the data twice, and standard input is read only once: name files")
+        raise UsageError("--time and --stratify read the data twice, and standard input is read only once: name files")
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)
-        train, test = (Part(path, frame) for path in o.outputs)
-        divide(rule, lambda: rows_of(o, rule.option, rule.column, lambda: frame.signal is not None), train, test)
-        if frame.signal is not None:
-            return frame.code("; no file was written")
-        if not train.rows or not test.rows:
-            which, rows = "TEST" if train.rows else "TRAIN", train.rows + test.rows
-            why = f"have the same time in {o.by_time}" if o.by_time else f"are on one side of --test {o.test:g}"
-            raise DataError(f"{name}: " + (f"{which} would be empty: all {rows:,} rows {why}" if rows else "no rows"))
-        for part in (train, test):
-            part.file.commit()
-        since = f", from {printable(rule.since)} on" if o.by_time else ""
-        frame.show(f"{train.name}: {train.rows:,} rows\n{test.name}: {test.rows:,} rows{since}")
-        return frame.code()
+        parts = divide(o, Fraction(0), Fraction(o.test), o.outputs, frame)
+        if parts:
+            frame.show("\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts))
+        return frame.code("; no file was written")

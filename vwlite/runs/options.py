@@ -178,8 +178,8 @@ class InputOptions:
     @property
     def names_columns(self) -> bool:
         """Whether anything was typed that only tables have."""
-        named = any(getattr(self, spec.name) != spec.default for spec in specs_of(InputOptions, TABLES))
-        return named or self.group is not None
+        names = ["group", *(spec.name for spec in specs_of(InputOptions, TABLES))]
+        return any(getattr(self, name) != getattr(InputOptions, name) for name in names)
 
     @property
     def roles(self) -> "RoleOptions":
@@ -191,8 +191,7 @@ class InputOptions:
         missing = tuple(filter(None, chain(*self.missing))) if self.missing else None  # --missing '': no word
         return RoleOptions(
             label=self.label, importance=self.importance, tag=self.tag, group=self.group, ngram=self.ngram,
-            delimiter=self.delimiter,
-            names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
+            delimiter=self.delimiter, names=tuple(chain(*self.columns)), no_header=self.no_header, missing=missing,
             decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape, **named,
         )
 
@@ -329,10 +328,9 @@ class TrainOptions(CacheOptions):
     )
     group: str | None = option(
         None, "--group", group=TABLES, reported=True, type=click.STRING, metavar="NAME",
-        excludes={"--tag": "the group is printed with each prediction", "--validate": "there are no folds",
-                  "--sparse": "it compares models by other rows"},
-        help="Column of groups, such as customers. All rows of a group are in one fold of --algorithm auto, so that "
-             "losses and -p are those of new groups. It is not learned, and is printed as a tag.",
+        excludes={"--tag": "the group is the tag", "--validate": "there are no folds", "--sparse": "it has no folds"},
+        help="Column of groups, such as customers. All rows of a group are in one fold of --algorithm auto: losses and "
+             "-p are those of new groups. It is not learned, and printed as a tag.",
     )
     derive: str = option(
         DEFAULT_DERIVED, "--derive", group=LEARN, reported=True, type=Choice(list(DERIVED)), metavar="KIND",

@@ -19,9 +19,8 @@ def check_options(o: TrainOptions, settings: Settings) -> None:
             raise UsageError(f"--{name} needs --algorithm auto, the default" + (f", and not {settings.algorithm}"
                              if not o.initial else ": a model that is continued keeps what it derives"))
     if o.group is not None:
-        raise UsageError("--group is for the folds of --algorithm auto: " + (
-            "a model that is continued has its columns: leave it out" if o.initial else
-            f"--algorithm {settings.algorithm} has none; vwlite split --group makes a test set of new groups"))
+        raise UsageError("--group is for folds of --algorithm auto: leave it out" + (", the model has its columns"
+                         if o.initial else "; vwlite split --group makes a test set of new groups"))
     if o.validate is not None:
         raise UsageError("--validate needs --algorithm auto: other algorithms hold out lines (--holdout-period)")
     if settings.normalize == "center":

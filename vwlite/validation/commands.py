@@ -2,40 +2,35 @@
 
 import click
 
+from vwlite.inspection.commands import SplitOptions
 from vwlite.options.command import Command, run
-from vwlite.options.spec import OUT, option, specs_of
+from vwlite.options.spec import OUT, PASSES, option, option_of, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import Whole
 from vwlite.records import record
 from vwlite.runs.options import TrainOptions
 from vwlite.training.commands import TRAIN
 
-FOLDS = "Folds"
-_NOT_OF_FOLDS = {
-    "cache", "cache_file", "kill_cache", "validate", "model", "initial", "continued", "again", "on_unknown", "fail_if",
-    "min_examples", "log_format", "names", "save_weights_only", "allow_empty", "predictions", "raw_predictions",
-    "report", "rejects", "holdout_to", "progress", "checkpoint_every",
-}
+_OF_ONE = ("cache", "cache_file", "kill_cache", "validate", "on_unknown", "rejects", "checkpoint_every")
 
 
 @record(frozen=True, eq=False)
 class CvOptions(TrainOptions):
     """The options of `vwlite cv`, as typed."""
 
-    folds: int = option(5, "--folds", group=FOLDS, type=Whole(2, 20), metavar="K", help="The number of folds.")
-    stratify: bool = option(
-        False, "--stratify", group=FOLDS, excludes={"--group": ""}, help="Folds have equal shares of each label.",
-    )
-    seed: int = option(0, "--seed", group=FOLDS, type=Whole(0, (1 << 32) - 1), metavar="N", help="Draw other folds.")
+    folds: int = option(5, "--folds", group=PASSES, type=Whole(2, 20), metavar="K", help="The number of folds.")
+    stratify: bool = option_of(SplitOptions, "stratify")
+    seed: int = option_of(SplitOptions, "seed")
     json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
 
 
 @click.command(
     "cv", cls=Command,
     usual=("--folds", "--group", "--stratify", "--label", "--algorithm", "--json"),
-    examples=("vwlite cv day2.vw", "vwlite cv day2.vw --folds 3 --algorithm gd --loss logistic"),
+    examples=("vwlite cv clicks.csv --label clicked --folds 2 --stratify",
+              "vwlite cv clicks.csv --label clicked --folds 2 --stratify --algorithm gd --json"),
 )
-@takes(CvOptions, (*specs_of(CvOptions), *(spec for spec in TRAIN if spec.name not in _NOT_OF_FOLDS)))
+@takes(CvOptions, (*specs_of(CvOptions), *(s for s in TRAIN if s.group != OUT and s.name not in _OF_ONE)))
 def cv_command(options: CvOptions) -> int:
     """Cross-validate: train on all folds but one, evaluate on that one, for each of them.
 

@@ -229,19 +229,13 @@ class AutoData:
     def _counted(self, summary: DataSummary, batch: Batch) -> int:
         """Add a batch to a summary; the number of examples that can be learned."""
         before = summary.examples
-        if self.options.group is not None:
-            self._check_groups(batch)
+        for line, kind in enumerate(batch.kind if self.options.group is not None else ()):
+            if kind == EXAMPLE and not batch.tag(line):
+                where = f"{batch.source}:{batch.line_number(line)}:1: column {self.options.group}"
+                raise DataError(f"{where}: an empty cell, and each row needs a group")
         summary.take(batch)
         self._place_labels(batch)
         return int(summary.examples - before)
-
-    def _check_groups(self, batch: Batch) -> None:
-        """DataError for an example without a group."""
-        tags = batch.tag_begin
-        for line, kind in enumerate(batch.kind):
-            if kind == EXAMPLE and tags[line] == tags[line + 1]:
-                where = f"{batch.source}:{batch.line_number(line)}:1: column {self.options.group}"
-                raise DataError(f"{where}: an empty cell, and each row needs a group")
 
     def _read_validation(self, learning: LearningInPasses, path: str) -> None:
         """Read the examples that the model is chosen by."""

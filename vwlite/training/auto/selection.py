@@ -27,7 +27,6 @@ from vwlite.core.auto.screening import difference_of, row_losses
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.losses import Loss
-from vwlite.errors import DataError
 from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
 
@@ -233,20 +232,13 @@ class Selection:
         another part, of all or of the rarer labels, if there are few different examples, or a file is sorted."""
         self.folds_in_file = found = bytearray(known.examples)
         if known.grouped:
-            self._deal_groups(known, found, folds)
+            folds_of_groups(known.contents, found, folds)
         else:
             folds_of(known.contents, known.feature_counts, known.labels, found, folds)
         if folds:
             return True
         is_fair = is_tenth(found.count(0), len(found)) and is_tenth(known.rarer(found), known.rarer())
         return is_fair and are_various(known.contents, found.translate(IS_FIRST))
-
-    @staticmethod
-    def _deal_groups(known: DataSummary, found: bytearray, folds: int) -> None:
-        try:
-            folds_of_groups(known.contents, found, folds)
-        except ValueError as e:
-            raise DataError(f"--group: {e}, and {folds} folds need one each: leave the option out") from None
 
     def _judge_by(self, judge: Drawn, folds: Any) -> None:
         """Set the examples that are scored. folds: of each of them."""

@@ -198,10 +198,9 @@ class DataTrainer(Trainer, Learning):
             yield f"only {n} example{'s' * (n > 1)}: the loss on new data may be far from the one above"
         if self.options.group is not None and n:
             largest = max(Counter(self.data.summary.contents).values())
-            if self.has_begun:
-                yield "too few examples for folds: --group has no effect on the loss"
-            elif 2 * largest > n:
-                yield f"--group: one group has {largest:,} of {n:,} examples: the loss is mostly that of groups like it"
+            if self.has_begun or 2 * largest > n:
+                why = "too few examples for folds" if self.has_begun else f"one group has {largest:,} of {n:,} examples"
+                yield f"--group: {why}, so that the loss may not be that of new groups"
 
 
 class AutoTrainer(DataTrainer):
