@@ -40,7 +40,7 @@ cdef class Text:
     cdef int word(self, const char* text, size_t size) noexcept nogil
     cdef int write_number(self, double number, bint short) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
-    cdef int csv_cell(self, const char* text, size_t size) noexcept nogil
+    cdef int csv_cell(self, const char* text, size_t size, char delimiter=*) noexcept nogil
     cdef int json_string(self, const char* text, size_t size) noexcept nogil
     cdef void put(self, char c) noexcept nogil
 

@@ -107,14 +107,14 @@ cdef class Text:
     cdef int reserve(self, size_t n) noexcept nogil:
         return reserve(<void**>&self.data, &self.capacity, self.size + n, 1)
 
-    cdef int csv_cell(self, const char* text, size_t size) noexcept nogil:
-        """Append a cell, in quotes if it has a comma, a quote or a line end."""
+    cdef int csv_cell(self, const char* text, size_t size, char delimiter=c',') noexcept nogil:
+        """Append a cell, in quotes if it has the delimiter, a quote or a line end."""
         cdef size_t i
         cdef bint unquoted = True
         if self.reserve(2 * size + 2):
             return -1
         for i in range(size):
-            if text[i] == c',' or text[i] == c'"' or text[i] == c'\n' or text[i] == c'\r':
+            if text[i] == delimiter or text[i] == c'"' or text[i] == c'\n' or text[i] == c'\r':
                 unquoted = False
                 break
         if unquoted:

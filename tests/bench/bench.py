@@ -511,6 +511,36 @@ def split_rows(stem: str, rounds: int) -> Iterator[Row]:
     yield from rows(work, race(work, rounds))
 
 
+def append_works(count: int) -> Iterator[Work]:
+    """A table with columns of predictions behind its own, beside predictions alone, and a program in pandas."""
+    stem = f"table-{count}"
+    if not Path(f"{stem}.csv").exists():
+        write_table(stem, count)
+    learn = ["--label", "clicked", *GD, "--loss", "logistic", "--labels", "0,1", "--quiet"]
+    run(VWLITE, "train", f"{stem}.csv", "-m", f"{stem}.model", *learn)
+    suffixes = ["csv", "jsonl"]
+    if installed("pyarrow"):
+        make = "import sys, pyarrow.csv as c, pyarrow.parquet as p; p.write_table(c.read_csv(sys.argv[1]), sys.argv[2])"
+        run(PYTHON, "-c", make, f"{stem}.csv", f"{stem}.parquet")
+        suffixes.append("parquet")
+    for suffix in suffixes:
+        predict = [VWLITE, "predict", "-m", f"{stem}.model", f"{stem}.{suffix}", "--quiet", "-p"]
+        rivals: dict[str, Command | tuple[Command, Command]] = {
+            OURS: [*predict, f"appended.{suffix}", "--append"], PREDICT: [*predict, "predictions"],
+        }
+        if suffix == "csv" and installed("pandas"):
+            files = [f"{stem}.model", f"{stem}.csv", "by_pandas.csv"]
+            rivals["pandas and `load_model`"] = [PYTHON, "-c", BY_PANDAS, *files]
+        yield Work(f"predict --append, {suffix} of {count:,} rows", rivals)
+
+
+BY_PANDAS = """import sys, pandas, vwlite
+model, frame = vwlite.load_model(sys.argv[1]), pandas.read_csv(sys.argv[2])
+rows = frame.drop(columns="clicked")
+frame["prediction"], frame["probability"] = model.predict(rows), model.predict_proba(rows)[:, 1]
+frame.to_csv(sys.argv[3], index=False)"""
+
+
 def write_table(stem: str, count: int) -> None:
     """Impressions with 5 numbers and 6 words each, as CSV and JSON lines."""
     rng = Random(1)
@@ -594,6 +624,8 @@ def all_rows(typed: argparse.Namespace, news: str, clicks: str) -> Iterator[Row]
         count = min(1_000_000, int(typed.megabytes * 10_000))
         yield from table_rows(count, typed.rounds)
         yield from split_rows(f"table-{count}", typed.rounds)
+    if typed.only in "predict --append":
+        yield from raced(append_works(min(1_000_000, int(typed.megabytes * 10_000))), "", typed.rounds)
     if typed.only in "peak memory":
         yield from memory_rows(clicks)
     if typed.only in "start":

@@ -45,14 +45,18 @@ class ArrowRows:
     layout: Layout
 
 
-def rows_of(source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool]) -> Tasks:
-    """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit."""
+def rows_of(
+    source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool], *, whole: bool = False
+) -> Tasks:
+    """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit. whole:
+    with all columns, as they are."""
     pa = _pyarrow(source, format)
     name, row = display_name(source), 1
     try:
-        columns, batches = _opened(pa, source, format, table.as_rows)
+        all_columns = whole or table.as_rows
+        columns, batches = _opened(pa, source, format, all_columns)
         layout = _layout(name, Frame(pa.RecordBatchReader.from_batches(columns, []).__arrow_c_stream__()), table)
-        needed = columns.names if table.as_rows else _needed(columns.names, layout)
+        needed = columns.names if all_columns else _needed(columns.names, layout)
         size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(needed)))
         for batch in batches(needed, size):
             batch.validate(full=True)  # offsets are used as they are from here on
@@ -63,6 +67,9 @@ def rows_of(source: str, format: str, index: int, table: TableReader, stop: Call
                 moved = _moved(layout, columns.names, batch.schema.names)
                 yield Task(block, format, ArrowRows(batch.slice(begin, size), moved))
                 row += min(size, batch.num_rows - begin)
+        if whole and row == 1:
+            empty = pa.RecordBatch.from_arrays([pa.array([], kind) for kind in columns.types], schema=columns)
+            yield Task(Block(b"", name, index, row), format, ArrowRows(empty, layout))
     except (pa.ArrowException, ValueError, EOFError, OSError, OverflowError, MemoryError) as e:
         if isinstance(e, OSError) and e.errno:
             raise NoInputError(f"{name}: {e.strerror}") from e
@@ -79,18 +86,18 @@ def _pyarrow(source: str, format: str) -> Any:
         ) from None
 
 
-def _opened(pa: Any, source: str, format: str, stored: bool) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
+def _opened(pa: Any, source: str, format: str, whole: bool) -> tuple[Any, Callable[[list[str], int], Iterator[Any]]]:
     """The columns of a file, and its batches with the required ones, of this many rows unless it has batches
-    of its own. stored: words are not read as dictionaries."""
+    of its own. whole: all are required, with the types that they have."""
     if format == "parquet":
         if source == "-" or not stat.S_ISREG(os.stat(source).st_mode):
             raise DataError(f"{display_name(source)}: Parquet is read from its end, so it cannot come from a pipe")
         parquet = import_module("pyarrow.parquet")
         file = parquet.ParquetFile(source)
         _check_chunks(parquet, source, file.metadata)
+        coded = [] if whole else _dictionaries(file)
         file = parquet.ParquetFile(
-            source, metadata=file.metadata, read_dictionary=[] if stored else _dictionaries(file),
-            page_checksum_verification=True,
+            source, metadata=file.metadata, read_dictionary=coded, page_checksum_verification=True
         )
         return file.schema_arrow, lambda needed, rows: file.iter_batches(batch_size=rows, columns=needed)
     ipc = import_module("pyarrow.ipc")
@@ -172,7 +179,7 @@ class ArrowParsing:
     """Makes batches of rows, as LineParsing does of lines. For one thread."""
 
     def __init__(self, format: str, options: ParseOptions) -> None:
-        self._options = options
+        self._format, self._options = format, options
         self._labels: LabelParser | None = None
         self._unfit: dict[str, str] = {}  # labels of the last block that the model cannot use, and where they are first
         self._cells: tuple[Any, Cells] | None = None
@@ -181,14 +188,14 @@ class ArrowParsing:
     @staticmethod
     def tasks(format: str, source: str, index: int, options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
         """The blocks of a file."""
-        return rows_of(source, format, index, options.columns(), stop)
+        return rows_of(source, format, index, options.columns(), stop, whole=options.whole_rows)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch, or create VW text if required. A bad row keeps its place in the batch, but not in the text;
         if they are not skipped, the first ends both."""
         block, o, layout = task.block, self._options, task.context.layout
         found, rejected, as_text = task.context.batch, None, layout.table.as_text
-        parsed = Parsed(batch, [], block.done, block.total, rows=found if o.keeps_text else None)
+        parsed = Parsed(batch, [], block.done, block.total, rows=found if o.keeps_text else None, format=self._format)
         frame = Frame(found.__arrow_c_stream__())
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)

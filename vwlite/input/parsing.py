@@ -45,6 +45,7 @@ class ParseOptions:
     finder: Callable[[], Any] | None = None  # makes what looks for names of features, one for each thread
     keeps_text: bool = False  # batches come with the text that they were, if they were text
     only_text: bool = False  # files of binary formats are refused
+    whole_rows: bool = False  # batches of binary formats come with all columns, and a table without rows is a batch
     model: str = ""  # the file of a model that predicts, and knows no columns
     tap: Tap | None = None  # gets what is read of lines
 
@@ -63,6 +64,7 @@ class SourceText:
     format: str
     dialect: Dialect = NO_TEXT
     header: bytes = b""
+    mark: bytes = b""  # the byte order mark before it, if there is one
 
     def lines_of(self, batch: Batch, rows: Sequence[int]) -> list[bytes]:
         """The text of rows of the batch, without line ends."""
@@ -100,6 +102,7 @@ class Parsed:
     log: Sequence[tuple[int, int, int, bytes]] = ()  # names of columns and words, as of `Cells.take_log`
     source: SourceText | None = None  # if required
     rows: Any = None  # of a binary format as pyarrow has them, or of a frame, if the source is required
+    format: str = ""  # this binary format
     # With lenient labels, those that the model cannot use: the first few different ones, and where each is first
     unfit: Mapping[str, str] = field(default_factory=dict)
 

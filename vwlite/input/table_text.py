@@ -36,7 +36,7 @@ class TableParsing(LineParsing):
     @staticmethod
     def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
         named = options.format != "auto" or by_name(source) is not None
-        return Records(format, source, options.columns(), named=named)
+        return Records(format, source, options.columns(), named=named, tells_empty=options.whole_rows)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         layout: Layout = task.context
@@ -50,7 +50,7 @@ class TableParsing(LineParsing):
             layout.look_for_rows(batch, SourceText(bytes(task.block.data), self._format).lines_of)
         if parsed.source is not None:
             kind = "csv" if layout.dialect.delimiter else self._format  # delimited text differs in its dialect only
-            parsed.source = SourceText(parsed.source.text, kind, layout.dialect, layout.header)
+            parsed.source = SourceText(parsed.source.text, kind, layout.dialect, layout.header, layout.mark)
         return parsed
 
     def converter(self, task: Task) -> Callable[[], tuple[bytes, Batch]]:
@@ -82,12 +82,14 @@ class JsonParsing(TableParsing):
 class Records(SourceBlocks):
     """The blocks of one source of delimited text, cut into whole records behind the header.
 
-    named: the format was given, or the name of the file tells it.
+    named: the format was given, or the name of the file tells it. tells_empty: a header without rows is a block.
     """
 
-    def __init__(self, format: str, source: str, table: TableReader, *, named: bool) -> None:
+    def __init__(
+        self, format: str, source: str, table: TableReader, *, named: bool, tells_empty: bool = False
+    ) -> None:
         super().__init__(format)
-        self._named = named
+        self._named, self._tells_empty = named, tells_empty
         self._source, self._table = source, table
         self._dialect = Dialect()
         self._last: Block | None = None  # for what it says about the stream
@@ -95,7 +97,7 @@ class Records(SourceBlocks):
         self._line = 1  # of its first line
         self._started = False  # something of the source is here
         self._header: list[str] | None = None
-        self._head = b""  # as it is in the file
+        self._head = self._mark = b""  # as they are in the file
         self._where = ""  # for messages
         self._layout: Layout | None = None
         self._held: list[Block] = []  # rows from which roles are to be decided
@@ -108,7 +110,7 @@ class Records(SourceBlocks):
             block.release()
             block = replace(block, data=joined, first_line=self._line, owner=None)
         elif not self._started and bytes(block.data[:3]) == BOM and block.first_line == 1:
-            block.data = block.data[3:]
+            block.data, self._mark = block.data[3:], BOM
         self._started, self._pending, self._line = True, b"", block.first_line
         if not self._dialect.delimiter:
             self._dialect = self._table.dialect(self._guess(block.data))
@@ -128,6 +130,8 @@ class Records(SourceBlocks):
             rest, self._pending = self._pending, b""
             yield from self.feed(replace(self._last, data=rest, first_line=self._line), last=True)
         yield from self._decided(final=True)
+        if self._tells_empty and self._layout is not None and self._last is not None:
+            yield Task(self._last, self._format, self._layout)
 
     def _too_long(self, block: Block) -> Tasks:
         """A quote that is not closed within the limit: the line where it is opened is bad."""
@@ -212,7 +216,7 @@ class Records(SourceBlocks):
     def _lay_out(self) -> None:
         assert self._header is not None
         found = lay_out(self._table, self._source, self._where, self._header, self._dialect)
-        self._layout = replace(found, header=self._head)
+        self._layout = replace(found, header=self._head, mark=self._mark)
 
     def _decided(self, *, final: bool) -> Tasks:
         """The blocks that were held, when there are enough rows to decide the roles."""

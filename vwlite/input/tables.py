@@ -33,6 +33,7 @@ class Layout:
     dialect: Dialect = NO_TEXT
     source: str = ""
     header: bytes = b""  # as it is in the file
+    mark: bytes = b""  # the byte order mark, if the file has one
 
     def place_of(self, role: str) -> int:
         """The position of the column of a role that at most one column has; -1 without one."""

@@ -8,7 +8,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.options.command import Command, run
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
 from vwlite.options.taking import takes
-from vwlite.options.types import PATH, Choice, Number
+from vwlite.options.types import PATH, Choice, NamesType, Number
 from vwlite.records import record
 from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, ModelOptions, on_unknown
 
@@ -55,6 +55,18 @@ class PredictOptions(ModelOptions):
         None, "--threshold", group=OUT, type=Number(), metavar="P",
         help="Write labels instead of numbers. The positive one from this probability on, or score, if the model has "
              "no probabilities. Rows of csv and json have it as prediction.",
+    )
+    append: bool = option(
+        False, "--append", group=OUT,
+        excludes={"--output-format": "the format is that of DATA", "--tag": "DATA come with all their columns"},
+        help="Write the tables of DATA with predictions behind. In their format: rows as they are, then the columns of "
+             "--append-columns.",
+    )
+    append_columns: tuple[tuple[str, ...], ...] = option(
+        (), "--append-columns", group=OUT, type=NamesType(), metavar="NAMES", multiple=True, needs=("--append",),
+        shown="prediction, and probability if there is one",
+        help="The columns of --append. Known are those of --output-format csv, and prediction: a number, or a label as "
+             "in DATA; NAME=AS calls one AS.",
     )
     on_unknown: str = on_unknown()
 

@@ -1,8 +1,10 @@
 """A prediction run: the predictions of a model for every example of a stream."""
 
 import json
+from itertools import chain
 from typing import Any
 
+from vwlite.algorithms.losses import usual_threshold
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
@@ -16,10 +18,16 @@ from vwlite.runs.run import PredictionFiles, measures_of, say, summary
 
 def predict(o: PredictOptions) -> int:
     """Run `vwlite predict`; the exit code."""
-    model = opened(o, lambda settings: written(o, settings))
+    as_read = {"keeps_text": True, "whole_rows": True} if o.append else {}
+    model = opened(o, lambda settings: written(o, settings), **as_read)
     with RunFrame("predict", o) as frame:
         settings, learner = model.settings, model.learner
-        files, reading = PredictionFiles(o, frame), Reading(o, frame)
+        files, reading, table = PredictionFiles(o, frame), Reading(o, frame), None
+        if o.append:
+            from vwlite.prediction.append import AppendedTable
+
+            table = AppendedTable(learner.predictions.take(), settings, list(chain(*o.append_columns)), str(o.model))
+            files.through = table.rows
 
         def take_bad(bad: list[BadLine]) -> None:
             files.write(learner)
@@ -28,7 +36,11 @@ def predict(o: PredictOptions) -> int:
         scoring = Scoring(model, take_bad=take_bad)
         del model  # it is needed no more
         for parsed in reading.batches(scoring.parse, learner):
+            if table is not None:
+                table.take(parsed)
             scoring.take(parsed)
+        if table is not None:
+            table.end()
         files.write(learner)  # the header of rows, if there was no example
         if frame.signal is not None and not learner.examples:
             return frame.code()
@@ -66,10 +78,14 @@ def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
         if probable and not 0 <= o.threshold <= 1:
             raise UsageError(f"--threshold {o.threshold:g} is no probability, which {o.model} predicts: use 0 to 1")
         found["threshold"] = o.threshold
-    elif o.output_format == "text":
+    elif o.append and settings.oaa is None and settings.binary:
+        found["threshold"] = usual_threshold(probable=probable)
+    elif o.output_format == "text" and not o.append:
         return found | ({"probabilities": True} if o.probabilities else {})
-    labels = settings.labels and tuple(_cell(label, o.output_format) for label in settings.labels)
-    return found | {"probabilities": o.probabilities, "format": o.output_format, "probable": probable, "labels": labels}
+    kind = "csv" if o.append else o.output_format
+    each = any(name.startswith("probability_") for name in chain(*o.append_columns)) and settings.oaa is not None
+    labels = settings.labels and tuple(_cell(label, kind) for label in settings.labels)
+    return found | {"probabilities": o.probabilities or each, "format": kind, "probable": probable, "labels": labels}
 
 
 def _cell(label: float | str, kind: str) -> bytes:

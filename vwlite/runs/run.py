@@ -97,7 +97,9 @@ class BadLines:
 
 class PredictionFiles:
     """Where the text of predictions goes that a learner writes. others: whether the run writes anything else, so that a
-    closed pipe does not end it."""
+    closed pipe does not end it. through: what the file of predictions has of them."""
+
+    through: Callable[[bytes], bytes] = staticmethod(lambda rows: rows)
 
     def __init__(self, options: InputOptions, stack: ExitStack, *, others: bool = False) -> None:
         self._others = others or bool(options.report or options.rejects)
@@ -108,7 +110,8 @@ class PredictionFiles:
         """Write the predictions so far. ClosedPipe if their reader has gone and the run has no other output."""
         for name, sink in self._sinks.items():
             try:
-                sink.write(getattr(learner, name).take())
+                text = getattr(learner, name).take()
+                sink.write(self.through(text) if name == "predictions" else text)
             except ClosedPipe:
                 if not self._others and all(sink.closed for sink in self._sinks.values()):
                     raise

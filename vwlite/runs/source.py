@@ -131,7 +131,7 @@ def shaping_of(
     parse = parse_options(o, settings)
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
-        "tap", "derives", "logs",
+        "tap", "derives", "logs", "whole_rows",
     )
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:

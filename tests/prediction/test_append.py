@@ -1,0 +1,244 @@
+"""`vwlite predict --append`: the input's rows as they are, with columns behind them that other formats have too."""
+
+import csv
+import gzip
+import io
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+import pytest
+from lines import write
+from running import finish, start
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+WORDS = ["x", "", "y, z", 'q"q', "two\nlines", "a;b", "é", "tab\there", " blank ", '"', "NA"]
+COLUMNS = ["label", "number", "word", "note"]
+
+
+def drawn(seed: int, count: int, labels: list[str]) -> list[list[str]]:
+    draw = random.Random(seed)
+    return [
+        [draw.choice([*labels, ""]), draw.choice([f"{draw.random():.3f}", "", "-3"]), draw.choice(WORDS),
+         draw.choice(WORDS) + str(i % 7)]
+        for i in range(count)
+    ]
+
+
+def delimited(rows: list[list[str]], draw: random.Random) -> bytes:
+    """Any of the ways to write a table, and whether its last line ends."""
+    out = io.StringIO()
+    quoting, end = draw.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), draw.choice(["\n", "\r\n"])
+    written = csv.writer(out, delimiter=draw.choice(",;\t"), quoting=quoting, lineterminator=end)
+    written.writerows([COLUMNS, *rows])
+    text = out.getvalue().encode()
+    return text if draw.random() < 0.5 else text.rstrip(b"\r\n")
+
+
+def read(text: bytes) -> list[list[str]]:
+    first = text.splitlines()[0].replace(b'"', b"")
+    delimiter = next(c for c in ";\t," if c.encode() in first)
+    return list(csv.reader(io.StringIO(text.decode(), newline=""), delimiter=delimiter))
+
+
+@pytest.fixture(params=["two", "numbers", "classes", "squared"])
+def model(request, vwlite):
+    """A model; the labels of its tables, and the options for columns of rows of CSV that are those of --append."""
+    labels = {"two": ["no", "yes"], "numbers": ["-1", "1"], "classes": ["r", "blue, green", 'n"x'],
+              "squared": ["1.5", "2", "-7"]}[request.param]
+    options = {"two": ["--labels", "no,yes", "--loss", "logistic"], "numbers": ["--loss", "logistic"],
+               "classes": ["--classes", 'r,"blue, green","n""x"', "--loss", "logistic"], "squared": []}[request.param]
+    rows = [row for row in drawn(0, 300, labels) if row[0]]
+    write("learned.csv", delimited(rows, random.Random(3)))
+    roles = ("--label", "label", "--numeric", "number", "--drop", "note")
+    vwlite("train", "learned.csv", *roles, "--algorithm", "adagrad", *options, "-m", "m", "--quiet")
+    more = {"two": ["--threshold", "0.5"], "numbers": ["--threshold", "0.5"], "classes": ["--probabilities"]}
+    return request.param, labels, more.get(request.param, [])
+
+
+def appended_of(kind: str, row: dict[str, str]) -> list[str]:
+    """What a row of CSV says of the prediction, and of its probability."""
+    prediction = row["class" if kind == "classes" else "score" if kind == "squared" else "prediction"]
+    return [prediction, *([row["probability"]] if "probability" in row else [])]
+
+
+def target(vwlite, kind: str, file: str, more: list[str]) -> list[list[str]]:
+    rows = vwlite("predict", "-m", "m", file, "--output-format", "csv", *more, "--quiet").out
+    return [appended_of(kind, row) for row in csv.DictReader(io.StringIO(rows, newline=""))]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_delimited_rows_keep_their_bytes_and_have_the_columns_of_csv(vwlite, model, seed, blocks_of):
+    kind, labels, more = model
+    draw = random.Random(seed)
+    text = delimited(drawn(seed, 200, labels), draw)
+    file = write("data.csv", text)
+    expected = [["prediction", "probability"][: 1 + (kind != "squared")], *target(vwlite, kind, file, more)]
+    whole = vwlite("predict", "-m", "m", file, "--append", "--quiet").out.encode()
+    before, after = read(text), read(whole)
+    assert [row[:4] for row in after] == before
+    assert [row[4:] for row in after] == expected
+    end = b"\r\n" if b"\r\n" in text else b"\n"
+    position = 0
+    for record in text.replace(b"\r\n", b"\n").split(b"\n"):  # each line, in order, up to a line end or the new cells
+        position = whole.replace(b"\r\n", b"\n").index(record, position)
+    assert whole.endswith(end)
+    blocks_of(300)
+    write("data.csv.gz", gzip.compress(text))
+    for name, threads in (("data.csv", 1), ("data.csv", 3), ("data.csv.gz", 2)):
+        assert vwlite("predict", "-m", "m", name, "--append", "--quiet", "--threads", threads).out.encode() == whole
+    # Two files of the same columns are one table.
+    vwlite("predict", "-m", "m", file, "data.csv.gz", "--append", "-p", "both.csv", "--quiet")
+    assert read(Path("both.csv").read_bytes()) == [*after, *after[1:]]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_lines_of_json_get_the_keys_at_the_end_of_their_objects(vwlite, model, seed):
+    kind, labels, more = model
+    draw = random.Random(seed)
+    rows = [{k: v for k, v in zip(COLUMNS, row, strict=True) if v or k != "number"}
+            for row in drawn(seed, 100, labels)]
+    for row in rows:
+        if row.get("number"):
+            row["number"] = float(row["number"])
+        row["inner"] = draw.choice([{}, {"a": 1}, None, "}"])
+    ends = ["\n", " \n", "\r\n"]
+    text = "".join(json.dumps(row, ensure_ascii=draw.random() < 0.5) + draw.choice(ends) for row in rows)
+    file = write("data.jsonl", text.rstrip())
+    out = vwlite("predict", "-m", "m", file, "--append", "--quiet").out
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [{k: row[k] for k in row if k not in ("prediction", "probability")} for row in found] == rows
+    expected = vwlite("predict", "-m", "m", file, "--output-format", "json", *more, "--quiet").out.splitlines()
+    for row, line in zip(found, expected, strict=True):
+        assert [*row][-2 if kind != "squared" else -1 :] == ["prediction", "probability"][: 1 + (kind != "squared")]
+        assert [row["prediction"], *([row["probability"]] if "probability" in row else [])] == \
+            appended_of(kind, json.loads(line))
+
+
+def table_of(rows: list[list[str]], labels: list[str]) -> pa.Table:
+    numbers = pa.array([float(row[1]) if row[1] else None for row in rows])
+    words = pa.array([row[2] or None for row in rows]).dictionary_encode()
+    label = [row[0] or None for row in rows]
+    columns = {"label": label, "number": numbers, "word": words, "note": [[row[3]] for row in rows]}
+    table = pa.table(columns)
+    return table.replace_schema_metadata({"by": "a test"})
+
+
+@pytest.mark.parametrize("format", ["parquet", "file", "stream"])
+def test_columns_of_arrow_are_behind_the_others_which_are_unchanged(vwlite, model, format):
+    kind, labels, more = model
+    table = table_of(drawn(5, 9000, labels), labels)
+    name = "data.parquet" if format == "parquet" else "data.arrow"
+    if format == "parquet":
+        pq.write_table(table, name, row_group_size=2000)
+    else:
+        with (ipc.new_file if format == "file" else ipc.new_stream)(name, table.schema) as out:
+            out.write_table(table, max_chunksize=700)
+    typed = ["--format", "arrow"] if format == "stream" else []
+    vwlite("predict", "-m", "m", name, "--append", "-p", "out", *typed, "--quiet")
+    reading = {"parquet": pq.read_table, "file": lambda f: ipc.open_file(f).read_all(),
+               "stream": lambda f: ipc.open_stream(f).read_all()}[format]
+    found = reading("out")
+    assert found.select(COLUMNS).equals(reading(name)) and found.schema.metadata == reading(name).schema.metadata
+    is_word = kind in ("two", "classes")
+    names = ["prediction", "probability"][: 1 + (kind != "squared")]
+    assert found.schema.names == [*COLUMNS, *names]
+    types = [pa.string() if is_word else pa.float64(), pa.float64()]
+    assert [found.schema.field(n).type for n in names] == types[: len(names)]
+    rows = vwlite("predict", "-m", "m", name, *typed, "--output-format", "csv", *more, "--quiet").out
+    expected = [appended_of(kind, row) for row in csv.DictReader(io.StringIO(rows, newline=""))]
+    columns = [found[n].to_pylist() for n in names]
+    assert [list(row) for row in zip(*columns, strict=True)] == \
+        [[p if is_word and not i else float(p) for i, p in enumerate(row)] for row in expected]
+    vwlite("predict", "-m", "m", name, name, "--append", "-p", "both", *typed, "--quiet")
+    assert reading("both").equals(pa.concat_tables([found, found]).unify_dictionaries())
+    empty = table.slice(0, 0)
+    if format == "parquet":
+        pq.write_table(empty, "empty.parquet")
+        vwlite("predict", "-m", "m", "empty.parquet", "--append", "-p", "out", "--quiet")
+        assert pq.read_table("out").schema.names == found.schema.names
+
+
+@pytest.mark.parametrize("model", ["classes"], indirect=True)
+def test_columns_are_those_that_are_named_under_the_names_that_are_given(vwlite, model):
+    _, labels, _ = model
+    file = write("data.csv", delimited(drawn(1, 50, labels), random.Random(1)))
+    typed = ("--append-columns", 'score=risk,"probability_blue, green=p"', "--append-columns", "class")
+    rows = read(vwlite("predict", "-m", "m", file, "--append", *typed, "--quiet").out.encode())
+    text = vwlite("predict", "-m", "m", file, "--output-format", "csv", "--probabilities", "--quiet").out
+    assert rows[0][4:] == ["risk", "p", "class"]
+    assert [row[4:] for row in rows[1:]] == [
+        [row["score"], row["probability_blue, green"], row["class"]]
+        for row in csv.DictReader(io.StringIO(text, newline=""))
+    ]
+
+
+@pytest.mark.parametrize("model", ["two"], indirect=True)
+def test_bad_and_blank_rows_keep_their_place(vwlite, model):
+    bad = 'label,number,word,note\r\n,1,a,b\r\n\r\nyes,many,a,b\r\n,2,a,b,c\r\n,3,"a\r\nb",c\r\n'
+    file = write("bad.csv", bad)
+    done = vwlite("predict", "-m", "m", file, "--append", "--on-error", "skip")
+    assert "2 bad lines skipped" in done.err
+    with_cells = done.out.replace("\r\n", "\n").splitlines()
+    assert [line.partition(",yes,")[0].partition(",no,")[0].removesuffix(",,") for line in with_cells[1:]] == \
+        bad.replace("\r\n", "\n").splitlines()[1:]
+    assert [line.endswith(",,") for line in with_cells] == [False, False, False, True, True, False, False]
+    vwlite("predict", "-m", "m", file, "--append", "-p", "out.csv", code=65)
+    assert not Path("out.csv").exists()
+    write("bad.jsonl", '{"number": 1, "word": "a"}\n\n{"number": "many", "word": "a"}\nno object\n{}\n')
+    lines = vwlite("predict", "-m", "m", "bad.jsonl", "--append", "--on-error", "skip", "--quiet").out.splitlines()
+    assert [line[-21:] == '"probability": null}' for line in lines][1::2] == [False, False]
+    assert json.loads(lines[2])["prediction"] is None and lines[1] == "" and lines[3] == "no object"
+    assert [*json.loads(lines[4])] == ["prediction", "probability"]
+
+
+@pytest.mark.parametrize("model", ["two"], indirect=True)
+def test_what_no_table_can_have_is_refused_with_a_way_out(vwlite, model):
+    def refused(*typed: str, code: int = 65) -> str:
+        return str(vwlite("predict", "-m", "m", *typed, "--append", "-p", "out", code=code).err)
+
+    write("data.csv", "number,word,prediction\n1,a,b\n")
+    assert "--append-columns prediction=prediction_new" in refused("data.csv")
+    vwlite("predict", "-m", "m", "data.csv", "--append", "--append-columns", "prediction=prediction_new", "--quiet")
+    lines = ['{"number": 1, "word": "a"}', '{"number": 1, "word": "prediction"}', '{"word": "a", "prediction": 1}']
+    write("data.jsonl", "\n".join(lines))
+    assert "data.jsonl:3:1: there is a column prediction already" in refused("data.jsonl")
+    write("other.csv", "word,number\na,1\n")
+    write("one.csv", "number,word\n1,a\n")
+    assert "predict each by itself" in refused("one.csv", "other.csv")
+    write("lines", "1 |number:2\n")
+    assert "--append is for tables, and this is VW text" in refused("lines", code=2)
+    assert "the columns score, probability, prediction" in refused("one.csv", "--append-columns", "clas", code=2)
+    assert "two columns would be called p" in refused("one.csv", "--append-columns", "score=p,probability=p", code=2)
+    assert "overwrite" in str(vwlite("predict", "-m", "m", "one.csv", "--append", "-p", "one.csv", code=2).err)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("model", ["two"], indirect=True)
+def test_tables_without_a_header_or_rows(vwlite, model):
+    write("named", "1,a\n2,b")
+    typed = ("--columns", "number,word", "--append-columns", "probability", "--append", "--quiet")
+    rows = vwlite("predict", "-m", "m", "named", "--format", "csv", *typed).out.splitlines()
+    assert [row.rpartition(",")[0] for row in rows] == ["1,a", "2,b"]
+    write("head.csv", b"\xef\xbb\xbfnumber,word")
+    assert vwlite("predict", "-m", "m", "head.csv", "--append", "--quiet").out.encode() == \
+        b"\xef\xbb\xbfnumber,word,prediction,probability\n"
+    assert vwlite("predict", "-m", "m", write("empty", ""), "--append", "--quiet").out == ""
+
+
+@pytest.mark.parametrize("model", ["two"], indirect=True)
+def test_a_row_of_a_pipe_is_answered_before_the_next_comes(model):
+    process = start("predict", "-m", "m", "--append", "--quiet")
+    try:
+        process.stdin.write(b"number,word\n1,a\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"number,word,prediction,probability\n"
+        assert process.stdout.readline().startswith(b"1,a,")
+        assert finish(process).code == 0
+    finally:
+        process.kill()
+        process.wait()
