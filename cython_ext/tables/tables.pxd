@@ -38,6 +38,8 @@ cdef class TableParser(Parser):
     cdef uint32_t* delimiters_at  # owned; positions of quotes, line ends and delimiters
     cdef size_t delimiter_room
     cdef bint is_json, open      # open: keys that are not columns are features
+    cdef bint is_lines           # of text, with these columns
+    cdef int line_label, line_column
     cdef Key* keys               # owned
     cdef size_t key_count, key_room, fixed    # the first `fixed` are the columns
     cdef uint32_t* key_places    # owned; [1 << key_bits] 1 + the key that is there
@@ -67,6 +69,7 @@ cdef class TableParser(Parser):
     cdef bint fit_word(self, const char** p, size_t* n, bint is_label) noexcept nogil
     cdef int write_word(self, const char* before, const char* p, size_t n, TokenError* error) noexcept nogil
     cdef int end_text(self, bint has_bar, TokenError* error) noexcept nogil
+    cdef const char* text_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil
     cdef const char* json_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil
     cdef uint32_t find_key(self, const char* p, size_t n, uint32_t parent, uint32_t last) noexcept nogil
     cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil

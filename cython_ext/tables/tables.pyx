@@ -32,7 +32,7 @@ from vwlite.core.tables.cells cimport (
     name_hash, open_space, plain_number, put, read_time, set_column, word_size, write,
 )
 from vwlite.core.tables.csv cimport (
-    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, ScanResult, csv_record, csv_window,
+    BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
     csv_window_portable, find_csv_delimiters, is_between, is_escaped, mark_of, write_cell,
 )
 from vwlite.core.tables.json cimport (
@@ -51,7 +51,7 @@ from vwlite.core.text.tokens cimport (
 # The names of the error codes of a record, in the order of TableCode.
 TABLE_CODES = (
     "ragged", "quote inside", "quote text", "quote open", "escape open", "not UTF-8", "cell", "cell too large", "time",
-    "label control",
+    "label control", "second label",
 )
 
 # And of JsonCode.
@@ -62,6 +62,7 @@ JSON_CODES = (
 
 cdef enum:
     FIRST_DELIMITERS = 1 << 12
+    LABEL_SIZE = 9            # of `__label__`
     MOST_KEYS = 1 << 18       # of JSON lines that are remembered
 
 
@@ -76,6 +77,14 @@ cdef inline bint has_control(const char* p, const char* end) noexcept nogil:
             return True
         p += 1
     return False
+
+
+cdef const char* label_end(const char* p) noexcept nogil:
+    """The end of the word at p if it is a label of fastText, else p. PADDING bytes behind the line are readable."""
+    if memcmp(p, b"__label__", LABEL_SIZE) == 0:
+        while not is_blank(p[0]):
+            p += 1
+    return p
 
 
 cdef size_t line_ends(const char* p, const char* end) noexcept nogil:
@@ -230,6 +239,10 @@ cdef class TableParser(Parser):
             self.keys[self.key_count - 1].schema = i + 1
         self.fixed = self.key_count
 
+    def set_lines(self, Cells table not None, int label, int text):
+        """Lines of text, as fastText has them. label, text: the columns that a line has; a label of -1: none."""
+        self.table, self.is_lines, self.line_label, self.line_column = table, True, label, text
+
     def take_text(self):
         """The VW text of all records since the last call, as bytes."""
         found = PyBytes_FromStringAndSize(self.table.sink.text.data, self.table.sink.text.size)
@@ -249,7 +262,7 @@ cdef class TableParser(Parser):
         cdef size_t rest
         cdef int state = 0
         self.break_count = 0
-        if self.is_json:
+        if self.is_json or self.is_lines:
             return Parser.fill(self, data, size, batch, first)
         batch.clear()
         if batch.keep_spaces(self.settings.spaces) or batch.reserve(1, 1, 64, 0):
@@ -349,14 +362,14 @@ cdef class TableParser(Parser):
         return 0
 
     cdef int lines(self, const char* p, const char* end, size_t offset, size_t skip, Batch batch) noexcept nogil:
-        """The JSON lines in [p, end), the last byte of which is LF. As Parser.lines."""
+        """The lines of JSON or text in [p, end), the last byte of which is LF. As Parser.lines."""
         cdef const char* base = p
         cdef const char* next
         cdef TokenError error
         cdef RecordStart before
         while p < end:
             before = record_start(self, batch)
-            next = self.json_line(p + skip, batch, &error)
+            next = self.text_line(p + skip, batch, &error) if self.is_lines else self.json_line(p + skip, batch, &error)
             if likely(next != NULL):
                 p, skip = next + 1, 0
                 continue
@@ -370,6 +383,34 @@ cdef class TableParser(Parser):
                 return 1
             p, skip = close_line(batch, REJECTED, next), 0
         return 0
+
+    cdef const char* text_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil:
+        """A line of text becomes one of the batch, behind `__label__x` if that is there. Returns its LF, or NULL."""
+        cdef const char* end = line_feed(p)
+        cdef const char* q = not_utf8(p, end)
+        self.column = 0
+        if self.begin_line(batch, error):
+            return NULL
+        if q != NULL:
+            return error_at(error, NOT_UTF8, q, q + 1)
+        p = json_blanks(p)
+        if p == end:
+            close_line(batch, BLANK, end)
+            return end if self.end_text(False, error) == 0 else NULL
+        q = label_end(p)
+        if self.line_label >= 0 and q != p:
+            self.column = self.line_label + 1
+            if self.take_head(&self.table.columns[self.line_label], p + LABEL_SIZE, q, False, batch, error):
+                return NULL
+            p = json_blanks(q)
+            q = label_end(p)
+            if q != p:
+                return error_at(error, SECOND_LABEL, p, q)
+        self.column = self.line_column + 1
+        if take_cell(&self.table.sink, &self.table.columns[self.line_column], p, end, batch, error):
+            return NULL
+        close_line(batch, EXAMPLE, end)
+        return end if self.end_text(True, error) == 0 else NULL
 
     cdef const char* json_line(self, const char* p, Batch batch, TokenError* error) noexcept nogil:
         """A line becomes one of the batch. Returns its LF, or NULL."""

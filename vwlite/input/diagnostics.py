@@ -121,6 +121,7 @@ EXPLAINED = {
     "quote text": "text after the quote that closes a cell: a quote inside of a cell is doubled",
     "quote open": "a quote that is never closed",
     "escape open": "an escaped line end at the end of the data",
+    "second label": "a second label: a line has one. Keep one of them, or write a line for each",
     "not UTF-8": "a byte that is not UTF-8: convert the file",
 }
 

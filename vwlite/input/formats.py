@@ -3,17 +3,21 @@
 The grammar of text is in `vwlite.core.text`; `vwlite.core.text.parser.detect` detects VW text and libsvm.
 """
 
+import re
 from importlib import import_module
 from typing import Any, NamedTuple
 
 BOM = b"\xef\xbb\xbf"
 LONGEST_FIRST = 1 << 16  # bytes of a first line that tell the format
+PREFIX, LABEL, TEXT = b"__label__", "label", "text"  # of lines of fastText: what is before a label; the two columns
+LABELLED = re.compile(re.escape(PREFIX) + rb"\S+(?:\s+(?!\|)|\s*$)")  # not VW text with such a label
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # which come after a suffix
 
 # Classes, as `module:name`: they are imported when they are used.
 LINES, PARSER = "vwlite.input.parsing:LineParsing", "vwlite.core.text.parser:Parser"
 DELIMITED_TEXT, TABLE_PARSER = "vwlite.input.table_text:TableParsing", "vwlite.core.tables.tables:TableParser"
 JSON_LINES = "vwlite.input.table_text:JsonParsing"
+LABELLED_TEXT = "vwlite.input.labelled_text:LabelledText"
 ARROW = "vwlite.input.arrow:ArrowParsing"
 
 
@@ -46,10 +50,13 @@ FORMATS = {
     "csv": Format(DELIMITED_TEXT, TABLE_PARSER, suffixes=("csv",), is_table=True),
     "tsv": Format(DELIMITED_TEXT, TABLE_PARSER, suffixes=("tsv", "tab"), is_table=True, delimiter="\t"),
     "jsonl": Format(JSON_LINES, TABLE_PARSER, suffixes=("jsonl", "ndjson"), begin=b"{", is_table=True),
+    "fasttext": Format(LABELLED_TEXT, TABLE_PARSER, is_table=True),
+    "text": Format(LABELLED_TEXT, TABLE_PARSER, is_table=True),
     "parquet": Format(ARROW, magic=b"PAR1", is_table=True),
     "arrow": Format(ARROW, magic=b"ARROW1", is_table=True),
 }
 BINARY = [kind for kind, row in FORMATS.items() if row.magic]
+OF_TEXT = [kind for kind, row in FORMATS.items() if row.parsing == LABELLED_TEXT]
 DELIMITED = [kind for kind, row in FORMATS.items() if row.parsing == DELIMITED_TEXT]
 
 
@@ -80,4 +87,6 @@ def by_magic(head: bytes) -> str | None:
 
 def by_begin(line: bytes) -> str | None:
     """The format that the beginning of the first line tells; None: it tells nothing."""
+    if LABELLED.match(line):
+        return "fasttext"
     return next((kind for kind, row in FORMATS.items() if row.begin and line.lstrip().startswith(row.begin)), None)

@@ -17,7 +17,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import detect
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
-from vwlite.input.formats import BINARY, FORMATS, by_begin, by_magic, by_name, first_line, imported
+from vwlite.input.formats import BINARY, FORMATS, LABELLED, by_begin, by_magic, by_name, first_line, imported
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, read_blocks, total_size
 from vwlite.input.sources import UnreadableInput
@@ -109,6 +109,9 @@ def format_of(block: Block, options: ParseOptions) -> str:
     if options.table is not None and options.table.expected:
         known = options.table.format_of(block.source, block.data)
     line = first_line(block.data)
+    if known is None and by_name(block.source) is None and LABELLED.match(line):
+        raise DataError(f"{block.source}:{block.first_line}:1: lines of fastText, which need --format fasttext: "
+                        f"{_shown(line)}")
     known = known or detect(block.data) or by_name(block.source) or by_begin(line)
     if known is None:
         table = f" (the model {options.model} is not for tables)" if options.model else ", or --label NAME for a table"
@@ -117,6 +120,15 @@ def format_of(block: Block, options: ParseOptions) -> str:
             f"libsvm (label index:value ...); give --format{table}: {_shown(line)}"
         )
     return known
+
+
+def is_fasttext(sources: Sequence[str], format: str) -> bool:
+    """Whether the sources are lines of fastText: by --format, or by the first line of a file whose name tells none."""
+    path = sources[0] if sources else "-"
+    if format != "auto" or by_name(path) or not os.path.isfile(path):
+        return format == "fasttext"
+    block = next(read_blocks([path], skip_faults=True), None)
+    return isinstance(block, Block) and LABELLED.match(first_line(block.data)) is not None
 
 
 def _shown(line: bytes) -> str:

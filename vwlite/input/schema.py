@@ -43,7 +43,7 @@ CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such a
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
 NAMES = (1, 2)  # of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
-_RARE: dict[str, str | int] = {"decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0}
+_RARE: dict[str, str | int] = {"decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0, "format": ""}
 _RARE_KINDS = {name: type(value) for name, value in _RARE.items()}  # of what a schema stores only if it is set
 OF_TEXTS = (2, 4)  # words and characters of the n-grams that are tried for texts
 SAMPLE = 1000  # rows from which roles are decided
@@ -70,7 +70,7 @@ class Schema:
     only, by value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES.
     decimal, thousands: the point of numbers in text, and what is between groups of their digits, as people write them:
     then signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0:
-    there are none.
+    there are none. format: of files whose names tell none; "": by their first lines.
     """
 
     roles: Mapping[str, str]  # by name
@@ -86,6 +86,7 @@ class Schema:
     quote: str = ""
     escape: str = ""
     characters: int = 0
+    format: str = ""
 
     @property
     def names_of_cells(self) -> dict[str, Any]:
@@ -151,6 +152,8 @@ class Schema:
             roles[pair[0]] = pair[1]
         if not 1 <= stored["ngram"] <= MOST_WORDS or not is_delimiter(stored["delimiter"] or ","):
             raise ValueError("its columns are invalid")
+        if stored["format"] not in ("", "fasttext"):
+            raise ValueError(f"its files have the format {stored['format']}, which is unknown")
         if not 0 <= stored["characters"] <= MOST_CHARACTERS or (stored["characters"] and stored["names"] == NAMES[0]):
             raise ValueError("its n-grams of characters are invalid")
         if stored["quote"] not in ("", *QUOTES) or not is_escape(stored["escape"] or "none"):

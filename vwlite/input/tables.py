@@ -34,6 +34,7 @@ class Layout:
     source: str = ""
     header: bytes = b""  # as it is in the file
     mark: bytes = b""  # the byte order mark, if the file has one
+    lines: str = ""  # the format of lines that are a text
 
     def place_of(self, role: str) -> int:
         """The position of the column of a role that at most one column has; -1 without one."""
@@ -50,7 +51,11 @@ class Layout:
             schema.cells, missing=schema.missing, hash_all=hash_all, as_text=as_text, decimal=schema.decimal,
             thousands=schema.thousands, zeros=zeros, logs=logs, **schema.names_of_cells,
         )
-        if self.dialect.delimiter:
+        if self.lines:
+            roles = list(schema.roles.values())
+            label = roles.index("label") if self.lines == "fasttext" and "label" in roles else -1
+            parser.set_lines(cells, label, roles.index("text"))
+        elif self.dialect.delimiter:
             parser.set_table(cells, self.positions, self.width, *self.dialect)
         else:
             parser.set_keys(cells, list(schema.roles), schema.open)
@@ -120,7 +125,7 @@ class TableReader:
         """The format of a source of tables, by its name or its first bytes; None where a model knows columns, and the
         text is not a table."""
         first = first_line(data)
-        found = by_name(source) or by_begin(first)
+        found = by_name(source) or (self.schema.format if self.schema else "") or by_begin(first)
         if found is not None:
             return found
         options = self.options

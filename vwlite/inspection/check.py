@@ -21,17 +21,18 @@ def check(files: tuple[str, ...], options: InputOptions) -> int:
     from vwlite.algorithms.labels import WORDS, maps_labels
     from vwlite.algorithms.settings import MOST_CLASSES
     from vwlite.core.data.class_names import ClassNames
+    from vwlite.input.pipeline import is_fasttext
     from vwlite.model.learners import make_names
     from vwlite.runs.resolve import resolve
     from vwlite.runs.source import parse_options, table_of
 
-    if options.typed.get("classes") == "auto":  # any number of them
-        options = replace(options, typed={"oaa": MOST_CLASSES, **options.typed})
+    if options.typed.get("classes") == "auto" or is_fasttext(files, options.format):  # any number of them
+        options = replace(options, typed={"oaa": MOST_CLASSES, "classes": "auto", **options.typed})
     settings = resolve(options.typed).settings
     names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, options.typed)
     if or_numbers:
         names = ClassNames(WORDS, grows=True)
-    parse = parse_options(options, settings, names, table_of(options), or_numbers=or_numbers)
+    parse = parse_options(options, settings, names, table_of(replace(options, data=files)), or_numbers=or_numbers)
     sound = [check_file(path, parse) for path in files]
     return 0 if all(sound) else 1
 

@@ -22,8 +22,9 @@ from vwlite.core.tables.tables import split
 from vwlite.errors import DataError
 from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import IS_NUMBER, BadLine
-from vwlite.input.formats import FORMATS
+from vwlite.input.formats import FORMATS, OF_TEXT
 from vwlite.input.json_text import loads
+from vwlite.input.labelled_text import columns_of
 from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sample import FEW, NEARLY, Finding, Sample
@@ -125,6 +126,8 @@ class Description:
             if source.dialect.delimiter:
                 self._delimited = True
                 self._take_columns(self._of_delimited(source, lines))
+            elif source.format in OF_TEXT:
+                self._take_columns(columns_of(lines))
             elif FORMATS[source.format].is_table:
                 self._take_columns(_of_json(lines))
             else:

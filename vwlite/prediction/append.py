@@ -12,7 +12,7 @@ from vwlite.core.learn.appended import RowJoiner
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import shown
-from vwlite.input.formats import BOM, FORMATS, by_magic
+from vwlite.input.formats import BOM, FORMATS, OF_TEXT, by_magic
 from vwlite.input.parsing import Parsed, SourceText
 from vwlite.input.schema import listed
 from vwlite.names import names_text
@@ -23,8 +23,10 @@ USUAL = ("class", "score", "probability", "prediction")
 
 
 class Column(NamedTuple):
-    """A column that is appended. place: in rows of predictions. type: as Arrow calls it."""
+    """A column that is appended. known: its name before it was renamed. place: in rows of predictions. type: as Arrow
+    calls it."""
 
+    known: str
     name: str
     place: int
     type: str
@@ -43,7 +45,7 @@ def chosen(known: list[str], typed: Sequence[str], settings: Settings, path: str
         if name not in places or not called:
             raise UsageError(f"--append-columns {text}: {path} has the columns {listed([*places])}; NAME=AS calls one "
                              "AS")
-        found.append(Column(called, places[name], _type_of(name, settings)))
+        found.append(Column(name, called, places[name], _type_of(name, settings)))
     names = [column.name for column in found]
     if len({*names}) < len(names):
         raise UsageError(f"--append-columns: two columns would be called {max(names, key=names.count)}: NAME=AS calls "
@@ -86,24 +88,20 @@ class AppendedTable:
             self._begin_text(parsed, parsed.source)
 
     def _is_first(self, parsed: Parsed, kind: Any) -> bool:
-        if self._first is None:
-            self._first = kind, parsed.batch.source
-        elif kind != self._first[0]:
+        before, self._first = self._first, self._first or (kind, parsed.batch.source)
+        if kind != self._first[0]:
             raise DataError(f"{parsed.batch.source}: its columns or its format differ from those of {self._first[1]}, "
                             "so one table cannot have both: predict each by itself")
-        else:
-            return False
-        return True
+        return before is None
 
     def _begin_text(self, parsed: Parsed, source: SourceText) -> None:
-        if not FORMATS[source.format].is_table:
+        if not FORMATS[source.format].is_table or source.format in OF_TEXT:
             if source.text.strip():
                 kind = "VW text" if source.format == "vw" else source.format
                 raise UsageError(f"{parsed.batch.source}: --append is for tables, and this is {kind}: leave it out")
             self._blank += source.text
             self._parsed = None
             return
-        where = f"{parsed.batch.source}:{parsed.batch.first_line}"
         if source.format == "jsonl":
             if self._is_first(parsed, source.format):
                 keys = [key + b": " for key in self._keys]
@@ -118,15 +116,13 @@ class AppendedTable:
         cells = split(source.header, *source.dialect)[0][0] if source.header else []
         names = [cell.strip().decode() for cell in cells]
         if self._is_first(parsed, (source.dialect, names)):
-            self._check_names(names, where)
+            self._check_names(names, f"{parsed.batch.source}:1")
             form: dict[str, Any] = {"delimiter": source.dialect.delimiter, "quoted": source.dialect.quoted}
             self._joiner = self._joined(**form)
-            self._out.append(source.mark)
-            if source.header:
-                header = RowJoiner(range(len(self._columns)), [True] * len(self._columns), **form)
-                row = (names_text([column.name for column in self._columns]) + "\n").encode("utf-8", "surrogateescape")
-                inside = source.header.rstrip(b"\r\n").count(b"\n")
-                self._out.append(header.join(source.header, b"\0", [(0, inside)], row))
+            header = RowJoiner(range(len(self._columns)), [True] * len(self._columns), **form)
+            row = (names_text([column.name for column in self._columns]) + "\n").encode("utf-8", "surrogateescape")
+            inside = source.header.rstrip(b"\r\n").count(b"\n")
+            self._out += [source.mark, header.join(source.header, b"\0", [(0, inside)], row)]
         self._header = source.header
 
     def _joined(self, **form: Any) -> RowJoiner:
@@ -136,11 +132,8 @@ class AppendedTable:
         """DataError for a column of the table that is called as one that is appended."""
         for column in self._columns:
             if column.name in names:
-                raise DataError(f"{where}:1: there is a column {column.name} already: call the other one otherwise, as "
-                                f"with --append-columns {self._known_as(column)}={column.name}_new")
-
-    def _known_as(self, column: Column) -> str:
-        return "prediction" if column.name == "prediction" else self._known[column.place]
+                raise DataError(f"{where}:1: there is a column {column.name} already: call the new one otherwise, as "
+                                f"with --append-columns {column.known}={column.name}_new")
 
     def _check_keys(self, parsed: Parsed, source: SourceText) -> None:
         if not any(key in source.text for key in self._keys):
@@ -195,19 +188,16 @@ class _ArrowWriter:
 
     def write(self, rows: Any, predictions: bytes, width: int) -> None:
         """The first of the rows, as many as have a prediction, in a row of `width` cells of CSV."""
-        pa, csv = self._pa, self._csv
-        found = pa.table({name: pa.array([], kind) for name, kind in self._types.items()})
-        if predictions:
-            names = [str(k) for k in range(width)]
-            convert = csv.ConvertOptions(
-                include_columns=[*self._types], column_types=self._types, null_values=[""], strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            )
-            found = csv.read_csv(
-                BytesIO(predictions), csv.ReadOptions(column_names=names, use_threads=False),
-                csv.ParseOptions(newlines_in_values=True), convert,
-            )
-        cells = [pa.concat_arrays(found[str(c.place)].chunks) for c in self._columns]
+        if not predictions:
+            return
+        csv = self._csv
+        read = csv.ReadOptions(column_names=[str(k) for k in range(width)], use_threads=False)
+        convert = csv.ConvertOptions(
+            include_columns=[*self._types], column_types=self._types, null_values=[""], strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        found = csv.read_csv(BytesIO(predictions), read, csv.ParseOptions(newlines_in_values=True), convert)
+        cells = [self._pa.concat_arrays(found[str(c.place)].chunks) for c in self._columns]
         try:
             arrays = [*rows.slice(0, len(found)).columns, *cells]
             self._waiting.append(self._pa.RecordBatch.from_arrays(arrays, schema=self._schema))
@@ -223,36 +213,27 @@ class _ArrowWriter:
 
     def taken(self) -> bytes:
         """What was written since the last call."""
-        found, self._file.pieces = self._file.pieces, []
-        return b"".join(found)
+        return self._file.take()
 
     def end(self) -> None:
         self._flush()
         self._writer.close()
 
 
-class _Taken:
+class _Taken(BytesIO):
     """A file for pyarrow, whose content is taken while it is written."""
 
-    closed = False
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-        self._size = 0
-
-    def write(self, data: Any) -> int:
-        self.pieces.append(bytes(data))
-        self._size += len(self.pieces[-1])
-        return len(self.pieces[-1])
+    _before = 0  # bytes that were taken
 
     def tell(self) -> int:
-        return self._size
+        return self._before + super().tell()
 
-    def flush(self) -> None:
-        """Nothing waits here."""
-
-    def close(self) -> None:
-        self.closed = True
+    def take(self) -> bytes:
+        found = self.getvalue()
+        self._before += len(found)
+        self.seek(0)
+        self.truncate()
+        return found
 
 
 def _is_file(source: str) -> bool:

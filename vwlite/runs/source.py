@@ -12,9 +12,9 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.errors import UsageError
-from vwlite.input.formats import FORMATS
+from vwlite.input.formats import FORMATS, LABEL, OF_TEXT, TEXT
 from vwlite.input.parsing import Parsed, ParseOptions
-from vwlite.input.pipeline import decide_roles, parsed_batches
+from vwlite.input.pipeline import decide_roles, is_fasttext, parsed_batches
 from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, make_names
@@ -51,7 +51,8 @@ def table_of(
 ) -> "TableReader | None":
     """The columns of tables, as far as they are known: those of a model, and what was typed; None if nothing is.
     UsageError for roles that contradict each other or the model's."""
-    if not columns and not o.names_columns:
+    kind = "fasttext" if not columns and is_fasttext(o.data, o.format) else o.format
+    if not columns and not o.names_columns and kind != "fasttext":
         return None
     from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same
     from vwlite.input.tables import TableReader
@@ -67,13 +68,16 @@ def table_of(
             check_same(schema, options)
     except SchemaError as e:
         raise UsageError(str(e)) from None
-    if o.format != "auto" and not FORMATS[o.format].is_table and options != RoleOptions():
+    allowed = RoleOptions(ngram=options.ngram) if kind in OF_TEXT else RoleOptions()
+    if kind != "auto" and (kind in OF_TEXT or not FORMATS[kind].is_table) and options != allowed:
         others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "quote": o.quote, "escape": o.escape,
                   "columns": o.columns, "no-header": o.no_header, "missing": o.missing, "decimal": o.decimal,
                   "thousands": o.thousands}
         what = next((f"{role} {name}" for name, role in typed.items()), None)
         what = what or next(name for name, is_typed in others.items() if is_typed)
-        raise UsageError(f"--{what} is for tables, and --format {o.format} has no columns: leave one of them out")
+        raise UsageError(f"--{what} is for tables, and --format {kind} has no columns: leave one of them out")
+    if kind == "fasttext" and schema is None:
+        options = replace(options, label=LABEL, text=(TEXT,))
     delimiter = options.delimiter or (schema.delimiter if schema is not None else "")
     if delimiter and delimiter == (options.escape or (schema.escape if schema is not None else "")):
         raise UsageError(f"--escape {delimiter} is the delimiter, too: give another one")

@@ -121,7 +121,7 @@ class Answers:
         loaded = next(iter(self.models.values()))
         is_row = loaded.model.is_of_table and lines.lstrip()[:1] == b"{"
         try:
-            format = "jsonl" if is_row else detect(lines) or "vw"
+            format = loaded.model.format or ("jsonl" if is_row else detect(lines) or "vw")
             text, counts = loaded.model.text(lines, format, skip=True, asker=asker)
         except (Busy, Gone):
             raise

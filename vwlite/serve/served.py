@@ -230,7 +230,7 @@ class Served:
         self._json, self._scorer = Recorder(model.learner), Scorer(model.learner)
         self._probable = "logistic" in (self.settings.loss, self.settings.link)
         self.columns = [*Schema.restored(model.model.columns).roles] if model.model.columns else []
-        self.is_of_table = bool(model.model.columns)
+        self.is_of_table, self.format = bool(model.model.columns), model.model.columns.get("format", "")
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
         self._expander = model.learner.expander
         self._parse = model.parse

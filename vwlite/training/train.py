@@ -39,7 +39,7 @@ def train(o: TrainOptions) -> int:
             model = read_model(o.initial, uncalibrated=True)
         if continuing is not None:
             continuing.begin(model, lambda: frame.signal is not None)
-        if o.typed.get("classes") == "auto" and not o.initial:
+        if not o.initial:
             from vwlite.runs.counted import with_counted_classes
 
             o = with_counted_classes(o, lambda: frame.signal is not None)

@@ -1,0 +1,46 @@
+"""Lines of text as fastText has them, `__label__x where is my card`; or the text alone, for a model of one text column.
+
+They are parsed as rows of a table of a label and a text.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from vwlite.errors import DataError
+from vwlite.input.formats import LABEL, TEXT
+from vwlite.input.parsing import ParseOptions, SourceBlocks
+from vwlite.input.schema import OPTIONAL, decide, listed
+from vwlite.input.table_text import TableParsing
+from vwlite.input.tables import Layout, TableReader
+
+_CELLS = re.compile(rb"\s*(?:__label__(\S*)\s*)?(.*)", re.DOTALL)
+
+
+def columns_of(lines: Iterable[bytes]) -> dict[str, Iterable[bytes]]:
+    """The cells of lines."""
+    cells = [match.groups(b"") for match in map(_CELLS.match, lines) if match]
+    return dict(zip((LABEL, TEXT), zip(*cells, strict=True), strict=False))
+
+
+class LabelledText(TableParsing):
+    """Parses such lines."""
+
+    @staticmethod
+    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
+        return SourceBlocks(format, _layout(format, f"{source}:1:1", options.columns()))
+
+
+def _layout(format: str, where: str, table: TableReader) -> Layout:
+    if table.schema is None:
+        if format == "text" and not table.model:
+            raise DataError(f"{where}: lines of --format text have no labels: learn from a table, or from lines that "
+                            "begin with __label__x (--format fasttext)")
+        options = replace(table.options, label=LABEL, text=(TEXT,))
+        table.decide(replace(decide([LABEL, TEXT], [False, False], options), format="fasttext", missing=()), where)
+    assert table.schema is not None
+    used = [role for role in table.schema.roles.values() if role not in OPTIONAL]
+    if used != ["text"] or table.schema.open:
+        raise DataError(f"{where}: these lines are one text each, and the model was trained on tables with the columns "
+                        f"{listed([*table.schema.roles])}: give it such tables")
+    return Layout(table, table.schema, lines=format)
