@@ -24,6 +24,7 @@ cdef enum Field:
     IN_PROBABILITY
     IN_PREDICTION
     IN_PROBABILITIES
+    IN_TOP
 
 
 cdef double linked(double p, Link link) noexcept nogil
@@ -50,6 +51,8 @@ cdef class PredictionWriter:
     cdef readonly bint writes, writes_raw     # whether these outputs are requested
     cdef readonly bint probabilities
     cdef public bint short_numbers            # those of classes have at most six digits
+    cdef size_t top                           # so many classes are written, the most probable ones; 0: this one
+    cdef size_t* best                         # owned; these, of a line
     cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link
     cdef ClassNames class_names
@@ -67,7 +70,7 @@ cdef class PredictionWriter:
     cdef int class_line(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                         size_t label, const char* tag, size_t tag_size) noexcept nogil
     cdef int write_name(self, Text text, size_t number) noexcept nogil
-    cdef int write_all(self, Text text, size_t named, const double* numbers) noexcept nogil
+    cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=*) noexcept nogil
 
     cdef int header(self) except -1
     cdef int blank_row(self) noexcept nogil
@@ -76,6 +79,8 @@ cdef class PredictionWriter:
     cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                        size_t label, const char* tag, size_t tag_size) noexcept nogil
     cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil
+    cdef size_t find_best(self, size_t named, const double* class_probabilities) noexcept nogil
+    cdef int top_cells(self, size_t named, const double* class_probabilities) noexcept nogil
     cdef int lead(self, Field field) noexcept nogil
     cdef int end_row(self) noexcept nogil
     cdef int empty_cell(self) noexcept nogil

@@ -15,11 +15,12 @@ With format `csv` or `json`, a line is a row of columns instead; a row for an in
     probability                     of label 1, or of the class, if the model gives probabilities
     prediction                      p through a link other than identity and logistic; with a threshold, a label
     probability_CLASS ...           of each class; in JSON `probabilities`, an object
+    class_1, probability_1 ...      the most probable classes; in JSON `top`, a list of objects
 """
 
 from libc.math cimport NAN, isnan
 from libc.stdint cimport uint8_t, uint32_t
-from libc.stdlib cimport free
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
@@ -45,7 +46,8 @@ cdef extern from *:
     /* The text before the value of each column of JSON, in the order of Field; CSV has a comma. */
     static const char *const vwlite_leads[] = {
         "{\\"tag\\": ", ", \\"label\\": ", ", \\"class\\": ", ", \\"score\\": ", ", \\"probability\\": ",
-        ", \\"prediction\\": ", ", \\"probabilities\\": "};
+        ", \\"prediction\\": ", ", \\"probabilities\\": ",
+        ", \\"top\\": "};
     static const char vwlite_hex[] = "0123456789abcdef";
     """
     const char** LEADS "vwlite_leads"
@@ -174,12 +176,13 @@ cdef class PredictionWriter:
     predictions, raw_predictions: whether these are requested; the lines are collected in attributes of these names.
     link: of predictions that are numbers. KeyError for an unknown one.
     class_names: if there are classes. probabilities: write those of all classes instead of the predicted class.
+    top: write so many classes with their probabilities, the most probable first; equal ones in the order of classes.
     format: text, csv or json. probable: csv and json rows have the probability. labels: how -1 and 1 are written
     there. threshold: write the label instead of a number, 1 from this probability on, or score if not probable.
     """
 
     def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity",
-                 ClassNames class_names=None, bint probabilities=False, format="text", bint probable=False, labels=None,
+                 ClassNames class_names=None, bint probabilities=False, size_t top=0, format="text", bint probable=False, labels=None,
                  double threshold=NAN):
         self.writes, self.writes_raw = predictions, raw_predictions
         self.predictions, self.raw_predictions = Text(), Text()
@@ -187,12 +190,19 @@ cdef class PredictionWriter:
         self.format, self.probable, self.labels = OutputFormat[format.upper()], probable, labels
         if labels is not None:
             self.negative, self.positive = <bytes?>labels[0], <bytes?>labels[1]
-        self.needs_probabilities = probabilities or (probable and self.format != OutputFormat.TEXT)
+        self.top = min(top, class_names.count) if top else 0
+        self.best = <size_t*>malloc((self.top + 1) * sizeof(size_t))
+        if self.best == NULL:
+            raise MemoryError("no memory for classes")
+        self.needs_probabilities = probabilities or top or (probable and self.format != OutputFormat.TEXT)
         self.threshold, self.decided_by = threshold, Link.LOGISTIC if probable else Link.IDENTITY
         self.linked_too = class_names is None and self.link != Link.IDENTITY and self.link != Link.LOGISTIC
         self.linked_too = self.linked_too or not isnan(threshold)
         if predictions and self.format == OutputFormat.CSV and self.header():
             raise MemoryError("no memory for a prediction")
+
+    def __dealloc__(self):
+        free(self.best)
 
     def linked(self, double p):
         """A prediction as it is written."""
@@ -224,7 +234,11 @@ cdef class PredictionWriter:
             if self.class_row(number, named, class_probabilities, scores, label, tag, tag_size):
                 return -1
         elif self.writes:
-            if self.probabilities:
+            if self.top:
+                number = self.find_best(named, class_probabilities)
+                if self.write_all(self.predictions, number, class_probabilities, self.best):
+                    return -1
+            elif self.probabilities:
                 if self.write_all(self.predictions, named, class_probabilities):
                     return -1
             elif self.write_name(self.predictions, number):
@@ -242,11 +256,12 @@ cdef class PredictionWriter:
             return text.write(b"?", 1)
         return text.word(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)
 
-    cdef int write_all(self, Text text, size_t named, const double* numbers) noexcept nogil:
-        """NAME:NUMBER for each class that has a name, with blanks between them."""
-        cdef size_t k
-        for k in range(named):
-            if k > 0 and text.write(b" ", 1):
+    cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=NULL) noexcept nogil:
+        """NAME:NUMBER for n classes, with blanks between them. order: these, from 0; NULL: the first ones."""
+        cdef size_t i, k
+        for i in range(n):
+            k = i if order == NULL else order[i]
+            if i > 0 and text.write(b" ", 1):
                 return -1
             if self.write_name(text, k + 1) or text.write(b":", 1):
                 return -1
@@ -265,6 +280,8 @@ cdef class PredictionWriter:
         columns += [b"prediction"] if self.linked_too else []
         for k in range(self.class_names.count if self.probabilities else 0):
             columns.append(b"probability_" + self.class_names.names[k].text[:self.class_names.names[k].size])
+        for k in range(self.top):
+            columns += [b"class_%d" % (k + 1), b"probability_%d" % (k + 1)]
         for i, name in enumerate(columns):
             if (i > 0 and self.predictions.write(b",", 1)) or self.predictions.csv_cell(name, len(name)):
                 return -1
@@ -307,7 +324,40 @@ cdef class PredictionWriter:
                 return -1
         if self.probabilities and self.probability_cells(named, class_probabilities if number else NULL):
             return -1
+        if self.top and self.top_cells(named, class_probabilities if number else NULL):
+            return -1
         return self.end_row()
+
+    cdef size_t find_best(self, size_t named, const double* class_probabilities) noexcept nogil:
+        """Set `best` to the most probable classes, counted from 0; returns how many there are."""
+        cdef size_t i, k, n = 0
+        for k in range(named):
+            i = n if n < self.top else self.top - 1
+            if n == self.top and class_probabilities[k] <= class_probabilities[self.best[i]]:
+                continue
+            while i > 0 and class_probabilities[k] > class_probabilities[self.best[i - 1]]:
+                self.best[i] = self.best[i - 1]
+                i -= 1
+            self.best[i] = k
+            n += n < self.top
+        return n
+
+    cdef int top_cells(self, size_t named, const double* class_probabilities) noexcept nogil:
+        """The most probable classes with their probabilities; NULL: empty cells."""
+        cdef bint is_json = self.format == OutputFormat.JSON
+        cdef size_t k, n = self.find_best(named, class_probabilities) if class_probabilities != NULL else 0
+        if is_json and (self.lead(IN_TOP) or (n == 0 and self.empty_cell())):
+            return -1
+        for k in range(n if is_json else self.top):
+            if is_json and self.predictions.write(b", {\"class\": " if k else b"[{\"class\": ", 12 - (k == 0)):
+                return -1
+            if (not is_json and self.lead(IN_CLASS)) or self.class_cell(self.best[k] + 1 if k < n else 0):
+                return -1
+            if self.lead(IN_PROBABILITY) or self.number_cell(class_probabilities[self.best[k]] if k < n else NAN):
+                return -1
+            if is_json and self.predictions.write(b"}]", 1 + (k + 1 == n)):
+                return -1
+        return 0
 
     cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil:
         """The probabilities of all classes; NULL: empty cells."""

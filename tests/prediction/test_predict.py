@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from lines import text, write
-from running import GD, PATIENT, finish, shell, start
+from running import GD, PATIENT, finish, shell, start, with_gd
 
 from vwlite.cli import run as program
 
@@ -272,3 +272,43 @@ def test_rows_are_the_same_however_the_data_arrives(vwlite, blocks_of):
     for threads in (1, 3):
         assert vwlite(*typed, "--threads", threads).out == expected
     assert expected.count("\n") == 201
+
+
+# --- the best classes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("typed", [("--oaa", 6), ("--softmax", "--oaa", 6), ("--oaa", 6, "--classes", "auto")])
+@pytest.mark.parametrize("k", [1, 3, 9])
+def test_the_best_classes_are_the_first_of_all_by_their_probabilities(vwlite, typed, k):
+    # All but three classes are alike where no feature is known, and stay in their order.
+    lines = "".join(f"{i % 6 + 1} 't{i}|a x{min(i % 6, 3)}:{i % 5 + 1} y\n" for i in range(60)) + "\n|b z\n"
+    write("d", lines)
+    loss = () if "--softmax" in typed else ("--loss", "logistic")
+    vwlite("train", *with_gd(typed), *loss, "d", "-m", "m", "--quiet")
+    vwlite("predict", "-m", "m", "d", "-r", "raw", "-p", "all", "--probabilities", "--quiet")
+    expected = []
+    for line in Path("all").read_text().splitlines():
+        shares = [tuple(word.rsplit(":", 1)) for word in line.split() if ":" in word]
+        expected.append((sorted(shares, key=lambda pair: -float(pair[1]))[:k], " ".join(line.split()[len(shares) :])))
+    raw_before = Path("raw").read_bytes()
+    lines = predicted("-m", "m", "d", "--top", k, "-r", "raw").splitlines()
+    assert Path("raw").read_bytes() == raw_before
+    assert lines == [" ".join([f"{name}:{p}" for name, p in best] + [tag] * bool(tag)) for best, tag in expected]
+    for row, (best, _) in zip(rows_of(predicted("-m", "m", "d", "--top", k, "--output-format", "csv"), "csv"), expected,
+                              strict=True):
+        found = [(row[f"class_{i + 1}"], row[f"probability_{i + 1}"]) for i in range(min(k, 6))]
+        assert found == (best or [("", "")] * min(k, 6)) and f"class_{min(k, 6) + 1}" not in row
+    for line, (best, _) in zip(predicted("-m", "m", "d", "--top", k, "--output-format", "json").splitlines(), expected,
+                               strict=True):
+        top = json.loads(line)["top"]
+        assert [(str(x["class"]), x["probability"]) for x in top or ()] == [(name, float(p)) for name, p in best]
+        assert top is None or top
+
+
+def test_the_best_of_equal_classes_are_the_first(vwlite):
+    write("d", "".join(f"{i % 4 + 1} |a x\n" for i in range(40)))
+    vwlite("train", *GD, "--oaa", 4, "--loss", "logistic", "--no-constant", "d", "-m", "m", "--quiet")
+    write("unknown", "|a unseen\n")
+    assert predicted("-m", "m", "unknown", "--top", 2) == "1:0.250000 2:0.250000\n"
+    vwlite("train", *GD, "d", "-m", "number", "--quiet")
+    assert "--top is for models of classes" in vwlite("predict", "-m", "number", "d", "--top", 2, code=2).err

@@ -8,7 +8,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.options.command import Command, run
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
 from vwlite.options.taking import takes
-from vwlite.options.types import PATH, Choice, NamesType, Number
+from vwlite.options.types import PATH, Choice, NamesType, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, ModelOptions, on_unknown
 
@@ -41,6 +41,11 @@ class PredictOptions(ModelOptions):
     probabilities: bool = option(
         False, "--probabilities", group=OUT, help="Write the probabilities of all classes. The format is "
                                                   "CLASS:PROBABILITY ..."
+    )
+    top: int | None = option(
+        None, "--top", group=OUT, type=Whole(1), metavar="K", excludes={"--probabilities": "use one of them"},
+        help="Write the K most probable classes. As CLASS:PROBABILITY ...; rows of csv have them as class_1, "
+             "probability_1, ..., and json as top.",
     )
     predictions: str | None = option(
         "-", "-p", "-o", "--predictions", "--output", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,

@@ -72,6 +72,9 @@ def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     """How the lines of predictions are written, as PredictionWriter takes it."""
     found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions)}
     probable = settings.loss == "logistic" or settings.link == "logistic"
+    if o.top and (settings.oaa is None or settings.loss != "logistic"):
+        raise UsageError(f"--top is for models of classes that have probabilities, and {o.model} is not one")
+    found["top"] = o.top or 0
     if o.threshold is not None:
         if settings.oaa is not None or not (settings.binary or probable):
             raise UsageError(f"--threshold is for models of two labels, and {o.model} is not one")
@@ -83,7 +86,7 @@ def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     elif o.output_format == "text" and not o.append:
         return found | ({"probabilities": True} if o.probabilities else {})
     kind = "csv" if o.append else o.output_format
-    each = any(name.startswith("probability_") for name in chain(*o.append_columns)) and settings.oaa is not None
+    each = settings.oaa is not None and not o.top and "probability_" in " ".join(chain(*o.append_columns))
     labels = settings.labels and tuple(_cell(label, kind) for label in settings.labels)
     return found | {"probabilities": o.probabilities or each, "format": kind, "probable": probable, "labels": labels}
 
