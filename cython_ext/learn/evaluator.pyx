@@ -2,7 +2,7 @@
 
 from vwlite.core.learn.learner cimport Learner, Reason, Turn
 
-WIDTH = 6   # columns of the array
+WIDTH = 7   # columns of the array
 
 
 cdef class Evaluator(Learner):
@@ -10,7 +10,7 @@ cdef class Evaluator(Learner):
 
     Each labelled example becomes a row of the array that `into` was given: the line of the batch; label and importance;
     the prediction as the loss takes it, or the number of the class; the loss; and -log of the probability of the
-    label's class, if classes have probabilities. everything: so do examples without a label.
+    label's class, if classes have probabilities; and the rank of this class by score, from 1. everything: so do examples without a label.
     """
 
     cdef double[:, ::1] rows
@@ -30,6 +30,7 @@ cdef class Evaluator(Learner):
 
     cdef Reason count(self, const Turn* turn) noexcept nogil:
         cdef double* row
+        cdef size_t k, label
         cdef Reason reason = Learner.count(self, turn)
         if reason != Reason.DONE or not (turn.labelled or self.everything):
             return reason
@@ -37,6 +38,11 @@ cdef class Evaluator(Learner):
             return Reason.STOPPED
         row = &self.rows[self.filled, 0]
         row[0], row[1], row[2], row[3] = <double>turn.line, turn.o.label, turn.o.importance, turn.o.p
-        row[4], row[5] = turn.o.loss, turn.log_loss
+        row[4], row[5], row[6] = turn.o.loss, turn.log_loss, 0
+        if self.multiclass and turn.labelled:
+            label = <size_t>turn.o.label - 1
+            for k in range(self.named):  # equal scores are in the order of classes
+                row[6] += self.classifier.scores[k] > self.classifier.scores[label] or (
+                    self.classifier.scores[k] == self.classifier.scores[label] and k <= label)
         self.filled += 1
         return reason

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lines import write
 from running import GD
 
 from vwlite.evaluation import screen
@@ -445,7 +446,7 @@ def drawn_rows(chance: np.random.Generator, n: int, noise: float) -> Rows:
     y = np.where(chance.random(n) < 0.5, 1.0, -1.0)
     z = 3 * y + noise * chance.normal(size=n)
     loss = np.log1p(np.exp(-y * z))
-    return Rows(y, chance.choice([1.0, 0.5, 4.0], n), z, loss, loss)
+    return Rows(y, chance.choice([1.0, 0.5, 4.0], n), z, loss, loss, np.ones(n))
 
 
 @pytest.mark.parametrize("noise", [0.1, 2.0, 4.0])
@@ -509,3 +510,27 @@ def test_shares_of_rows_and_of_weights_are_apart(vwlite, weights):
         said += f"; weight {sum(each):g}, {each[0] + each[3]:g} of it positive ({100 * share:.1f} %)"
     assert head == said
     assert any(line.startswith("at 0.5000 by weight: ") for line in rest) == (set(each) != {1.0})
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_precision_and_recall_at_k_are_those_of_the_best_classes(vwlite, k):
+    lines = [f"{i * i % 7 % 4 + 1} {i % 3 + 1} |a x{i % 5}:{i % 4} y{i % 3}\n" for i in range(200)]
+    write("d", "".join(lines) + "|a y1\n")
+    vwlite("train", *GD, "d", "--oaa", 4, "--loss", "logistic", "-m", "m", "--quiet")
+    found = json.loads(vwlite("evaluate", "-m", "m", "d", "--top", k, "--json").out)["measures"]
+    lines = vwlite("predict", "-m", "m", "d", "--top", k, "--quiet").out.splitlines()
+    rows = [line.split()[:2] for line in Path("d").read_text().splitlines()][:200]
+    best = [[word.split(":")[0] for word in line.split()] for line in lines[:200]]
+    hits = [label in classes for (label, _), classes in zip(rows, best, strict=True)]
+    weights = [float(weight) for _, weight in rows]
+    recall = sum(w for hit, w in zip(hits, weights, strict=True) if hit) / sum(weights)
+    assert found[f"recall_at_{k}"]["value"] == pytest.approx(recall)
+    assert found[f"precision_at_{k}"]["value"] == pytest.approx(recall / k)
+    assert k > 1 or recall == pytest.approx(found["accuracy"]["value"])
+    plain = json.loads(vwlite("evaluate", "-m", "m", "d", "--json").out)["measures"]
+    assert plain == {name: x for name, x in found.items() if "_at_" not in name}
+    most = sorted(sum(w for (label, _), w in zip(rows, weights, strict=True) if label == c) for c in "1234")
+    assert found[f"recall_at_{k}"]["baseline"] == pytest.approx(sum(most[-k:]) / sum(weights))
+    assert vwlite("evaluate", "-m", "m", "d", "--top", k, "--fail-if", f"recall_at_{k}<1.1", code=1)
+    vwlite("train", *GD, "d", "-m", "number", "--quiet")
+    assert "--top is for models of classes" in vwlite("evaluate", "-m", "number", "d", "--top", k, code=2).err

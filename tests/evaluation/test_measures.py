@@ -24,18 +24,19 @@ def two(chance, n, weights):
     y = np.where(chance.random(n) < 0.4, 1.0, -1.0)
     z = (y + chance.normal(size=n)).round(1)
     loss = np.log1p(np.exp(-y * z))
-    return Rows(y, chance.choice(weights, n), z, loss, loss)
+    return Rows(y, chance.choice(weights, n), z, loss, loss, np.ones(n))
 
 
 def numbers(chance, n, weights):
     y = chance.poisson(2.0, n).astype(float)
-    return Rows(y, chance.choice(weights, n), np.log(y + chance.random(n) + 0.1), chance.random(n), np.zeros(n))
+    z, loss = np.log(y + chance.random(n) + 0.1), chance.random(n)
+    return Rows(y, chance.choice(weights, n), z, loss, np.zeros(n), np.ones(n))
 
 
 def classes(chance, n, weights):
     y, p = chance.integers(1, 5, n), chance.integers(1, 4, n)
     p = np.where(chance.random(n) < 0.5, y, p)
-    return Rows(y.astype(float), chance.choice(weights, n), p.astype(float), np.zeros(n), chance.random(n))
+    return Rows(y.astype(float), chance.choice(weights, n), p.astype(float), np.zeros(n), chance.random(n), np.ones(n))
 
 
 def of_two(r):

@@ -52,7 +52,7 @@ def evaluate(model: Any, X: Any, y: Any = None, **options: Any) -> MeasuresDict:
     """
     with as_python(), ExitStack() as stack:
         o, models = _opened(stack, model, X, y, options)
-        evaluation = Evaluation(*(one for one, _ in models), threshold=o.threshold, by=o.by)
+        evaluation = Evaluation(*(one for one, _ in models), threshold=o.threshold, by=o.by, top=o.top or 0)
         evaluation.read(*(read(one.scoring.parse) for one, read in models))
         evaluation.finish(names_of(o.data) if y is None else SOURCE, o.on_unknown)
         return MeasuresDict(json_values(evaluation.as_dict()))

@@ -27,6 +27,10 @@ class EvaluateOptions(ModelOptions):
         None, "--threshold", group=OUT, type=Number(), shown="0.5 of probabilities, 0 of scores",
         help="Predict the positive label from this on. A probability, or a score if the model has no probabilities.",
     )
+    top: int | None = option(
+        None, "--top", group=OUT, type=Whole(1), metavar="K",
+        help="Print precision and recall at K. Of classes: the label is one of the K that are predicted first.",
+    )
     fail_if: tuple[Condition, ...] = option(
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True,
         help="Exit with code 1 if this holds. For example 'auc<0.9'; measures are named as in --json. May be repeated.",

@@ -70,11 +70,11 @@ class Evaluating:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
         return {"number of examples": self.learner.examples} | numbers, notes
 
-    def kind(self, threshold: float | None = None, most: int = MOST_KEPT) -> Kind:
+    def kind(self, threshold: float | None = None, most: int = MOST_KEPT, *, top: int = 0) -> Kind:
         """What counts examples of this model."""
         settings, learner = self.opened.settings, self.learner
         if learner.class_names is not None:
-            return Classes(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most)
+            return Classes(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most, top=top)
         if settings.binary:
             return Binary(probable=settings.loss == "logistic", loss=settings.loss, threshold=threshold, most=most)
         loss = make_loss(settings)
@@ -98,7 +98,8 @@ class Evaluation:
     """A model on its data: the measures, those of parts of the data, and the comparison with another model.
 
     first, second: the model, and the other one, if there is one. threshold: from which the positive label is predicted.
-    by: the column or namespace whose values are the parts; then batches come with their text. After `finish`, values:
+    by: the column or namespace whose values are the parts; then batches come with their text. top: of classes that are
+    given to an example, for precision and recall. After `finish`, values:
     of the measures.
     """
 
@@ -106,20 +107,22 @@ class Evaluation:
 
     def __init__(
         self, first: Evaluating, second: Evaluating | None = None, *, threshold: float | None = None,
-        by: str | None = None,
+        by: str | None = None, top: int = 0,
     ) -> None:
         path = first.opened.path
         if not first.opened.settings.loss:
             raise UsageError(f"{path} does not store its loss: give --loss")
         self.first, self.second, self._threshold = first, second, threshold
-        self.whole = StreamMeasures(first.kind(threshold))
+        self.whole, self._top = StreamMeasures(first.kind(threshold, top=top)), top
+        if top and not isinstance(self.whole.kind, Classes):
+            raise UsageError(f"--top is for models of classes, and {path} has none")
         if threshold is not None and not isinstance(self.whole.kind, Binary):
             raise UsageError(f"--threshold is for models of two labels, and {path} has not two")
         self._slices = Slices(by) if by is not None else None
         self._parts: list[StreamMeasures] = []
         self.against: Against | None = None
         if second is not None:
-            kind = second.kind(threshold)
+            kind = second.kind(threshold, top=top)
             if type(kind) is not type(self.whole.kind):
                 raise UsageError(f"--against: {second.opened.path} and {path} are models of different tasks: their "
                                  "measures differ")
@@ -135,7 +138,7 @@ class Evaluation:
                 continue
             numbers = slices.of(parsed, lines.astype(int).tolist(), columns)
             new = range(len(slices.names) - len(self._parts))
-            self._parts += [StreamMeasures(self.first.kind(self._threshold, MOST_OF_SLICE)) for _ in new]
+            self._parts += [StreamMeasures(self.first.kind(self._threshold, MOST_OF_SLICE, top=self._top)) for _ in new]
             for k in np.unique(numbers).tolist():
                 self._parts[k].add(rows.where(numbers == k))
 
@@ -146,7 +149,7 @@ class Evaluation:
         if self.second is None or self.against is None:
             yield from self.first.over(batches)
             return
-        ahead = [np.empty((5, 0)), np.empty((5, 0))]  # rows that wait for those of the other model
+        ahead = [np.empty((WIDTH - 1, 0)), np.empty((WIDTH - 1, 0))]  # rows that wait for those of the other model
         for one, other in zip_longest(self.first.over(batches), self.second.over(others)):
             for k, found in enumerate((one, other)):
                 if found is not None:
@@ -218,7 +221,7 @@ def evaluate(o: EvaluateOptions) -> int:
     """Run `vwlite evaluate`; the exit code."""
     with RunFrame("evaluate", o) as frame:
         models = models_of(o, frame)
-        evaluation = Evaluation(*(model for model, _ in models), threshold=o.threshold, by=o.by)
+        evaluation = Evaluation(*(model for model, _ in models), threshold=o.threshold, by=o.by, top=o.top or 0)
         (first, reading), whole = models[0], evaluation.whole
         check_names(o.fail_if, whole.keys())
         evaluation.read(*(reading.batches(model.scoring.parse, model.learner) for model, reading in models))

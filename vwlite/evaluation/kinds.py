@@ -14,14 +14,15 @@ GROUPS = 10  # of calibration
 
 
 class Rows(NamedTuple):
-    """Labelled examples: label, importance, prediction as the loss takes it (or number of a class), loss, and -log of
-    the probability of the label's class."""
+    """Labelled examples: label, importance, prediction as the loss takes it (or number of a class), loss, -log of
+    the probability of the label's class, and the rank of this class."""
 
     label: Floats
     weight: Floats
     prediction: Floats
     loss: Floats
     log_loss: Floats
+    rank: Floats
 
     def where(self, chosen: Any) -> "Rows":
         return Rows(*(column[chosen] for column in self))
@@ -32,6 +33,8 @@ class Rows(NamedTuple):
 
 class Kind:
     """What is counted of the examples of a kind of task. loss: the name of the model's."""
+
+    top = 0  # classes that an example is given
 
     def __init__(self, loss: str = "") -> None:
         self.loss = loss
@@ -213,9 +216,9 @@ class Classes(Kind):
     """Several classes, at most `limit`. probable: they have probabilities. most: cells of a confusion matrix that is
     kept."""
 
-    def __init__(self, *, limit: int, probable: bool, most: int = MOST_KEPT) -> None:
+    def __init__(self, *, limit: int, probable: bool, most: int = MOST_KEPT, top: int = 0) -> None:
         super().__init__()
-        self.probable = probable
+        self.probable, self.top = probable, top
         self.sums = np.zeros((3, limit + 1))  # importance of labels, of predictions, and of those that are right
         self.confusion = np.zeros((limit + 1, limit + 1)) if (limit + 1) ** 2 <= most else None
 
@@ -241,7 +244,6 @@ class Classes(Kind):
         label = self.sums[0, 1:]
         return np.asarray(label[label > 0] / label.sum())
 
-    @property
-    def most(self) -> float:
-        """The share of the most frequent class."""
-        return float(self.shares().max())
+    def most_of(self, n: int) -> float:
+        """The share of the n most frequent classes."""
+        return float(np.sort(self.shares())[-n:].sum())

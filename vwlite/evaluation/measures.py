@@ -44,9 +44,10 @@ def fewer_errors(value: float, baseline: float) -> str:
 class Measure:
     """A measure is the mean of `each` over the examples, or `value`. Functions of k are called if there is some weight.
 
-    name: {loss} is that of the model. baseline: of the best constant prediction. paired: the difference of the values
-    of two models and its standard error, by both scores and the importance, below zero for negative examples. why: it
-    is not defined. about: it comes from bins. gain: how much better than the baseline it is, where a share says it.
+    name: {loss} is that of the model, {top} of k. baseline: of the best constant prediction. paired: the difference of
+    the values of two models and its standard error, by both scores and the importance, below zero for negative
+    examples. why: it is not defined. about: it comes from bins. gain: how much better than the baseline it is, where a
+    share says it.
     """
 
     name: str
@@ -166,11 +167,21 @@ MEASURES = (
     ),
     Measure(
         name="accuracy", of=Classes, each=lambda k, rows: (rows.label == rows.prediction).astype(np.float64),
-        baseline=lambda k: k.most, gain=fewer_errors, larger=True, share=True, high=1.0, last=True,
+        baseline=lambda k: k.most_of(1), gain=fewer_errors, larger=True, share=True, high=1.0, last=True,
+    ),
+    Measure(
+        name="precision at {top}", of=Classes, fits=lambda k: k.top > 0,
+        each=lambda k, rows: (rows.rank <= k.top) / k.top, baseline=lambda k: k.most_of(k.top) / k.top, larger=True,
+        high=1.0, last=True,
+    ),
+    Measure(
+        name="recall at {top}", of=Classes, fits=lambda k: k.top > 0,
+        each=lambda k, rows: (rows.rank <= k.top).astype(np.float64), baseline=lambda k: k.most_of(k.top), larger=True,
+        share=True, high=1.0, last=True,
     ),
     Measure(
         name="macro precision", short="macro prec.", of=Classes, value=lambda k: _macro(k, 1),
-        baseline=lambda k: k.most / k.shares().size, larger=True, high=1.0, last=True,
+        baseline=lambda k: k.most_of(1) / k.shares().size, larger=True, high=1.0, last=True,
     ),
     Measure(
         name="macro recall", of=Classes, value=lambda k: _macro(k, 2), baseline=lambda k: 1 / k.shares().size,
@@ -178,7 +189,7 @@ MEASURES = (
     ),
     Measure(
         name="macro F1", of=Classes, value=lambda k: _macro(k, 3),
-        baseline=lambda k: 2 * k.most / (1 + k.most) / k.shares().size, larger=True, high=1.0, last=True,
+        baseline=lambda k: 2 * k.most_of(1) / (1 + k.most_of(1)) / k.shares().size, larger=True, high=1.0, last=True,
     ),
 )
 
@@ -219,7 +230,7 @@ class Taken:
 
     def __init__(self, measure: Measure, kind: Kind) -> None:
         self.measure, self._kind, self.mean = measure, kind, Mean()
-        self.name = measure.name.format(loss=kind.loss)
+        self.name = measure.name.format(loss=kind.loss, top=kind.top)
         self.key = key_of(self.name)
 
     def each(self, rows: Rows) -> Floats | None:
