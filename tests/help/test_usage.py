@@ -79,8 +79,8 @@ STRENGTH = "the regularization strength is --l1 NUMBER or --l2 NUMBER"
         ("train --penalty l1", f"No such option '--penalty': {STRENGTH}; `vwlite help solve` converts those of others"),
         ("train --ftrl", "No such option '--ftrl': use --algorithm ftrl"),
         ("train --bfgs", "No such option '--bfgs': it is an option of Vowpal Wabbit, which `vwlite vw` takes"),
-        ("train --top 3", "No such option '--top': --top is an option of vwlite explain, vwlite worst, vwlite diff, "
-                        "vwlite weights"),
+        ("train --top 3", "No such option '--top': --top is an option of vwlite predict, vwlite evaluate, "
+                        "vwlite explain, vwlite worst"),
         ("train --version", "No such option '--version': it is vwlite --version"),
         ("--l1 1", "No such option '--l1': --l1 is an option of vwlite train, vwlite cv, vwlite solve, vwlite "
                    "certify: the command comes first"),

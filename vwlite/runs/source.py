@@ -51,7 +51,7 @@ def table_of(
 ) -> "TableReader | None":
     """The columns of tables, as far as they are known: those of a model, and what was typed; None if nothing is.
     UsageError for roles that contradict each other or the model's."""
-    kind = "fasttext" if not columns and is_fasttext(o.data, o.format) else o.format
+    kind = "fasttext" if columns is None and is_fasttext(o.data, o.format) else o.format
     if not columns and not o.names_columns and kind != "fasttext":
         return None
     from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same
@@ -190,7 +190,7 @@ class Source:
         self.logs = False  # names of columns and words come with what is parsed
         self.tries_ngrams = False  # of texts
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
-        self._table = table_of(options, known.columns, needs_label=True)
+        self._table = table_of(options, known.columns or None, needs_label=True)
         if self._table is not None:
             self._table.crosses = settings.crosses
             self._table.may_lack = how.may_lack
