@@ -1,6 +1,7 @@
 """What each path answers."""
 
 import json
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +16,13 @@ from vwlite.input.formats import BOM
 from vwlite.output.stdio import say
 from vwlite.serve.access_log import AccessLog, text_of
 from vwlite.serve.commands import ServeOptions
+from vwlite.serve.inference import answered, inputs_of, outputs_of, wanted
 from vwlite.serve.json_rows import Rows
 from vwlite.serve.metrics import OPEN, Metrics
 from vwlite.serve.mlflow import lines_of
 from vwlite.serve.models import Loaded, Models
 from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
-from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone
+from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone, Served
 
 SMALL = 16 << 10  # bytes of a body that is predicted at once, or by a thread that has no larger ones
 MOST_HELD = 256 << 20  # bytes of larger bodies in memory
@@ -34,9 +36,9 @@ TYPES = {
     "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
     "application/x-ndjson": "jsonl", "application/jsonl": "jsonl",
 }
-GET = ("/health", "/ping", "/metrics", "/v2/health/live", "/v2/health/ready")
+GET = ("/health", "/ping", "/metrics", "/v2", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
-MODELS = "/v2/models/"
+MODEL = re.compile(r"/v2/models/([\w.-]+)(?:/versions/([^/]+))?(?:/(ready|infer))?")
 
 
 class Job(Asker):
@@ -165,27 +167,35 @@ class Answers:
 
     def _found(self, head: Head, body: bytes, about: dict[str, Any], asker: Asker) -> Answer:
         path = head.path.rstrip("/")
-        is_model = path.startswith(MODELS)
-        if not (is_model or path in GET or path in POST):
-            raise Refused(404, f"there is nothing at this path: use {', '.join((*POST, *GET))}, or {MODELS}NAME")
-        allowed = ("POST",) if path in POST else ("GET", "HEAD")
+        of_model = MODEL.fullmatch(path)
+        if not (of_model or path in GET or path in POST):
+            raise Refused(404, f"there is nothing at this path: use {', '.join((*POST, *GET))}, or /v2/models/NAME")
+        infers = bool(of_model and of_model[3] == "infer")
+        allowed = ("POST",) if infers or path in POST else ("GET", "HEAD")
         if head.method not in allowed:
             raise Refused(405, f"use {allowed[0]} for this path", f"Allow: {', '.join(allowed)}\r\n")
-        if is_model:
-            loaded = self.models.find(path.removeprefix(MODELS))
-            return _json({"name": loaded.name, "platform": "vwlite", "ready": True, **loaded.described()})
         if path in GET:
             return self._about_server(path)
-        loaded = self.models.find(head.query.get("model", ""))
+        loaded = self.models.find(of_model[1] if of_model else head.query.get("model", ""))
+        model = loaded.model
+        if of_model and of_model[2] not in (None, model.digest):
+            raise Refused(404, f"model {loaded.name!r} has one version, the digest of its file: {model.digest}")
+        if of_model and not infers:
+            about_model = {} if of_model[3] else {
+                "platform": "vwlite", "versions": [model.digest], "inputs": inputs_of(model),
+                "outputs": outputs_of(model), **loaded.described()}
+            return _json({"name": loaded.name, "ready": True, **about_model})
         if head.encoding not in ("", "identity"):
             raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
-        about.update(model=loaded.name, digest=loaded.model.digest, tags=[])
-        return self._predict(loaded, head, body, about, asker)
+        about.update(model=loaded.name, digest=model.digest, tags=[])
+        return (self._infer if infers else self._predict)(loaded, head, body, about, asker)
 
     def _about_server(self, path: str) -> Answer:
         if path == "/metrics":
             known = {name: (loaded.model.digest, loaded.age) for name, loaded in self.models.items()}
             return Answer(200, self.metrics.text(known).encode(), "text/plain; version=0.0.4; charset=utf-8")
+        if path == "/v2":
+            return _json({"name": "vwlite", "version": __version__, "extensions": []})
         models = {name: loaded.described() for name, loaded in self.models.items()}
         state = "ok" if not any(loaded.error for loaded in self.models.values()) else "old model"
         return _json({"status": state, "live": True, "ready": True, "version": __version__,
@@ -201,8 +211,7 @@ class Answers:
         if head.type not in TYPES:
             raise Refused(415, "a body is text/plain, text/csv, text/tab-separated-values, application/json or "
                                "application/x-ndjson")
-        if head.charset not in ("", "utf-8", "utf8", "us-ascii"):
-            raise Refused(415, "a body is UTF-8: convert it")
+        _check_charset(head)
         explain, skip = query.get("explain", "0"), query.get("on_error") == "skip"
         if not explain.isdecimal() or len(explain) > 4 or int(explain) > MOST_EXPLAINED:
             raise Refused(400, f"explain is a number of contributions, up to {MOST_EXPLAINED}")
@@ -219,9 +228,10 @@ class Answers:
             return Answer(200, text, TEXT)
         of_mlflow = None
         if kind == "json" and head.path.rstrip("/") == "/invocations":
-            of_mlflow = lines_of(body, loaded.model.columns)
+            of_mlflow = lines_of(body, loaded.model.roles)
         if of_mlflow is not None:
-            return self._for_mlflow(loaded, of_mlflow, int(explain), how, about)
+            answers = self._numbered(loaded, loaded.model, of_mlflow, about, explain=int(explain), **how)
+            return _json({"predictions": answers})
         rows = Rows(body) if kind == "json" else None
         try:
             answers, counts = loaded.model.rows(rows.lines if rows else body, explain=int(explain), **how)
@@ -233,20 +243,39 @@ class Answers:
             return Answer(200, lines.encode(), "application/x-ndjson")
         return _json(answers[0] if rows.kind == "object" else answers)
 
-    def _for_mlflow(
-        self, loaded: Loaded, lines: bytes, explain: int, how: dict[str, Any], about: dict[str, Any]
-    ) -> Answer:
-        """The answer to rows as MLflow's clients send them."""
+    def _numbered(
+        self, loaded: Loaded, model: Served, lines: bytes, about: dict[str, Any], **how: Any
+    ) -> list[dict[str, Any]]:
+        """The answers to rows, of which a bad one is called by its number, as lines are not those of the body."""
         try:
-            answers, counts = loaded.model.rows(lines, explain=explain, **how)
+            answers, counts = model.rows(lines, **how)
         except BadBody as e:
             raise Refused(422, f"row {e.line - 1}: {e}", row=e.line - 1) from e
         self._count(loaded, counts, about)
-        return _json({"predictions": answers})
+        return answers
+
+    def _infer(self, loaded: Loaded, head: Head, body: bytes, about: dict[str, Any], asker: Asker) -> Answer:
+        """The answer to tensors of the Open Inference Protocol."""
+        if TYPES.get(head.type) not in ("", "json"):
+            raise Refused(415, "a body is application/json")
+        _check_charset(head)
+        if head.query:
+            raise Refused(400, "there are no parameters in the URL of this path")
+        model = loaded.model
+        asked = wanted(body, model)
+        answers = self._numbered(loaded, model, asked.lines, about, format="jsonl" if model.is_of_table else "",
+                                 names=False, tags=bool(self._log.path), asker=asker)
+        found = {"model_name": loaded.name, "model_version": model.digest, "outputs": answered(model, asked, answers)}
+        return _json(found if asked.id is None else {"id": asked.id, **found})
 
     def _count(self, loaded: Loaded, counts: Counts, about: dict[str, Any]) -> None:
         self.metrics.predicted(loaded.name, counts)
         about["tags"] = counts.tags
+
+
+def _check_charset(head: Head) -> None:
+    if head.charset not in ("", "utf-8", "utf8", "us-ascii"):
+        raise Refused(415, "a body is UTF-8: convert it")
 
 
 def _json(found: Any) -> Answer:

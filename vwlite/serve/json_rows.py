@@ -1,7 +1,9 @@
 """The objects in a body of JSON as JSON lines, which the parser of tables reads: their text is not touched, as words
 and numbers are hashed as they are written. Brackets are only counted: a body may be nested as deep as it likes."""
 
+import json
 import re
+from typing import Any
 
 from vwlite.core.tables.tables import json_end
 from vwlite.input.diagnostics import EXPLAINED, BadLine
@@ -10,6 +12,26 @@ from vwlite.serve.served import BadBody
 _TOKEN = re.compile(rb'["{}\[\]]')
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
 WHAT = "the body is JSON: an object, a list of objects, or an object on each line"
+
+
+class Number(str):
+    """The text of a number."""
+
+
+def loaded_exactly(body: bytes) -> Any:
+    """A body of JSON, with the text of each number. ValueError, RecursionError."""
+    return json.loads(body, parse_int=Number, parse_float=Number, parse_constant=Number)
+
+
+def json_of(x: Any) -> str:
+    """JSON, with each number as it was."""
+    if isinstance(x, Number):
+        return x
+    if isinstance(x, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{json_of(value)}" for key, value in x.items()) + "}"
+    if isinstance(x, list):
+        return "[" + ",".join(map(json_of, x)) + "]"
+    return json.dumps(x)
 
 
 class Rows:

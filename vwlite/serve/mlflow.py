@@ -8,19 +8,15 @@
 The text of numbers stays as it is, as it may be hashed.
 """
 
-import json
 import re
 from collections.abc import Collection
 from typing import Any
 
+from vwlite.serve.json_rows import json_of, loaded_exactly
 from vwlite.serve.request import Refused
 
 KINDS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 _BEGIN = re.compile(rb'\s*\{\s*"(?:%s|params|signature_name)"\s*:' % "|".join(KINDS).encode())
-
-
-class _Number(str):
-    """The text of a number."""
 
 
 def lines_of(body: bytes, columns: Collection[str]) -> bytes | None:
@@ -30,14 +26,14 @@ def lines_of(body: bytes, columns: Collection[str]) -> bytes | None:
     if not begin:
         return None
     try:
-        found = json.loads(body, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+        found = loaded_exactly(body)
         kinds = [kind for kind in KINDS if kind in found and kind not in columns]
         if len(kinds) != 1:
             return None
         rows = _rows(kinds[0], found[kinds[0]])
         if not all(isinstance(row, dict) for row in rows):
             raise Refused(422, f"{kinds[0]}: rows without names of columns: send dataframe_split, or objects")
-        return b"".join(_text(row).encode() + b"\n" for row in rows)
+        return b"".join(json_of(row).encode() + b"\n" for row in rows)
     except (ValueError, RecursionError):
         return None  # the parser of rows says what is wrong
 
@@ -61,14 +57,3 @@ def _rows(kind: str, found: Any) -> list[Any]:
 
 def _is_list(found: Any, kind: type) -> bool:
     return isinstance(found, list) and all(isinstance(x, kind) for x in found)
-
-
-def _text(x: Any) -> str:
-    """JSON, with each number as it was."""
-    if isinstance(x, _Number):
-        return x
-    if isinstance(x, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_text(value)}" for key, value in x.items()) + "}"
-    if isinstance(x, list):
-        return "[" + ",".join(map(_text, x)) + "]"
-    return json.dumps(x)

@@ -229,7 +229,7 @@ class Served:
         self._text.answers_blank_lines = True
         self._json, self._scorer = Recorder(model.learner), Scorer(model.learner)
         self._probable = "logistic" in (self.settings.loss, self.settings.link)
-        self.columns = [*Schema.restored(model.model.columns).roles] if model.model.columns else []
+        self.roles = Schema.restored(model.model.columns).roles if model.model.columns else {}
         self.is_of_table, self.format = bool(model.model.columns), model.model.columns.get("format", "")
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
         self._expander = model.learner.expander
@@ -319,15 +319,29 @@ class Served:
         link_all(probability := array("d", [p]), "logistic")
         return {"score": rounded(p), "probability": rounded(probability[0])}
 
+    @property
+    def is_probable(self) -> bool:
+        """Whether predictions have probabilities."""
+        return self._probable if self.classes is None else self.settings.loss == "logistic"
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether classes are numbers, without names."""
+        return self._json.class_names.numbers
+
+    @property
+    def shared(self) -> list[str]:
+        """The names of the classes that have shares of the probability."""
+        return [*map(str, self._json.class_names.first(self._json.named))] if self.classes is not None else []
+
     def _of_class(self, k: int, scores: list[float], shares: list[float]) -> dict[str, Any]:
         """Of class k, from 1; 0: there is none."""
         if k == 0:
             return {}
-        if self.settings.loss != "logistic":
+        if not self.is_probable:
             return {"score": rounded(scores[k - 1])}
-        names = self._json.class_names.first(self._json.named)
         return {"score": rounded(scores[k - 1]), "probability": rounded(shares[k - 1]),
-                "probabilities": dict(zip(names, map(rounded, shares), strict=False))}
+                "probabilities": dict(zip(self.shared, map(rounded, shares), strict=False))}
 
     def _class(self, k: int) -> int | str | None:
         names = self._json.class_names
@@ -345,19 +359,20 @@ class Served:
         return {"label": rounded(label, digits) if isinstance(label, float) else label}
 
     def rows(
-        self, lines: bytes, *, explain: int = 0, skip: bool = False, tags: bool = False, asker: Asker = PATIENT
+        self, lines: bytes, format: str = "jsonl", *, explain: int = 0, names: bool = True, skip: bool = False,
+        tags: bool = False, asker: Asker = PATIENT
     ) -> tuple[list[dict[str, Any]], Counts]:
         """An object for each line of JSON lines: the columns of `--output-format json`, the prediction, the names of
-        columns and features that the model does not have, and the largest contributions to the score. Busy, Gone: see
-        `text`."""
+        columns and features that the model does not have, and the largest contributions to the score. Lines of
+        another format have no names. Busy, Gone: see `text`."""
         answers: list[dict[str, Any]] = []
         counts, reader, named = Counts(), self._reader(skip), bool(explain)
-        for parsed in reader.parsed(lines, "jsonl"):
+        for parsed in reader.parsed(lines, format):
             with self._queue.held(asker):
                 _, records = self._predicted(self._json, parsed, skip, counts, tags)
                 columns = self._columns(parsed.batch, records)
             here = self._answers(parsed, columns)
-            named = named or counts.unknown > 0
+            named = named or (names and counts.unknown > 0)
             examples = (a for a, kind in zip(here, parsed.batch.kind.tobytes(), strict=True) if kind == EXAMPLE)
             for answer, keys in zip(examples, reader.count_unknown(parsed, counts), strict=False):
                 answer["unknown"] += [] if "error" in answer else keys

@@ -1,0 +1,149 @@
+"""The Open Inference Protocol (KServe's version 2): what a model takes and gives as tensors, and requests of them.
+
+    {"id": "42", "inputs": [{"name": "age", "shape": [2], "datatype": "FP64", "data": [30, NaN]},
+                            {"name": "city", "shape": [2, 1], "datatype": "BYTES", "data": ["Rome", null]}]}
+
+An input is a column, and a row has an element of each; null and NaN are missing values. A model of text without
+columns has one input, `lines`. The text of numbers stays as it is, as it may be hashed.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+from vwlite.input.schema import OPTIONAL
+from vwlite.serve.json_rows import Number, json_of, loaded_exactly
+from vwlite.serve.request import Refused
+from vwlite.serve.served import Served
+
+DATATYPES = ("BOOL", *(f"{kind}{bits}" for kind in ("INT", "UINT") for bits in (8, 16, 32, 64)), "FP16", "FP32", "FP64",
+             "BYTES")
+LINES = "lines"  # the input of a model without columns
+_WHOLE = re.compile(r"-?\d{1,20}")
+
+
+class Wanted(NamedTuple):
+    """What a request asks for. lines: of its rows, as JSON or as text."""
+
+    id: str | None
+    rows: int
+    lines: bytes
+    outputs: list[str]
+
+
+def inputs_of(model: Served) -> list[dict[str, Any]]:
+    """The tensors that a model takes. -1: of any number of rows."""
+    kinds = {name: "FP64" if role == "numeric" else "BYTES" for name, role in model.roles.items()
+             if role not in OPTIONAL} if model.is_of_table else {LINES: "BYTES"}
+    return [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in kinds.items()]
+
+
+def outputs_of(model: Served) -> list[dict[str, Any]]:
+    """The tensors that a model gives."""
+    kind, n = "FP64" if model.classes is None else "INT64" if model.has_numbers else "BYTES", len(model.shared)
+    found = [("prediction", kind, [-1])]
+    if model.is_probable:
+        found += [("probability", "FP64", [-1])] if model.classes is None else [
+            ("probability", "FP64", [-1, n]), ("classes", "BYTES", [n])]
+    return [{"name": name, "datatype": kind, "shape": shape} for name, kind, shape in found]
+
+
+def wanted(body: bytes, model: Served) -> Wanted:
+    """What a body asks of a model. Refused for one that is not of the protocol."""
+    try:
+        found = loaded_exactly(body)
+    except (ValueError, RecursionError):
+        raise Refused(400, "the body is an object of JSON with inputs") from None
+    inputs = found.get("inputs") if isinstance(found, dict) else None
+    if not isinstance(inputs, list) or not inputs:
+        raise Refused(400, "the body is an object of JSON with inputs, a list of tensors")
+    if type(found.get("id", "")) is not str:
+        raise Refused(400, "id is a string")
+    columns: dict[str, list[Any]] = {}
+    for given in inputs:
+        name, values = _tensor(given)
+        if name in columns:
+            raise Refused(400, f"two inputs {name!r}")
+        columns[name] = values
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise Refused(400, "the inputs have the same number of rows, the first number of their shapes")
+    lines = _rows(columns) if model.is_of_table else _lines(columns)
+    try:
+        text = "".join(f"{line}\n" for line in lines).encode()
+    except UnicodeEncodeError:
+        raise Refused(400, f"input {LINES!r}: an element is not of Unicode characters") from None
+    return Wanted(found.get("id"), lengths.pop(), text, _outputs(found.get("outputs"), model))
+
+
+def answered(model: Served, asked: Wanted, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tensors of answers to rows."""
+    data: dict[str, list[Any]] = {"prediction": [a["prediction"] for a in answers], "classes": model.shared}
+    if model.is_probable:
+        rows = ([a["probability"]] if model.classes is None else a["probabilities"].values() for a in answers)
+        data["probability"] = [*chain.from_iterable(rows)]
+    return [{**tensor, "shape": [asked.rows if n < 0 else n for n in tensor["shape"]], "data": data[tensor["name"]]}
+            for tensor in outputs_of(model) if tensor["name"] in asked.outputs]
+
+
+def _tensor(given: Any) -> tuple[str, list[Any]]:
+    """The name of an input, and its values."""
+    if not isinstance(given, dict) or type(given.get("name")) is not str:
+        raise Refused(400, "an input is an object with name, shape, datatype and data")
+    name, datatype, shape, data = (given.get(key) for key in ("name", "datatype", "shape", "data"))
+    parameters = given.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise Refused(400, f"input {name!r}: parameters are an object")
+    if "binary_data_size" in parameters or parameters.get("content_type") == "base64":
+        raise Refused(400, f"input {name!r}: binary data are not supported: send data as JSON")
+    if datatype not in DATATYPES:
+        raise Refused(400, f"input {name!r}: the datatype is one of {', '.join(DATATYPES)}")
+    if not isinstance(shape, list) or not all(isinstance(n, Number) and n.isdigit() and len(n) < 19 for n in shape):
+        raise Refused(400, f"input {name!r}: the shape is a list of whole numbers")
+    if not (len(shape) == 1 or (len(shape) == 2 and shape[1] == "1")):
+        raise Refused(400, f"input {name!r}: a column has the shape [rows] or [rows, 1]")
+    if not isinstance(data, list) or len(data) != int(shape[0]):
+        raise Refused(400, f"input {name!r}: data is a list of {shape[0]} elements, as its shape says")
+    if len(shape) == 2 and all(isinstance(x, list) and len(x) == 1 for x in data):  # not flat
+        data = [x for (x,) in data]
+    values = [None if isinstance(x, Number) and x == "NaN" else x for x in data]
+    for row, x in enumerate(values):
+        if x is not None and not _is_of(datatype, x):
+            raise Refused(400, f"input {name!r}: element {row} is not of the datatype {datatype}", row=row)
+    return str(name), values
+
+
+def _is_of(datatype: str, x: Any) -> bool:
+    if datatype in ("BOOL", "BYTES"):
+        return type(x) is (bool if datatype == "BOOL" else str)
+    if not isinstance(x, Number) or datatype.startswith("FP"):
+        return isinstance(x, Number)
+    bits, is_signed = int(datatype.lstrip("UINT")), datatype.startswith("I")
+    return bool(_WHOLE.fullmatch(x)) and -is_signed << bits - 1 <= int(x) < 1 << bits - is_signed
+
+
+def _rows(columns: dict[str, list[Any]]) -> Iterator[str]:
+    """A line of JSON for each row."""
+    for values in zip(*columns.values(), strict=True):
+        yield json_of(dict(zip(columns, values, strict=True)))
+
+
+def _lines(columns: dict[str, list[Any]]) -> Iterator[str]:
+    """The lines of text."""
+    if [*columns] != [LINES]:
+        raise Refused(400, f"the model was trained on text without columns: its one input is {LINES!r}, of BYTES")
+    for row, line in enumerate(columns[LINES]):
+        if type(line) is not str or "\n" in line or not line.strip():
+            raise Refused(400, f"input {LINES!r}: element {row} is not one line of text", row=row)
+        yield line
+
+
+def _outputs(found: Any, model: Served) -> list[str]:
+    """The names of the outputs that are asked for: all, if none is named."""
+    known = [tensor["name"] for tensor in outputs_of(model)]
+    if not found:
+        return known
+    if not isinstance(found, list) or not all(isinstance(x, dict) and x.get("name") in known for x in found):
+        raise Refused(400, f"outputs: a list of objects with the names of outputs, which are {', '.join(known)}")
+    return [x["name"] for x in found]
