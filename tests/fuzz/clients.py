@@ -72,6 +72,7 @@ class Clients:
         self.answers = Answers(o, models := Models(o), Metrics(list(models), 1), AccessLog(None))
         self._later = Later()
         self.answers.pool = self.answers.small = self._later  # type: ignore[assignment]
+        self.answers.soon = self._later.submit
 
     def answered(self, pieces: list[bytes], lines: bool = False) -> bytes:
         """What a connection answers to these pieces, after which the client has no more to say."""

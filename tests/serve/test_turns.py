@@ -1,6 +1,7 @@
 """Threads of `vwlite serve`: what one request makes others wait for. Without sockets."""
 
 import json
+import random
 import threading
 from contextlib import contextmanager
 
@@ -116,6 +117,86 @@ def sent(server, body):
     connection.connection_made(Transport())
     connection.data_received(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     return connection
+
+
+def answered_at(server, requests, gone=()):
+    """What connections are answered that send these requests at the same time; some clients go before."""
+    turns, connections = [], [Connection(server) for _ in requests]
+    server.soon = turns.append
+    for connection in connections:
+        connection.connection_made(Transport())
+    for connection, request in zip(connections, requests, strict=True):
+        connection.data_received(request)
+    for i in gone:
+        connections[i].connection_lost(None)
+    while turns:
+        turns.pop(0)()
+    server.soon = None
+    return [bytes(connection.transport.out) for connection in connections]
+
+
+def requests_of(name):
+    """Of one row: right and wrong ones, with and without a type, an end of line, an answer before them."""
+    if name == "table":
+        bodies = [b'{"age": %d, "city": "%s"}' % (i, (b"Rome", b"Lima")[i % 2]) for i in range(9)]
+        bodies += [b'{"age": 3, "new": 1}', b'{"agee": 3}', b'{"age": "x"}', b'{"age": 1', b"[]",
+                   b'{"age": 4}{"age": 5}', b'{"age":\n 7}\n', b"age\n3\n", b"1 |age age:3\n", b"", b"\xff",
+                   b'{"age": 1e999}', b"{}"]
+    else:
+        bodies = [*LARGE.splitlines(True)[:9], b"|a w1", b"1 |a w1:x\n", b"\n", b"", b"1 |a w2\n|b c1", b"nonsense\n",
+                  b"1 |a w1\r\n", b"# |a w1\n", b"PAR1|a w1\n", b"'t|a\n", b'{"a": 1}', b"7 1:2\n",
+                   b"1 |a \xff\n", b"|\n"]
+    for i, body in enumerate(bodies):
+        for kind in ("", "text/plain", "application/json", "text/csv"):
+            about = f"Content-Type: {kind}\r\n" if kind else ""
+            path = ("/predict", "/predict", "/predict", f"/predict?model={name}", "/predict?model=none", "/ping")[i % 6]
+            head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n{about}\r\n".encode()
+            yield head + body
+            yield (head + body) * 3 + head[:9]
+
+
+@pytest.mark.parametrize("name", ["table", "text", "classes"])
+def test_requests_of_one_turn_get_the_answers_that_each_gets_alone(answers, name, monkeypatch):
+    draw, requests = random.Random(3), [*requests_of(name)]
+    server, alone = answers(f"{name}.model"), answers(f"{name}.model")
+    expected = [answered_at(alone, [request])[0] for request in requests]
+    assert len({*expected}) > 12
+    for _ in range(30):
+        chosen = draw.choices(range(len(requests)), k=draw.randrange(2, 12))
+        gone = draw.sample(range(len(chosen)), draw.randrange(2))
+        found = answered_at(server, [requests[i] for i in chosen], gone)
+        for k, i in enumerate(chosen):
+            if k not in gone:
+                assert found[k] == expected[i]
+        for connection in [*server.connections]:
+            connection.connection_lost(None)
+        assert server._held == 0
+
+
+@pytest.mark.parametrize("name, row", [("table", ROW), ("text", LARGE.splitlines(True)[0])])
+def test_rows_of_one_turn_are_predicted_in_one_batch(answers, monkeypatch, name, row):
+    server, alone, calls = answers(f"{name}.model"), answers(f"{name}.model"), []
+    request = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(row) + row
+    before = Served._predicted
+    monkeypatch.setattr(Served, "_predicted", lambda *arguments: calls.append(1) or before(*arguments))
+    found = answered_at(server, [request] * 7)
+    assert len(calls) == 1 and len({*found}) == 1 and found[0].startswith(b"HTTP/1.1 200")
+    for _ in range(7):
+        answered_at(alone, [request])
+    counted = [[line for line in s.metrics.text({name: ("", 0)}).splitlines() if "seconds" not in line]
+               for s in (server, alone)]
+    assert counted[0] == counted[1]
+
+
+def test_rows_of_one_turn_leave_the_loop_while_the_model_is_taken(answers, monkeypatch):
+    server, large = answers("text.model"), []
+    with stopped_in(monkeypatch, Served, "_predicted", once=True) as come:
+        server.answer(head(), LARGE, large.append)
+        wait_for(lambda: come)
+        row = LARGE.splitlines(True)[0]
+        request = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(row) + row
+        assert in_time(lambda: answered_at(server, [request] * 3)) == [b""] * 3
+    wait_for(lambda: all(c.transport.out.startswith(b"HTTP/1.1 200") for c in server.connections))
 
 
 def test_bodies_of_clients_that_have_gone_are_dropped_or_counted(answers, monkeypatch):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite import __version__
 from vwlite.core.text.parser import detect
@@ -36,6 +36,8 @@ TYPES = {
     "text/csv": "csv", "text/tab-separated-values": "tsv", "text/libsvm": "libsvm", JSON: "json",
     "application/x-ndjson": "jsonl", "application/jsonl": "jsonl",
 }
+UTF8, PLAIN = ("", "utf-8", "utf8", "us-ascii"), ("", "identity")  # charsets and encodings of bodies
+_VW = re.compile(rb"(?:[-+.\d'][^\n|]*)?\|[^\n]*\n?")  # a line that is nothing else
 GET = ("/health", "/ping", "/metrics", "/v2", "/v2/health/live", "/v2/health/ready")
 POST = ("/predict", "/invocations")
 MODEL = re.compile(r"/v2/models/([\w.-]+)(?:/versions/([^/]+))?(?:/(ready|infer))?")
@@ -69,14 +71,27 @@ class Job(Asker):
         return None
 
 
+class Single(NamedTuple):
+    """A request of one row, which may be predicted together with others. line: of text, or of JSON."""
+
+    job: Job
+    head: Head
+    body: bytes
+    line: bytes
+    is_json: bool
+    done: Callable[[Answer | None], None]
+
+
 class Answers:
     """The answers of this process. connections: those that are open. later: calls a
-    function in the server's thread."""
+    function in the server's thread. soon: calls one there after what is to be read now; None: there is no such time."""
 
     def __init__(self, o: ServeOptions, models: Models, metrics: Metrics, log: AccessLog) -> None:
         self.options, self.models, self.metrics, self._log = o, models, metrics, log
         self.connections: set[Any] = set()
         self.later: Callable[..., Any] = lambda done, answer: done(answer)
+        self.soon: Callable[..., Any] | None = None
+        self._singles: list[Single] = []
         self.pool, self.small = ThreadPoolExecutor(1, "predict"), ThreadPoolExecutor(1, "small")
         self._held, self._begun = 0, time.time()
 
@@ -101,10 +116,52 @@ class Answers:
     def answer(self, head: Head, body: bytes, done: Callable[[Answer | None], None]) -> Answer | Job:
         """The answer to a request, or the work that `done` gets it from later, as this thread must not wait."""
         is_small = len(body) <= SMALL
+        if is_small and self.soon and not self._log.path and (line := _line_of(head, body)):
+            if not self._singles:
+                self.soon(self._answer_singles)
+            job = Job(partial(self._safe, head, body))
+            self._singles.append(Single(job, head, body, line, line[:1] == b"{", done))
+            return job
         if is_small and "explain" not in head.query:
             with suppress(Busy):
                 return self._safe(head, body, AT_ONCE)
         return self._submit(self.small if is_small else self.pool, partial(self._safe, head, body), done)
+
+    def _answer_singles(self) -> None:
+        """Answer the requests of one row that several connections have sent meanwhile: each as if it were alone."""
+        groups: dict[tuple[str, bool], list[Single]] = {}
+        for one in self._singles:
+            if not one.job.gone:
+                groups.setdefault((one.head.query.get("model", ""), one.is_json), []).append(one)
+        self._singles = []
+        for (name, is_json), group in groups.items():
+            try:
+                answers = self._together(self.models.find(name), is_json, b"".join(one.line for one in group))
+            except Exception:  # those that are right are not to know of it
+                answers = []
+            if len(answers) == len(group):
+                for one, answer in zip(group, answers, strict=True):
+                    one.done(answer)
+                continue
+            for one in group:
+                try:
+                    one.done(self._safe(one.head, one.body, AT_ONCE))
+                except Busy:
+                    self.small.submit(one.job.run, partial(self.later, one.done))
+
+    def _together(self, loaded: Loaded, is_json: bool, lines: bytes) -> list[Answer]:
+        """The answers to lines of one format, if all are right. []: it cannot be told what would answer them alone."""
+        if loaded.model.is_of_table != is_json:
+            return []
+        if is_json:
+            answers, counts = loaded.model.rows(lines, asker=AT_ONCE)
+            found = [_json(answer) for answer in answers]
+        else:
+            text, counts = loaded.model.text(lines, "vw", asker=AT_ONCE)
+            found = [Answer(200, line + b"\n", TEXT) for line in text.split(b"\n")[:-1]]
+        if len(found) == counts.lines:
+            self.metrics.predicted(loaded.name, counts)
+        return found
 
     def lines(self, lines: bytes, done: Callable[[Answer | None], None]) -> Answer | Job:
         """As `answer`, for lines of the first model, with a line for each."""
@@ -185,7 +242,7 @@ class Answers:
                 "platform": "vwlite", "versions": [model.digest], "inputs": inputs_of(model),
                 "outputs": outputs_of(model), **loaded.described()}
             return _json({"name": loaded.name, "ready": True, **about_model})
-        if head.encoding not in ("", "identity"):
+        if head.encoding not in PLAIN:
             raise Refused(415, f"a body with Content-Encoding {head.encoding} is not supported: send it as it is")
         about.update(model=loaded.name, digest=model.digest, tags=[])
         return (self._infer if infers else self._predict)(loaded, head, body, about, asker)
@@ -273,8 +330,23 @@ class Answers:
         about["tags"] = counts.tags
 
 
+def _line_of(head: Head, body: bytes) -> bytes:
+    """The one line of VW text or object of JSON that a request has; b"" for any other one."""
+    kind = TYPES.get(head.type)
+    if (head.path != "/predict" or head.method != "POST" or kind not in ("", "auto", "json") or head.charset not in UTF8
+            or head.encoding not in PLAIN or head.query.keys() - {"model"}):
+        return b""
+    if kind != "json" and _VW.fullmatch(body):
+        return body if body.endswith(b"\n") else body + b"\n"
+    if kind != "auto" and body.startswith(b"{"):
+        with suppress(BadBody):
+            rows = Rows(body)
+            return rows.lines if rows.kind == "object" else b""
+    return b""
+
+
 def _check_charset(head: Head) -> None:
-    if head.charset not in ("", "utf-8", "utf8", "us-ascii"):
+    if head.charset not in UTF8:
         raise Refused(415, "a body is UTF-8: convert it")
 
 

@@ -101,7 +101,8 @@ class Connection(asyncio.Protocol):
         if self._closing:
             return
         self.deadline = time.monotonic() + self._limits.timeout
-        self._advance()
+        if self._in:
+            self._advance()
         if not (self._job or self._stuck):
             self.transport.resume_reading()
             if self._ended and not self._closing:
@@ -116,19 +117,20 @@ class Connection(asyncio.Protocol):
             self._refuse(e)
 
     def _step(self) -> bool:
-        """Take a head, a part of a body, or a request; whether there was one."""
-        if self._head is None:
-            return self._take_head()
-        if self._head.length is None:
-            return self._take_chunk()
-        if len(self._in) < self._head.length:
+        """Take a part of a body, or a request; whether there was one."""
+        head = self._head or self._take_head()
+        if head is None:
             return False
-        body = bytes(memoryview(self._in)[: self._head.length])
-        del self._in[: self._head.length]
-        self._answer(self._head, body)
+        if head.length is None:
+            return self._take_chunk()
+        if len(self._in) < head.length:
+            return False
+        body = bytes(memoryview(self._in)[: head.length])
+        del self._in[: head.length]
+        self._answer(head, body)
         return True
 
-    def _take_head(self) -> bool:
+    def _take_head(self) -> Head | None:
         while self._in.startswith(b"\r\n"):  # after a body of some old clients
             del self._in[:2]
         end = self._in.find(b"\r\n\r\n", 0, MOST_HEAD + 4)
@@ -137,7 +139,7 @@ class Connection(asyncio.Protocol):
                 raise Refused(431, f"the headers of a request have {MOST_HEAD} bytes at most")
             if self._in and not self._in[:1].isalpha() and self._in != b"\r":
                 raise Refused(400, "the request does not begin with a line such as POST /predict HTTP/1.1")
-            return False
+            return None
         text = bytes(self._in[:end])
         del self._in[: end + 4]
         head = parse_head(text)
@@ -145,12 +147,12 @@ class Connection(asyncio.Protocol):
             self._body = bytearray()
         elif head.length > self._limits.max_body:
             raise self._too_large()
-        else:
+        elif head.length:
             self._hold(head.length)
         if head.expects and not self._in and head.length != 0:
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._head = head
-        return True
+        return head
 
     def _take_chunk(self) -> bool:
         assert self._body is not None and self._head is not None
@@ -190,7 +192,8 @@ class Connection(asyncio.Protocol):
         self._held += size
 
     def _release(self) -> None:
-        self._answers.hold(-self._held)
+        if self._held:
+            self._answers.hold(-self._held)
         self._held = 0
 
     # --- answers -------------------------------------------------------------------------------

@@ -34,9 +34,10 @@ class Metrics:
         self._all[self.at * self._width + OPEN] = 0
 
     def request(self, status: int, seconds: float) -> None:
-        self.add(_STATUS + STATUSES.index(status))
-        self.add(SECONDS, seconds)
-        self.add(_BUCKET + bisect_left(BUCKETS, seconds))
+        all, first = self._all, self.at * self._width
+        all[first + _STATUS + STATUSES.index(status)] += 1
+        all[first + SECONDS] += seconds
+        all[first + _BUCKET + bisect_left(BUCKETS, seconds)] += 1
 
     def of_model(self, model: str, counter: str) -> int:
         return _MODELS + len(OF_MODEL) * self._models.index(model) + OF_MODEL.index(counter)

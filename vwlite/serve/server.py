@@ -169,7 +169,7 @@ async def _run(
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     shortage = Shortage()
     loop.set_exception_handler(shortage)
-    answers.later = loop.call_soon_threadsafe
+    answers.later, answers.soon = loop.call_soon_threadsafe, loop.call_soon
     servers = [await loop.create_server(partial(kind, answers), sock=s, backlog=AT_ONCE) for kind, s in sockets.items()]
     for s in sockets.values():
         s.listen(BACKLOG)  # asyncio has made it AT_ONCE
