@@ -92,6 +92,11 @@ class LoadedModel:
         return model.class_names() if model.settings.oaa is not None else None
 
     @property
+    def is_of_table(self) -> bool:
+        """Whether it predicts from the columns of a table."""
+        return bool(self._learned.model().columns)
+
+    @property
     def labels(self) -> tuple[float, float] | tuple[str, str] | None:
         """The labels in the data that are negative and positive, as numbers or words; None: -1 and 1, or any."""
         return self._learned.settings.labels

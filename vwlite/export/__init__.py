@@ -5,9 +5,10 @@
     c.py         a header, from templates/predict_columns.h or predict.h
     python.py    a program, from templates/predict_columns.py.txt or predict.py.txt
     onnx.py      a graph of ONNX
+    mlflow.py    a folder of MLflow, with the model file
     vw.py        a model file of Vowpal Wabbit
 
-All of them use `Linear`: a weight for each feature and class, and the clipping and link of the score; programs of
+All but the last use `Linear`: a weight for each feature and class, and the clipping and link of the score; programs of
 models of tables use `Columns` (columns.py), the same as effects of columns. An exported model cannot be continued: it
 does not have the state of the rule.
 """
@@ -50,10 +51,14 @@ class Export:
     help: str
     module: str
     function: str  # in the module, from a Request to the content of the file
+    is_folder: bool = False  # what the function writes, from a Request and a path
 
     def content(self, request: Request) -> "bytes | Iterator[str]":
         found: bytes | Iterator[str] = getattr(import_module(self.module), self.function)(request)
         return found
+
+    def fill(self, request: Request, folder: str) -> None:
+        getattr(import_module(self.module), self.function)(request, folder)
 
 
 EXPORTS = {
@@ -67,4 +72,8 @@ EXPORTS = {
         "vwlite.export.python", "python",
     ),
     "onnx": Export("a model of a table, for runtimes of ONNX; needs the package onnx", "vwlite.export.onnx", "onnx"),
+    "mlflow": Export(
+        "a folder that MLflow loads and serves; needs the package mlflow-skinny", "vwlite.export.mlflow", "mlflow",
+        is_folder=True,
+    ),
 }

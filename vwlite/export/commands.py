@@ -25,7 +25,8 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
 )
 @click.argument("model", type=PATH)
 @click.option("--to", "kind", cls=Option, type=Choice(list(EXPORTS)), required=True, help="The format to write.")
-@click.option("-o", "--output", cls=Option, type=PATH, required=True, help="The file to write; - is standard output.")
+@click.option("-o", "--output", cls=Option, type=PATH, required=True,
+              help="The file to write; - is standard output. For mlflow a folder, new or empty.")
 @click.option(
     "--table", cls=Option, metavar="NAME",
     help="sql: the table of a database whose rows one SELECT predicts. It has the columns that the model learned.",
@@ -45,6 +46,7 @@ def export_command(
     from vwlite.model import read_model
     from vwlite.model.learners import restore
     from vwlite.output.atomic import check_apart
+    from vwlite.output.folder import new_folder
     from vwlite.runs.frame import RunFrame
 
     typed = {"--table": table, "--id": id_column, "--dialect": dialect}
@@ -55,19 +57,29 @@ def export_command(
         raise UsageError("--table and --id go together: a table, and the column that names its rows")
     if dialect is not None and table is None:
         raise UsageError("--dialect is for --table: without it, the statements run in all databases")
+    is_folder = EXPORTS[kind].is_folder
+    if is_folder and output == "-":
+        raise UsageError(f"--to {kind} writes a folder, which standard output is not: give its name to --output")
     output = "/dev/stdout" if output == "-" else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
-    if "slope" in found.calibration and kind not in ("tsv", "json"):
-        raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv and --to json have its map of scores")
+    if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
+        raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv, json and mlflow have its map of scores")
     if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):
         missing = "needs --table for these" if kind == "sql" else "has no form for these"
         raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} {missing}")
     restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
     with RunFrame("export") as frame:
-        file = frame.file(output)
         columns = (table, id_column) if table is not None and id_column is not None else None
-        content = EXPORTS[kind].content(Request(found, model, output, columns, dialect or DIALECTS[0]))
+        request = Request(found, model, output, columns, dialect or DIALECTS[0])
+        if is_folder:
+            with new_folder(output) as (folder, commit):
+                EXPORTS[kind].fill(request, folder)
+                if frame.signal is None:
+                    commit()
+            return frame.code()
+        file = frame.file(output)
+        content = EXPORTS[kind].content(request)
         if isinstance(content, bytes):
             file.write(content)
         else:

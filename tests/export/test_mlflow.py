@@ -1,0 +1,125 @@
+"""Folders of MLflow: they predict what `vwlite predict` does, and are there whole or not at all."""
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+from running import GD, finish, start
+from servers import CLASSES, TABLE, TEXT
+
+pytest.importorskip("mlflow")
+TIMES = "y,at,n,zip\n" + "".join(
+    f"{i % 3},2024-0{i % 9 + 1}-11 0{i % 7}:00,{i % 4 or ''},0{i % 5}\n" for i in range(90)
+)
+MODELS = {
+    "table": (TABLE, ("--label", "click")), "named": (TABLE, ("--label", "click", "--text", "note", *GD, "--names")),
+    "times": (TIMES, ("--label", "y", "--time", "at", "--categorical", "zip")),
+    "words": (TABLE, ("--label", "city", "--drop", "click", "--oaa", "3", "--classes", "auto", *GD)),
+    "text": (TEXT, ("--loss", "logistic", "--link", "logistic", *GD)),
+    "classes": (CLASSES, ("--oaa", "3", "--classes", "auto", "--loss", "logistic", *GD)),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def exported(vwlite, name, data="data"):
+    text, options = MODELS[name]
+    with open(data, "w") as file:
+        file.write(text)
+    vwlite("train", data, *options, "-m", "model", "--quiet")
+    vwlite("export", "model", "--to", "mlflow", "-o", "out")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_folder_predicts_what_predict_does(vwlite, name):
+    import mlflow.pyfunc
+    import pandas as pd
+
+    exported(vwlite, name, "data" if "|" in MODELS[name][0] else "data.csv")
+    model = mlflow.pyfunc.load_model("out")
+    if "|" in MODELS[name][0]:
+        frame = pd.DataFrame({"lines": open("data").read().splitlines()})
+    else:
+        words = dict.fromkeys(("city", "note", "at", "zip"), str)
+        frame = pd.read_csv("data.csv", dtype=words)[model.metadata.get_input_schema().input_names()]
+        frame = frame.astype({c: float for c in frame if c not in words})
+    data = "data" if "lines" in frame else "data.csv"
+    expected = [line.split()[0] for line in vwlite("predict", "-m", "model", data, "--quiet").out.splitlines()]
+    found = model.predict(frame)
+    if not isinstance(found[0], str):
+        expected = pytest.approx([float(x) for x in expected], abs=1e-6)
+    assert [*found] == expected
+    assert len({*found}) > 2
+    example = model.predict(model.input_example)
+    assert len(example) == 1
+    kind = model.metadata.get_output_schema().input_types()[0].name
+    assert (kind == "string") == isinstance(found[0], str)
+
+
+def test_a_calibrated_model_keeps_its_map(vwlite):
+    import mlflow.pyfunc
+    import pandas as pd
+
+    text, options = MODELS["text"]
+    open("data", "w").write(text)
+    vwlite("train", "data", *options, "-m", "raw", "--quiet")
+    vwlite("calibrate", "-m", "raw", "data", "-o", "model", "--quiet")
+    vwlite("export", "model", "--to", "mlflow", "-o", "out")
+    found = mlflow.pyfunc.load_model("out").predict(pd.DataFrame({"lines": text.splitlines()}))
+    lines = vwlite("predict", "-m", "model", "data", "--quiet").out.splitlines()
+    assert [*found] == pytest.approx([float(line.split()[0]) for line in lines], abs=1e-6)
+
+
+def test_no_network_and_no_guessing_is_needed(vwlite):
+    exported(vwlite, "text")
+    assert "vwlite[arrow]==" in open("out/requirements.txt").read()
+    assert not {"scikit-learn", "mlflow\n"} & {*open("out/requirements.txt")}
+    assert "loader_module: vwlite.estimators.pyfunc" in open("out/MLmodel").read()
+    assert json.loads(open("out/input_example.json").read())["columns"] == ["lines"]
+
+
+def test_the_folder_is_new_or_empty(vwlite, folder):
+    exported(vwlite, "text")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for place in ("out", "model", "none/out"):
+        done = vwlite("export", "model", "--to", "mlflow", "-o", place, code=None)
+        assert done.code in (2, 73) and "Traceback" not in done.err
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    os.mkdir("empty")
+    vwlite("export", "model", "--to", "mlflow", "-o", "empty/")
+    assert (folder / "empty" / "MLmodel").exists() and sorted(os.listdir()) == ["data", "empty", "model", "out"]
+    assert vwlite("export", "model", "--to", "mlflow", "-o", "-", code=None).code == 2
+
+
+def test_a_signal_leaves_nothing(vwlite, folder):
+    exported(vwlite, "text")
+    process = start("export", "model", "--to", "mlflow", "-o", "second")
+    while not any(name.endswith(".tmp") for name in os.listdir()) and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).code in (0, 143)
+    assert {*os.listdir()} - {"second"} == {"data", "model", "out"}
+    assert not os.path.exists("second") or os.path.exists("second/MLmodel")
+
+
+def test_a_failure_leaves_nothing(vwlite, folder, monkeypatch):
+    import mlflow.pyfunc
+
+    def fails(path, **_):
+        os.mkdir(path)
+        raise OSError(28, "No space left on device")
+
+    exported(vwlite, "text")
+    before = {*os.listdir()}
+    with monkeypatch.context() as patch:
+        patch.setattr(mlflow.pyfunc, "save_model", fails)
+        assert vwlite("export", "model", "--to", "mlflow", "-o", "second", code=None).code in (74, 75)
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    done = vwlite("export", "model", "--to", "mlflow", "-o", "second", code=2)
+    assert "pip install 'vwlite[mlflow]'" in done.err and {*os.listdir()} == before
