@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from running import finish, in_child, start
-from servers import TEXT, predicted, wait_for
+from servers import CLASSES, DENSE, TEXT, predicted, wait_for
 
 from vwlite.errors import UnavailableError
 from vwlite.listening import listening
@@ -208,6 +208,109 @@ def test_metrics_count_what_was_predicted(serve, models):
     assert 0 < float(found['vwlite_prediction_sum{model="t"}']) < 2
     assert found['vwlite_labels_total{model="t"}'] == found['vwlite_losses_total{model="t"}'] == "0"
     assert found["vwlite_request_seconds_count"] == found['vwlite_request_seconds_bucket{le="+Inf"}'] == "3"
+
+
+def families(text):
+    """The samples of Prometheus' text format by family: (kind, help, [(name, labels, value)]). It must be valid."""
+    found, name = {}, ""
+    assert text.endswith("\n")
+    for line in text.splitlines():
+        if about := re.fullmatch(r"# (HELP|TYPE) ([a-z_]+) (.+)", line):
+            kind, of, rest = about.groups()
+            if kind == "HELP":
+                assert of not in found, "a family is there once"
+                name, found[of] = of, ["", rest, []]
+            else:
+                assert of == name and not found[of][0] and rest in ("counter", "gauge", "histogram")
+                found[of][0] = rest
+            continue
+        sample, labels, value = re.fullmatch(r'([a-z_]+)(?:\{((?:\w+="[^"\\\n]*",?)*)\})? (\S+)', line).groups()
+        suffixes = ("_bucket", "_sum", "_count") if found[name][0] == "histogram" else ("",)
+        assert sample in [name + suffix for suffix in suffixes]
+        found[name][2].append((sample, dict(re.findall(r'(\w+)="([^"]*)"', labels or "")), float(value)))
+    return found
+
+
+@pytest.mark.parametrize("name", ["table", "text", "center", "classes"])
+def test_metrics_are_valid_and_have_a_histogram_of_predictions(serve, models, name):
+    server = serve("-m", f"t={models / name}.model", "-m", f"u={models / 'other.model'}")
+    data = {"table": b'{"age": 1}\n{"age": 50}\n' * 40, "classes": CLASSES.encode(), "center": DENSE.encode()}.get(
+        name, TEXT.encode())
+    first = server.post("/predict?model=t", data, kind="text/plain")
+    server.post("/predict?model=t", data.splitlines(True)[0], kind="text/plain")
+    lines = first.splitlines()
+    numbers = [] if name == "classes" else [float(line.split()[0]) for line in [*lines, lines[0]]]
+    found = families(server.ask("/metrics")[2].decode())
+    assert all(kind and help for kind, help, _ in found.values())
+    for family in ("vwlite_prediction", "vwlite_request_seconds"):
+        assert found[family][0] == "histogram"
+    samples = [s for s in found["vwlite_prediction"][2] if s[1]["model"] == "t"]
+    buckets = [(float(labels["le"]), n) for sample, labels, n in samples if "le" in labels]
+    assert [le for le, _ in buckets] == sorted({le for le, _ in buckets}) and buckets[-1][0] == float("inf")
+    for le, n in buckets:
+        near = sum(abs(x - le) < 1e-6 for x in numbers)  # answers have six decimals
+        assert abs(n - sum(x <= le for x in numbers)) <= near
+    total = {sample: n for sample, labels, n in samples if "le" not in labels}
+    assert total["vwlite_prediction_count"] == len(numbers) == buckets[-1][1]
+    assert total["vwlite_prediction_sum"] == pytest.approx(sum(numbers), abs=1e-3)
+    assert found["vwlite_predictions_total"][2][0][2] == len(numbers)
+
+
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_the_log_may_be_standard_output(serve, models, workers):
+    """Each line comes at once, and is whole, though a pipe takes long ones in pieces."""
+    server = serve("-m", models / "text.model", "--log", "-", "--workers", workers)
+    answer = server.post("/predict", LINES[0])
+    first = json.loads(server.process.stdout.readline())
+    assert first["request"].encode() == LINES[0] and first["answer"].encode() == answer
+    lines, large = [], TEXT.encode() * 9
+    reading = threading.Thread(target=lambda: lines.extend(server.process.stdout.readline() for _ in range(40)))
+    asking = [threading.Thread(target=lambda body=body: [server.post("/predict", body) for _ in range(10)])
+              for body in (LINES[0], large, LINES[1], large)]
+    for thread in (reading, *asking):
+        thread.start()
+    for thread in (*asking, reading):
+        thread.join()
+    assert sorted(len(json.loads(line)["request"]) for line in lines) == sorted(
+        [len(body) for body in (LINES[0], LINES[1], large, large)] * 10)
+
+
+def test_nobody_waits_for_a_reader_of_standard_output(serve, models):
+    server = serve("-m", models / "text.model", "--log", "-")
+    for _ in range(10):
+        server.post("/predict", TEXT.encode() * 2)  # more than a pipe holds
+    server.process.stdout.close()
+    assert server.post("/predict", LINES[0])
+    assert server.stop().err.count("warning") == 1
+
+
+@pytest.mark.parametrize("options, environment", [
+    ((), {"PORT": "A"}), ((), {"VWLITE_SERVE_PORT": "A", "PORT": "x"}), ((), {"VWLITE_SERVE_PORT": "", "PORT": "A"}),
+    (("--port", "A"), {"VWLITE_SERVE_PORT": "x", "PORT": "y"}),
+])
+def test_the_port_of_the_environment(models, options, environment):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        free = str(s.getsockname()[1])
+    put = {name: value.replace("A", free) for name, value in environment.items()}
+    more = {"VWLITE_SERVE_MODEL": f"a={models / 'text.model'}:{models / 'other.model'}", "VWLITE_SERVE_MAX_BODY": "10K"}
+    process = start("serve", *(o.replace("A", free) for o in options), env={**os.environ, **put, **more})
+    said = process.stderr.readline().decode()
+    assert said == f"serving a, other at http://127.0.0.1:{free}\n"
+    with socket.create_connection(("127.0.0.1", int(free))) as s:
+        s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n")
+        assert b"413" in s.recv(99)
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).code == 0
+
+
+@pytest.mark.parametrize("name, value", [
+    ("PORT", "http"), ("VWLITE_SERVE_PORT", "tcp://10.0.0.1:80"), ("PORT", "70000"), ("VWLITE_SERVE_WORKERS", "0"),
+    ("VWLITE_SERVE_TIMEOUT", "soon"), ("VWLITE_SERVE_QUIET", "perhaps"), ("VWLITE_SERVE_ON_UNKNOWN", "x"),
+])
+def test_a_bad_value_of_the_environment_names_its_variable(models, name, value):
+    done = finish(start("serve", "-m", models / "text.model", env={**os.environ, name: value}))
+    assert done.code == 2 and f"environment variable {name}" in done.err.splitlines()[-1] and "--port" not in done.err
 
 
 @pytest.mark.parametrize("kind, body", [

@@ -1,12 +1,14 @@
 """Commands and options as click has them, and the two helps of a command: `-h`, one screen, and `--help`, all of it."""
 
 import inspect
+import os
 import re
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 MAX_BRIEF = 60  # columns of the first sentence of an option's help
 MAX_CHOICE = 11  # columns of the values of a choice in `-h`
@@ -31,6 +33,10 @@ class Option(click.Option):
         return record and (record[0], self.help or "")
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
+        if ctx is not None and ctx.get_parameter_source(self.name or "") is ParameterSource.ENVIRONMENT:
+            names = [self.envvar] if isinstance(self.envvar, str) else [*(self.envvar or ())]
+            names.append(f"{ctx.auto_envvar_prefix}_{(self.name or '').upper()}")
+            return f"the environment variable {next(name for name in names if os.environ.get(name))}"
         return " / ".join(map(repr, self.shown))
 
 

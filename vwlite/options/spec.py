@@ -45,6 +45,7 @@ class Spec:
     reads: str = ""  # what an error calls the file that it names, if that is read
     writes: bool = False  # the file that it names is written; no other option may name it
     stdout: bool = False  # so is standard output, as -
+    environment: tuple[str, ...] = ()  # variables with its value, where it is not typed: the first one that is set
 
     @property
     def name(self) -> str:

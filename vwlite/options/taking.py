@@ -18,7 +18,7 @@ def click_option(spec: Spec) -> Option:
         list(spec.typed), spec.group, spec.vw, spec.bare, help=spec.text(), type=spec.type, metavar=spec.metavar,
         **({"is_flag": True, "default": None} if spec.type is None else {}),
         **({"multiple": True} if spec.multiple else {}),
-        required=spec.required,
+        required=spec.required, envvar=spec.environment or None,
     )
 
 

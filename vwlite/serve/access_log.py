@@ -1,10 +1,13 @@
 """The log of requests: what was asked and answered, one object of JSON on a line."""
 
 import errno
+import fcntl
 import json
 import os
 import select
 import stat
+from tempfile import TemporaryFile
+from threading import Lock
 from typing import Any
 
 from vwlite.errors import CannotCreateError
@@ -15,12 +18,14 @@ LATE = 1.0  # seconds after which a reader of a pipe does not read
 
 class AccessLog:
     """A file to append to, by several threads and processes. It is opened for each line, so it may be moved away.
-    path: None if there is none."""
+    path: None if there is none; - is standard output, where threads and processes take turns, as a pipe takes a long
+    line in pieces."""
 
     def __init__(self, path: str | None) -> None:
         self.path, self._failed = path, False
         self._cut = False  # the end of a line is missing
-        if path is not None:
+        self._thread, self._process = Lock(), _lock_file() if path == "-" else None
+        if path not in (None, "-"):
             try:
                 if not _is_pipe(path):  # which may get its reader later
                     open(path, "ab").close()
@@ -35,27 +40,42 @@ class AccessLog:
             self._failed = False
         except OSError as e:
             if not self._failed:
-                why = "no process reads this pipe" if e.errno == errno.ENXIO else e.strerror
-                say(f"warning: {self.path}: {why}; requests are not logged until it can be written again")
+                why = "no process reads this pipe" if e.errno in (errno.ENXIO, errno.EAGAIN) else e.strerror
+                place = "standard output" if self.path == "-" else self.path
+                say(f"warning: {place}: {why}; requests are not logged until it can be written again")
             self._failed = True
 
     def _append(self, path: str, line: bytes) -> None:
         """Write a line at once, so that those of several processes are whole. One that was cut gets its end first."""
+        if self._process is not None:
+            with self._thread:
+                fcntl.lockf(self._process, fcntl.LOCK_EX)
+                try:
+                    self._write(1, line, select.PIPE_BUF)
+                finally:
+                    fcntl.lockf(self._process, fcntl.LOCK_UN)
+            return
         fd = _opened(path)
         try:
-            rest = memoryview(b"\n" * self._is_cut(fd) + line)
-            while rest:
-                self._cut = len(rest) < len(line)
-                try:
-                    rest = rest[os.write(fd, rest) :]
-                except BlockingIOError:
-                    waiting = select.poll()
-                    waiting.register(fd, select.POLLOUT)
-                    if not waiting.poll(0 if self._failed else LATE * 1000):
-                        raise
-            self._cut = False
+            self._write(fd, line)
         finally:
             os.close(fd)
+
+    def _write(self, fd: int, line: bytes, piece: int = 0) -> None:
+        """piece: bytes that a pipe takes at once if it takes some; 0: a write does not wait anyway."""
+        rest = memoryview(b"\n" * self._is_cut(fd) + line)
+        waiting = select.poll()
+        waiting.register(fd, select.POLLOUT)
+        while rest:
+            self._cut = len(rest) < len(line)
+            try:
+                if piece and not waiting.poll(0):  # it would wait in the write
+                    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+                rest = rest[os.write(fd, rest[: piece or None]) :]
+            except BlockingIOError:
+                if not waiting.poll(0 if self._failed else LATE * 1000):
+                    raise
+        self._cut = False
 
     def _is_cut(self, fd: int) -> bool:
         """Whether the last line does not end: the disk was full, or this or another process was killed."""
@@ -66,6 +86,14 @@ class AccessLog:
             return info.st_size > 0 and os.pread(fd, 1, info.st_size - 1) != b"\n"
         except OSError:  # this process must not read it
             return self._cut
+
+
+def _lock_file() -> int:
+    """A file without a name, to be locked."""
+    if hasattr(os, "memfd_create"):  # a container may have no folder that can be written
+        return os.memfd_create("log")
+    with TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 def _is_pipe(path: str) -> bool:

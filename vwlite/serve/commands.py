@@ -35,7 +35,8 @@ class ServeOptions(InputOptions):
         help="Address to listen on. 0.0.0.0 means all addresses: everyone in the network can send requests.",
     )
     port: int = option(
-        8080, "--port", group=RUN, type=Whole(0, 65535), metavar="N", help="Port of HTTP. 0: any that is free."
+        8080, "--port", group=RUN, type=Whole(0, 65535), metavar="N", environment=("VWLITE_SERVE_PORT", "PORT"),
+        help="Port of HTTP. 0: any that is free.",
     )
     on_unknown: str = option(
         "error", "--on-unknown", group=IN, type=Choice(ON_UNKNOWN),
@@ -49,8 +50,9 @@ class ServeOptions(InputOptions):
         1, "--workers", group=RUN, type=Whole(1, 256), metavar="N", help="Number of processes, each with all models."
     )
     log: str | None = option(
-        None, "--log", group=OUT, type=PATH, metavar="FILE", writes=True,
-        help="Append each request to this file, as a JSON line. With time, model, tags, request and answer.",
+        None, "--log", group=OUT, type=PATH, metavar="FILE", writes=True, stdout=True,
+        help="Append each request to this file, as a JSON line. With time, model, tags, request and answer; - is "
+             "standard output.",
     )
     max_body: int = option(
         16 << 20, "--max-body", group=_LIMITS, type=Bytes(), shown="16M", help="Largest body of a request, or line."
@@ -87,7 +89,8 @@ serve_options = takes(
 
 
 @click.command(
-    "serve", cls=Command, usual=("--model", "--port", "--host", "--lines", "--workers", "--log", "--quiet"),
+    "serve", cls=Command, context_settings={"auto_envvar_prefix": "VWLITE_SERVE"},
+    usual=("--model", "--port", "--host", "--lines", "--workers", "--log", "--quiet"),
     examples=(
         "vwlite serve -m clicks.model --port 8080",
         "vwlite serve -m a=A.model -m b=B.model --workers 2 --log requests.jsonl",
@@ -100,5 +103,8 @@ def serve_command(options: ServeOptions) -> int:
     Text gets the lines that vwlite predict writes; an object of JSON, a list or JSON lines, with columns by name, get
     objects. It never learns, and takes a new model file without a failed request. SIGTERM ends it after the requests
     that are there.
+
+    Options that are not typed are taken from the environment: VWLITE_SERVE_MAX_BODY is --max-body, and so on;
+    VWLITE_SERVE_PORT, or else PORT, is --port.
     """
     return run("vwlite.serve.server:serve", options)

@@ -2,7 +2,11 @@
 
 import mmap
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
 
 from vwlite.serve.request import REASONS
 from vwlite.serve.served import Counts
@@ -13,9 +17,19 @@ OPEN, SECONDS, _STATUS = 0, 1, 2
 _BUCKET = _STATUS + len(STATUSES)  # the last one is for what takes longer
 _MODELS = _BUCKET + len(BUCKETS) + 1
 # Of each model: numbers of things, and sums that may fall.
-SUMS = ("prediction_sum", "label_sum", "loss_sum")
-OF_MODEL = ("lines", "errors", "features", "unknown_features", "predictions", "labels", "losses", *SUMS,
-            "models_taken", "models_refused")
+COUNTS = {
+    "lines": "Lines that were predicted, and bad ones", "errors": "Lines that were bad",
+    "features": "Features of lines", "unknown_features": "Features that the model does not have",
+    "predictions": "Predictions that are numbers", "labels": "Lines with a label", "losses": "Lines with a loss",
+    "models_taken": "Newer model files that were taken", "models_refused": "Newer model files that were refused",
+}
+SUMS = {"label_sum": "Sum of the labels", "loss_sum": "Sum of the losses"}
+OF_MODEL = ("lines", "errors", "features", "unknown_features", "predictions", "labels", "losses", "prediction_sum",
+            *SUMS, "models_taken", "models_refused")
+# Of predictions, for all models, as another one may be taken: probabilities in steps of .05, and any other numbers.
+VALUES = (-1000.0, -100.0, -10.0, -1.0, 0.0, *(round(0.05 * i, 2) for i in range(1, 21)), 2.0, 5.0, 10.0, 20.0, 50.0,
+          100.0, 200.0, 500.0, 1000.0, 10000.0, 100000.0, 1000000.0)
+_OF_EACH = len(OF_MODEL) + len(VALUES) + 1  # the last one is for larger predictions
 
 
 class Metrics:
@@ -23,7 +37,7 @@ class Metrics:
 
     def __init__(self, models: Sequence[str], processes: int) -> None:
         self.at, self._models = 0, list(models)
-        self._width = _MODELS + len(OF_MODEL) * len(self._models)
+        self._width = _MODELS + _OF_EACH * len(self._models)
         self._all = memoryview(mmap.mmap(-1, 8 * self._width * processes)).cast("d")
 
     def add(self, counter: int, x: float = 1) -> None:
@@ -40,14 +54,18 @@ class Metrics:
         all[first + _BUCKET + bisect_left(BUCKETS, seconds)] += 1
 
     def of_model(self, model: str, counter: str) -> int:
-        return _MODELS + len(OF_MODEL) * self._models.index(model) + OF_MODEL.index(counter)
+        return _MODELS + _OF_EACH * self._models.index(model) + OF_MODEL.index(counter)
 
     def predicted(self, model: str, counts: Counts) -> None:
         first = self.of_model(model, "lines")
         values = (counts.predictions, counts.labels, counts.losses)
-        found = (counts.lines, counts.bad, counts.features, counts.unknown, *map(len, values), *map(sum, values))
-        for i, x in enumerate(found):
+        sums = (counts.lines, counts.bad, counts.features, counts.unknown, *map(len, values), *map(sum, values))
+        for i, x in enumerate(sums):
             self.add(first + i, x)
+        found = counts.predictions
+        at = map(partial(bisect_left, VALUES), found) if len(found) < 50 else np.searchsorted(VALUES, found).tolist()
+        for i, n in Counter(at).items():
+            self.add(first + len(OF_MODEL) + i, n)
 
     def _sum(self, counter: int) -> float:
         return sum(self._all[counter :: self._width].tolist())
@@ -57,23 +75,39 @@ class Metrics:
         return "".join(f"{line}\n" for line in self._text(models))
 
     def _text(self, models: dict[str, tuple[str, float]]) -> Iterator[str]:
-        yield "# TYPE vwlite_requests_total counter"
+        yield from _about("requests_total", "counter", "Requests by status")
         for i, status in enumerate(STATUSES):
             yield f'vwlite_requests_total{{code="{status}"}} {self._sum(_STATUS + i):.0f}'
-        yield "# TYPE vwlite_request_seconds histogram"
-        below = 0.0
-        for i, most in enumerate((*BUCKETS, "+Inf")):
-            below += self._sum(_BUCKET + i)
-            yield f'vwlite_request_seconds_bucket{{le="{most}"}} {below:.0f}'
-        yield f"vwlite_request_seconds_sum {self._sum(SECONDS):.6f}"
-        yield f"vwlite_request_seconds_count {below:.0f}"
-        yield from ("# TYPE vwlite_connections gauge", f"vwlite_connections {self._sum(OPEN):.0f}")
-        for name in OF_MODEL:
-            is_sum = name in SUMS
-            yield f"# TYPE vwlite_{name}{' gauge' if is_sum else '_total counter'}"
+        yield from _about("request_seconds", "histogram", "Seconds from a whole request to its answer")
+        yield from self._histogram("request_seconds", "", BUCKETS, _BUCKET, SECONDS)
+        yield from _about("connections", "gauge", "Open connections")
+        yield f"vwlite_connections {self._sum(OPEN):.0f}"
+        for name, help in COUNTS.items():
+            yield from _about(f"{name}_total", "counter", help)
             for model in models:
-                x = self._sum(self.of_model(model, name))
-                yield f'vwlite_{name}{"" if is_sum else "_total"}{{model="{model}"}} {x:.{6 * is_sum}f}'
-        yield "# TYPE vwlite_model_age_seconds gauge"
+                yield f'vwlite_{name}_total{{model="{model}"}} {self._sum(self.of_model(model, name)):.0f}'
+        yield from _about("prediction", "histogram", "Predictions that are numbers")
+        for model in models:
+            first = self.of_model(model, OF_MODEL[0]) + len(OF_MODEL)
+            yield from self._histogram("prediction", f'model="{model}"', VALUES, first,
+                                       self.of_model(model, "prediction_sum"))
+        for name, help in SUMS.items():
+            yield from _about(name, "gauge", help)
+            for model in models:
+                yield f'vwlite_{name}{{model="{model}"}} {self._sum(self.of_model(model, name)):.6f}'
+        yield from _about("model_age_seconds", "gauge", "Seconds since the model file was written")
         for model, (digest, age) in models.items():
             yield f'vwlite_model_age_seconds{{model="{model}",digest="{digest}"}} {age}'
+
+    def _histogram(self, name: str, label: str, bounds: Sequence[float], first: int, total: int) -> Iterator[str]:
+        """first: the counter of the first bucket. total: that of the sum."""
+        below, labels = 0.0, f"{{{label}}}" if label else ""
+        for i, most in enumerate((*bounds, "+Inf")):
+            below += self._sum(first + i)
+            yield f'vwlite_{name}_bucket{{{label}{"," * bool(label)}le="{most}"}} {below:.0f}'
+        yield f"vwlite_{name}_sum{labels} {self._sum(total):.6f}"
+        yield f"vwlite_{name}_count{labels} {below:.0f}"
+
+
+def _about(name: str, kind: str, help: str) -> tuple[str, str]:
+    return f"# HELP vwlite_{name} {help}.", f"# TYPE vwlite_{name} {kind}"
