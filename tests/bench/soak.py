@@ -30,8 +30,8 @@ def memory(pid: int) -> float:
     return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
 
 
-def request(body: bytes, query: str = "model=m", kind: str = "text/plain") -> bytes:
-    head = f"POST /predict?{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n"
+def request(body: bytes, query: str = "model=m", kind: str = "text/plain", path: str = "/predict") -> bytes:
+    head = f"POST {path}{query and '?' + query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n"
     return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
@@ -145,6 +145,41 @@ def main() -> int:
         if status != 200 or found != [None if d else numbers[at + i] for i, d in enumerate(damaged)]:
             wrong.append((status, text[:200]))
 
+    def infer(draw: random.Random) -> None:
+        """Tensors of the Open Inference Protocol."""
+        n = draw.choice((1, 1, 30, 3000))
+        at = draw.randrange(len(table) + 1 - n)
+        ages, cities = zip(*pairs[at : at + n], strict=True)
+        inputs = [{"name": "age", "datatype": "FP64", "shape": [n, 1], "data": ages},
+                  {"name": "city", "datatype": "BYTES", "shape": [n], "data": cities}]
+        status, text = post(port, json.dumps({"inputs": inputs}).encode(), "", "application/json", "/v2/models/t/infer")
+        if status != 200 or json.loads(text)["outputs"][0]["data"] != numbers[at : at + n]:
+            wrong.append((status, text[:200]))
+
+    def kept(draw: random.Random) -> None:
+        """Connections that are kept, which send rows at the same time: some bad, some of clients that go."""
+        head = (b"POST /predict?model=t HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n")
+        connections = [socket.create_connection(("127.0.0.1", port), 30) for _ in range(12)]
+        files = [s.makefile("rb") for s in connections]
+        for _ in range(30):
+            asked = [draw.randrange(-2, len(table)) for _ in connections]
+            for s, at in zip(connections, asked, strict=True):
+                body = table[at] if at >= 0 else b'{"age": "x"}'
+                s.sendall(head % len(body) + body)
+            for file, at in zip(files, asked, strict=True):
+                status, length = int(file.readline().split()[1]), 0
+                while (line := file.readline()) != b"\r\n":
+                    if line.startswith(b"Content-Length: "):
+                        length = int(line.split()[1])
+                answer = json.loads(file.read(length))
+                if (status == 200) != (at >= 0) or answer.get("prediction") != (numbers[at] if at >= 0 else None):
+                    wrong.append((status, answer))
+        connections[0].sendall(head % len(table[0]) + table[0])
+        for s, file in zip(connections, files, strict=True):
+            file.close()
+            s.close()
+
     def swap(draw: random.Random) -> None:
         source = folder / f"{draw.randrange(2)}.model"
         content = source.read_bytes()
@@ -167,7 +202,7 @@ def main() -> int:
             with lock:
                 done[what.__name__] += 1  # type: ignore[attr-defined]
 
-    answered = [ask, ask, ask, explain, small, skip]
+    answered = [ask, ask, ask, explain, small, skip, infer, kept, kept]
     kinds = [*answered, drop, slow, slow, garbage, huge, leave, swap]
     threads = [threading.Thread(target=repeat, args=(kind, i)) for i, kind in enumerate(kinds)]
     errors = threading.Thread(target=lambda: done.update(said=sum(1 for _ in server.stderr)), daemon=True)

@@ -92,6 +92,21 @@ class Clients:
         assert self.answers.hold(0) and self.answers._held == 0, "bytes of a body are still counted"
         return bytes(transport.out)
 
+    def together(self, requests: list[bytes]) -> list[bytes]:
+        """What connections are answered whose clients send all that they have at the same time."""
+        connections = [Connection(self.answers) for _ in requests]
+        transports = [Transport() for _ in requests]
+        for connection, transport, request in zip(connections, transports, requests, strict=True):
+            connection.connection_made(transport)  # type: ignore[arg-type]
+            connection.data_received(request)
+        self._later.run()
+        for connection, transport in zip(connections, transports, strict=True):
+            if not transport.closed and not connection.eof_received():
+                transport.close()
+            self._later.run()
+            connection.connection_lost(None)
+        return [bytes(transport.out) for transport in transports]
+
 
 def wrong_answers(model: str, requests: list[list[bytes]], lines: list[list[bytes]]) -> str:
     """What is wrong with the answers to these connections of HTTP and of lines; "" for nothing."""
@@ -104,6 +119,10 @@ def wrong_answers(model: str, requests: list[list[bytes]], lines: list[list[byte
         whole = clients.answered([b"".join(pieces)])
         if _timeless(whole) != _timeless(answers):
             return f"the answers depend on the pieces: {answers[:1000]!r}, {whole[:1000]!r}"
+    asked_for = [b"".join(pieces) for pieces in requests] + [GOOD.replace(b"Connection: close\r\n", b"")] * 3
+    for asked, found in zip(asked_for, clients.together(asked_for), strict=True):
+        if _timeless(found) != _timeless(clients.answered([asked])):
+            return f"the answers depend on other connections: {asked[:1000]!r}, {found[:1000]!r}"
     for pieces in lines:
         asked, answered = b"".join(pieces), clients.answered(pieces, lines=True)
         count = asked.count(b"\n") + (not asked.endswith(b"\n") and asked != b"")

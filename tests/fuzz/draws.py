@@ -557,7 +557,8 @@ def equal_solving(rng: Random) -> Case:
 # --- requests ------------------------------------------------------------------------------------------
 
 PATHS = ["/predict"] * 12 + ["/invocations", "/ping", "/health", "/metrics", "/v2/models/m", "/v2/models/", "/none",
-         "/", "*", "/%70redict", "/predict/", "http://x/predict", "/v2/health/live", "/\udcff"]
+         "/v2", "/v2/models/m/ready", "/v2/models/m/versions/1", *["/v2/models/m/infer"] * 4, "/predict/",
+         "/", "*", "/%70redict", "http://x/predict", "/v2/health/live", "/\udcff"]
 QUERIES = ["", "", "", "", "?explain=2", "?explain=99999", "?on_error=skip", "?model=m", "?model=", "?x",
            "?explain=1&x=%zz"]
 KINDS = ["", "", "", "text/plain", "text/csv", "application/json", "application/x-ndjson", "text/libsvm", "image/png",
@@ -590,17 +591,48 @@ def json_body(rng: Random) -> str:
     return rng.choice(["null", '"a"', "1", "", "[]", "{}", " [ ] ", "[null]", "\ufeff{}"])
 
 
+def tensors(rng: Random) -> str:
+    """A request of the Open Inference Protocol, mostly of columns of one length."""
+    rows = rng.randrange(4)
+
+    def tensor() -> Any:
+        name = rng.choice(["n", "m", "c", "the text", "x", "lines", "lines", 1])
+        kind = rng.choice(["FP64", "FP64", "INT8", "UINT64", "BOOL", "BYTES", "BYTES", "FLOAT", None])
+        cells = {"FP64": [1, -2.5, float("nan"), 1e400, None], "INT8": [1, 127, -128, 128], "UINT64": [1, 2**64, -1],
+                 "BOOL": [True, False, None], "BYTES": ["a", "1 |a b", "", "\ud800", None, "a\nb"]}.get(kind, CELLS)
+        data: Any = [rng.choice(CELLS if rng.random() < 0.1 else cells) for _ in range(rows)]
+        if rng.random() < 0.2:
+            data = [[x] for x in data]
+        odd = rng.choice([[rows + 1], [rows, 2], [], [-1], ["1"], None, 10**30])
+        shape = rng.choice([[rows], [rows], [rows], [rows, 1], [rows, 1], odd])
+        found = {"name": name, "datatype": kind, "shape": shape, "data": data, "parameters": {"content_type": "str"}}
+        if rng.random() < 0.1:
+            found[rng.choice([*found])] = rng.choice(CELLS)
+        return found
+
+    found: dict[str, Any] = {"inputs": [tensor() for _ in range(rng.choice([0, 1, 1, 1, 2, 3]))]}
+    if rng.random() < 0.3:
+        found["outputs"] = rng.choice([[{"name": "prediction"}], [{"name": "classes"}], [{}], [1], {}, "x"])
+    if rng.random() < 0.3:
+        found[rng.choice(["id", "inputs", "parameters"])] = rng.choice(CELLS)
+    return json.dumps(found)
+
+
 def request(rng: Random) -> bytes:
     """A request, mostly one that can be answered."""
+    path = rng.choice(PATHS)
     match rng.randrange(4):
+        case _ if path.endswith("/infer") and rng.random() < 0.9:
+            body = tensors(rng).encode()
         case 0 | 1 as which:
             body = text(rng, ("vw", "libsvm")[which])
         case which:
             drawn = json_body(rng) if which == 2 else table_text(rng, "csv", 0.1)
             body = drawn.encode("utf-8", "surrogateescape")
-    path = rng.choice(PATHS)
-    method = rng.choice(["POST"] * 8 + ["GET", "HEAD", "PUT", "post"]) if "predict" in path else "GET"
-    head = [f"{method} {path}{rng.choice(QUERIES)} HTTP/{rng.choice(['1.1'] * 9 + ['1.0', '2.0'])}", "Host: x"]
+    is_post = "predict" in path or path.endswith("/infer")
+    method = rng.choice(["POST"] * 8 + ["GET", "HEAD", "PUT", "post"]) if is_post else "GET"
+    query = "" if path.endswith("/infer") and rng.random() < 0.9 else rng.choice(QUERIES)
+    head = [f"{method} {path}{query} HTTP/{rng.choice(['1.1'] * 9 + ['1.0', '2.0'])}", "Host: x"]
     if kind := rng.choice(KINDS):
         head.append(f"Content-Type: {kind}")
     if rng.random() < 0.3:

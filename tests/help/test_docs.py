@@ -27,7 +27,7 @@ RESULTS = docs.RESULTS.read_text(encoding="utf-8")
 HELP = {path.stem: path.read_text(encoding="utf-8") for path in TEXTS.glob("*.txt")}
 SET_UP, INSTALL, *BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S)
 FOREIGN = {"--nthreads", "--sshlogin", "--wait", "--array", "--wrap", "--bfgs", "--daemon", "--data-binary", "--retry",
-           "--retry-connrefused"}  # options of other programs
+           "--retry-connrefused", "--no-cache-dir"}  # options of other programs
 
 
 def test_what_is_made_from_the_program_is_up_to_date() -> None:
