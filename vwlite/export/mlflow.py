@@ -29,6 +29,8 @@ def mlflow(request: Request, folder: str) -> None:
         from mlflow.types.schema import AnyType
     except ImportError:
         raise UsageError("--to mlflow needs packages that are not installed: pip install 'vwlite[mlflow]'") from None
+    if not os.path.isfile(request.path):  # it is copied
+        raise UsageError(f"{request.path}: --to mlflow needs a model that is a regular file")
     logging.getLogger("mlflow").setLevel(logging.WARNING)
     model = request.model
     of_any = AnyType()  # type: ignore[no-untyped-call]

@@ -4,6 +4,7 @@ The grammar of text is in `vwlite.core.text`; `vwlite.core.text.parser.detect` d
 """
 
 import re
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -60,6 +61,7 @@ OF_TEXT = [kind for kind, row in FORMATS.items() if row.parsing == LABELLED_TEXT
 DELIMITED = [kind for kind, row in FORMATS.items() if row.parsing == DELIMITED_TEXT]
 
 
+@cache
 def imported(name: str) -> Any:
     """The class of a row, from its `module:name`."""
     module, _, name = name.partition(":")

@@ -2,9 +2,7 @@
 
 import mmap
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -57,15 +55,18 @@ class Metrics:
         return _MODELS + _OF_EACH * self._models.index(model) + OF_MODEL.index(counter)
 
     def predicted(self, model: str, counts: Counts) -> None:
-        first = self.of_model(model, "lines")
+        all, first = self._all, self.at * self._width + self.of_model(model, "lines")
         values = (counts.predictions, counts.labels, counts.losses)
-        sums = (counts.lines, counts.bad, counts.features, counts.unknown, *map(len, values), *map(sum, values))
-        for i, x in enumerate(sums):
-            self.add(first + i, x)
-        found = counts.predictions
-        at = map(partial(bisect_left, VALUES), found) if len(found) < 50 else np.searchsorted(VALUES, found).tolist()
-        for i, n in Counter(at).items():
-            self.add(first + len(OF_MODEL) + i, n)
+        for i, x in enumerate((counts.lines, counts.bad, counts.features, counts.unknown, *map(len, values),
+                               *map(sum, values))):
+            all[first + i] += x
+        first += len(OF_MODEL)
+        if len(counts.predictions) < 50:
+            for x in counts.predictions:
+                all[first + bisect_left(VALUES, x)] += 1
+            return
+        for i, n in enumerate(np.bincount(np.searchsorted(VALUES, counts.predictions)).tolist()):
+            all[first + i] += n
 
     def _sum(self, counter: int) -> float:
         return sum(self._all[counter :: self._width].tolist())

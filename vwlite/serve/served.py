@@ -277,8 +277,8 @@ class Served:
         try:
             feed(learner, batch, self.settings, diverged=diverged)
         finally:
-            text, taken = learner.predictions.take(), np.frombuffer(learner.take()).reshape(-1, len(FIELDS))
-        records = Records(*(taken[:, i].tolist() for i in (LABEL, SHOWN, LOSS)))
+            text, taken = learner.predictions.take(), array("d", learner.take()).tolist()
+        records = Records(*(taken[i :: len(FIELDS)] for i in (LABEL, SHOWN, LOSS)))
         counts.lines += len(batch)
         finite = [x for x in records.shown if x == x]
         counts.bad += len(parsed.bad) + len(records.shown) - len(finite)
