@@ -6,7 +6,7 @@ from libc.stdint cimport uint32_t
 from vwlite.core.auto.order cimport is_used
 from vwlite.core.data.batch cimport EXAMPLE, Batch
 from vwlite.core.data.expand cimport Expander
-from vwlite.core.learn.learner cimport Learner, Reason, Turn, clipped
+from vwlite.core.learn.learner cimport Learner, Reason, Turn, arranged, clipped
 from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.rule cimport Rule
 
@@ -15,7 +15,7 @@ cdef class GivenPredictions(Learner):
     """Evaluates, counts and writes like a learner that does not learn. `give` comes before each batch.
 
     scale, shift: a prediction is a given score * scale + shift. With classes, each example has a score for each that has a
-    name, to which its initial prediction is added.
+    name, to which its initial prediction is added; with several quantiles, one for each of them.
     """
 
     cdef const double[::1] scores
@@ -32,7 +32,7 @@ cdef class GivenPredictions(Learner):
 
     def give(self, Batch batch not None, const double[::1] scores not None):
         """The scores of the lines of the next batch; NaN: the rule predicts."""
-        if <size_t>scores.shape[0] != batch.a.lines * (self.named if self.multiclass else 1):
+        if <size_t>scores.shape[0] != batch.a.lines * width_of(self):
             raise ValueError("as many scores as lines")
         self.batch, self.scores, self.at = batch, scores, 0
 
@@ -42,7 +42,7 @@ cdef class GivenPredictions(Learner):
         while self.at < self.batch.a.lines and self.batch.a.kind[self.at] != EXAMPLE:
             self.at += 1
         if self.at < self.batch.a.lines and self.scores.shape[0]:      # none: no class has a name
-            score = self.scores[self.at * self.named if self.multiclass else self.at]
+            score = self.scores[self.at * width_of(self)]
         else:
             score = NAN
         self.at += 1
@@ -57,8 +57,19 @@ cdef class GivenPredictions(Learner):
         turn.raw = score * self.scale + self.shift
         if turn.labelled and self.clips and turn.o.importance > 0:
             self.widen_range(turn.o.label)
+        if self.quantiles is not None:
+            for k in range(self.quantiles.classes):
+                score = self.scores[(self.at - 1) * self.quantiles.classes + k]
+                self.quantiles.scores[k] = score * self.scale + self.shift
+            turn.o.p = turn.shown = arranged(self)
+            return Reason.DONE
         turn.o.p = turn.shown = clipped(self, turn.raw)
         return Reason.DONE
+
+
+cdef inline size_t width_of(GivenPredictions self) noexcept nogil:
+    """How many scores a line has."""
+    return self.named if self.multiclass else 1 if self.quantiles is None else self.quantiles.classes
 
 
 def by_line(Batch batch not None, const double[::1] scores not None, size_t begin, double[::1] out not None, size_t width=1):

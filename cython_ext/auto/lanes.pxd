@@ -59,6 +59,10 @@ cdef class LocatedBatch:
 cdef class Lanes:
     cdef readonly Expander expander
     cdef Loss loss
+    cdef list quantiles               # keeps the losses of:
+    cdef bint has_quantiles
+    cdef void** loss_of               # owned, [classes]; the loss of each as a borrowed pointer,
+    cdef double* minus                # owned, [classes]; ... and what is subtracted from its labels
     cdef Table places                 # from the key of a feature to its record
     cdef char** parts                 # owned; of the records of 2^part_bits features each, which never move
     cdef size_t part_count, part_bits

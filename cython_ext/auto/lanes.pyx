@@ -285,16 +285,27 @@ cdef class LocatedBatch:
 cdef class Lanes:
     """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd; 0 for one of each pair, if
     there is no such kind, whose scores and weights are 0. folds: 4, 2 or 1; with 1, each lane learns all examples. classes: 1
-    if labels are numbers, else they are those of classes, from 1."""
+    if labels are numbers, else they are those of classes, from 1. quantiles: not classes: pairs of the loss of a quantile, and
+    of what is subtracted from its labels, to which its scores are relative."""
 
-    def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1, size_t classes=1):
+    def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1, size_t classes=1, *,
+                  list quantiles=[]):
         cdef size_t k
+        classes = len(quantiles) or classes
         if folds not in (1, 2, MOST_FOLDS) or len(rates) != KINDS or classes < 1:
             raise ValueError("lanes are for 1, 2 or 4 folds, with four rates")
         kinds = [k for k in range(KINDS) if rates[k]]
         if len(kinds) not in (KINDS, 2) or sum(k < ADAPTIVE for k in kinds) * 2 != len(kinds):
             raise ValueError("as many kinds of gd as of nsgd")
         self.loss, self.expander, self.folds, self.classes = loss, expander, folds, classes
+        self.loss_of = <void**>calloc(classes, sizeof(void*))
+        self.minus = <double*>calloc(classes, sizeof(double))
+        if self.loss_of == NULL or self.minus == NULL:
+            raise MemoryError("no memory for the quantiles")
+        self.quantiles, self.has_quantiles = quantiles, len(quantiles) > 0
+        for k in range(classes):
+            self.loss_of[k] = <void*>(<Loss?>quantiles[k][0] if quantiles else loss)
+            self.minus[k] = quantiles[k][1] if quantiles else 0
         self.each = len(kinds) // 2
         for k in range(2 * self.each):
             self.kind[k] = kinds[k]
@@ -323,6 +334,8 @@ cdef class Lanes:
         free(self.parts)
         free(self.S)
         free(self.T)
+        free(self.loss_of)
+        free(self.minus)
         free(self.here[0].own)
         free(self.here[1].own)
         free(self.visits)
@@ -493,7 +506,9 @@ cdef class Lanes:
         if not isfinite(plain):
             return NOT_FINITE
         for k in range(self.classes):
-            if self.classes > 1:
+            if self.has_quantiles:
+                own.label = y.label - self.minus[k]
+            elif self.classes > 1:
                 own.label = 1 if y.label == k + 1 else -1
             self.learn_class(e, &own, k, shared, plain, NULL if scores == NULL else scores + k * COLUMNS)
         return 0
@@ -503,6 +518,7 @@ cdef class Lanes:
         """Learn an example for a class, counted from 0. plain: the sum of (x / N)^2."""
         cdef double* S = self.S + k * self.lanes
         cdef double* T = self.T + k * self.lanes
+        cdef void* loss = self.loss_of[k]
         cdef double p[MOST_LANES]
         cdef double sum[MOST_LANES]
         cdef double units[MOST_LANES]
@@ -521,8 +537,8 @@ cdef class Lanes:
             g2[l], dloss[l] = 0, 0
             if self.folds > 1 and fold_of(self, l) == y.fold:
                 continue
-            p[l] = min(p[l] + y.initial, self.loss.largest_p)
-            dloss[l] = self.loss.dloss(p[l], y.label)
+            p[l] = min(p[l] + y.initial, (<Loss>loss).largest_p)
+            dloss[l] = (<Loss>loss).dloss(p[l], y.label)
             learns = isfinite(p[l]) and isfinite(dloss[l])
             square = y.importance * dloss[l] * dloss[l]
             g2[l] = <float>min(square, FLT_MAX) if learns else 0
@@ -536,10 +552,10 @@ cdef class Lanes:
                 continue
             scale = sqrt(self.t / S[l])
             if l < adaptive:
-                same = self.loss.invariant_step(p[l], y.label, dloss[l], self.rate[l] * y.importance, sum[l] * scale)
+                same = (<Loss>loss).invariant_step(p[l], y.label, dloss[l], self.rate[l] * y.importance, sum[l] * scale)
                 step[l] = <float>(same * scale)
             else:
-                same = self.loss.invariant_step(
+                same = (<Loss>loss).invariant_step(
                     p[l], y.label, dloss[l], self.rate[l] * y.importance / sqrt(T[l]), plain * scale * scale)
                 step[l] = <float>(same * scale * scale)
         move(e.records, at, e.x, shared, e.size, <int>lanes, step, before, self.visits)

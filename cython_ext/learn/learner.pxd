@@ -1,5 +1,6 @@
 """The learning loop: predict, evaluate, count, write, learn. See learner.pyx."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport uint32_t, uint64_t
 
 from vwlite.core.data.batch cimport Arrays
@@ -8,7 +9,7 @@ from vwlite.core.data.expand cimport Expander
 from vwlite.core.learn.chunks cimport ChunkMaker
 from vwlite.core.learn.folded cimport Folded
 from vwlite.core.learn.losses cimport Loss
-from vwlite.core.learn.multiclass cimport Classifier
+from vwlite.core.learn.multiclass cimport Classifier, Quantiles
 from vwlite.core.learn.output cimport PredictionWriter
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport Table
@@ -53,7 +54,8 @@ cdef class Learner:
     cdef public bint answers_blank_lines   # write an empty line for a blank line, as for invalid lines
     # Classes.
     cdef readonly Classifier classifier    # the rule, or None
-    cdef bint multiclass                   # `classifier` is not None
+    cdef readonly Quantiles quantiles      # the same rule if it predicts several quantiles, or None
+    cdef bint multiclass                   # labels are classes
     cdef readonly ClassNames class_names
     cdef public size_t named               # classes that have a name so far, in the model or in this stream
     cdef double* class_probabilities       # owned; [classes]
@@ -135,3 +137,8 @@ cdef inline double clipped(Learner self, double p) noexcept nogil:
     if not self.clips:
         return p
     return min(max(p, max(self.min_label, -self.loss.largest_p)), min(self.max_label, self.loss.largest_p))
+
+
+cdef inline double arranged(Learner self) noexcept nogil:
+    """Have the predictions of several quantiles, by their scores. Returns the one in the middle."""
+    return self.quantiles.arrange(self.min_label if self.clips else -INFINITY, self.max_label if self.clips else INFINITY)

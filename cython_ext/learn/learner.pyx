@@ -6,7 +6,8 @@ prediction lines are formatted by the writer (learn/output.pyx), and a rule rece
 (prediction, label, importance, loss and its derivative). As in Vowpal Wabbit, the range that predictions of `gd` are
 clipped to includes the label of the same line.
 
-With classes (multiclass.pyx), labels and predictions are class numbers, and the loss is 0 or 1.
+With classes (multiclass.pyx), labels and predictions are class numbers, and the loss is 0 or 1. With several quantiles,
+`shown` is the prediction in the middle, and the loss the mean of those of all.
 """
 
 from libc.math cimport INFINITY, isnan
@@ -21,7 +22,7 @@ from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, TOO_LARGE, WHOLE, Expan
 from vwlite.core.learn.chunks cimport ChunkMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.folded cimport fold
 from vwlite.core.learn.losses cimport Loss, Poisson
-from vwlite.core.learn.multiclass cimport Classifier
+from vwlite.core.learn.multiclass cimport Classifier, Quantiles
 from vwlite.core.learn.output cimport Link, PredictionWriter, linked
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 from vwlite.core.learn.table cimport prefetch
@@ -49,12 +50,17 @@ cdef class Learner:
             expander.derivation.find_units(expander.mask)
         self.maker.stopping = &self.stopping
         self.learning, self.clips, self.holdout_period = learn, rule.CLIPS, holdout_period
-        self.writer = PredictionWriter(class_names=class_names, **written)
-        self.multiclass = isinstance(rule, Classifier)
+        if isinstance(rule, Classifier):
+            self.classifier = rule
+        if isinstance(rule, Quantiles):
+            self.quantiles = rule
+        names = class_names if self.quantiles is None else self.quantiles.names
+        self.writer = PredictionWriter(class_names=names, quantiles=self.quantiles is not None, **written)
+        self.multiclass = self.classifier is not None and self.quantiles is None
         if self.multiclass:
             if class_names is None or class_names.limit != rule.classes:
                 raise ValueError("there are not as many names as classes")
-            self.classifier, self.class_names, self.named = rule, class_names, class_names.count
+            self.class_names, self.named = class_names, class_names.count
             free(self.class_probabilities)
             self.class_probabilities = <double*>calloc(self.classifier.classes, sizeof(double))
             if self.class_probabilities == NULL:
@@ -72,7 +78,8 @@ cdef class Learner:
 
     def _new_tally(self):
         if not self.multiclass:
-            return Tally(counts=isinstance(self.loss, Poisson), keeps_labels=self.loss.keeps_labels)
+            facts = 0 if self.quantiles is None else self.quantiles.facts_count
+            return Tally(counts=isinstance(self.loss, Poisson), keeps_labels=self.loss.keeps_labels, facts=facts)
         return Tally(self.classifier.classes, probable=self.classifier.probable)
 
     def calibrate(self, double slope, const double[::1] scores, const double[::1] values):
@@ -199,11 +206,14 @@ cdef class Learner:
         turn.raw = raw
         if turn.learns and self.clips:
             self.widen_range(turn.o.label)
-        if not self.multiclass:
+        if self.classifier is None:
             turn.o.p = turn.shown = calibrated(self, clipped(self, raw)) if self.points else clipped(self, raw)
             return Reason.DONE
         if self.classifier.out_of_memory:
             return Reason.NO_MEMORY
+        if self.quantiles is not None:
+            turn.o.p = turn.shown = arranged(self)
+            return Reason.DONE
         if turn.labelled and turn.o.label > self.named:
             self.named = <size_t>turn.o.label
         turn.o.p = turn.shown = self.classifier.best(self.named)
@@ -224,6 +234,10 @@ cdef class Learner:
         self.size, self.label, self.prediction = turn.e.size, o.label, turn.shown
         if turn.labelled and not self.multiclass:
             count_label(&self.distinct_labels, &self.first_label, &self.second_label, o.label)
+        if turn.labelled and self.quantiles is not None and turn.held:
+            self.holdout.add_facts(self.quantiles.facts, o.importance)
+        elif turn.labelled and self.quantiles is not None:
+            self.progressive.add_facts(self.quantiles.facts, o.importance)
         if turn.held:
             if turn.labelled and self.holdout.add(o.p, o.label, o.importance, o.loss, turn.log_loss):
                 return Reason.NO_MEMORY
@@ -323,7 +337,7 @@ cdef inline double add_folded(Learner self, double raw, const double* sums) noex
     """A prediction of the rule together with what is folded; of classes, the scores, as the rule does it."""
     cdef double* scores
     cdef size_t k
-    if not self.multiclass:
+    if self.classifier is None:
         return raw + sums[0]
     scores = self.classifier.scores
     for k in range(self.classifier.classes):
@@ -342,7 +356,10 @@ cdef inline Reason evaluate(Learner self, Turn* turn) noexcept nogil:
         if turn.learns and not self.classifier.evaluate(<size_t>o.label, o.importance, self.named):
             return Reason.DIVERGED
     elif turn.labelled:
-        o.loss = self.loss.evaluate(o.p, o.label, &o.dloss)
+        if self.quantiles is not None:
+            self.quantiles.judge(o)
+        else:
+            o.loss = self.loss.evaluate(o.p, o.label, &o.dloss)
         if o.loss - o.loss != 0:
             self.min_label, self.max_label = turn.low, turn.high
             self.prediction = turn.shown
@@ -363,6 +380,8 @@ cdef inline Reason write(Learner self, const Arrays* a, size_t line, const Turn*
         failed = self.writer.class_line(
             <size_t>turn.o.p, self.named, self.class_probabilities, self.classifier.scores,
             <size_t>turn.o.label if turn.labelled else 0, tag, tag_size)
+    elif self.quantiles is not None:
+        failed = self.writer.quantile_line(self.quantiles.sorted, self.quantiles.scores, turn.o.label, tag, tag_size)
     else:
         failed = self.writer.score_line(turn.shown, turn.raw, turn.o.label, tag, tag_size)
     return Reason.NO_MEMORY if failed else Reason.DONE

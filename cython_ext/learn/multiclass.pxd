@@ -1,5 +1,6 @@
 """Rules for several classes. See multiclass.pyx."""
 
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
 
@@ -22,3 +23,13 @@ cdef class Classifier(Rule):
     cdef bint evaluate(self, size_t label, double importance, size_t named) noexcept nogil
     cdef void probabilities(self, size_t named, double* out) noexcept nogil
     cdef double log_loss(self, size_t label, size_t named) noexcept nogil
+
+
+cdef class Quantiles(Classifier):
+    cdef readonly ClassNames names
+    cdef double* sorted               # owned, [K]; the predictions for the last example
+    cdef double* facts                # owned; the loss of each; then of each pair, outermost first, whether the label lies
+    cdef readonly size_t facts_count  # ... between them, and how far they are apart
+
+    cdef double arrange(self, double low, double high) noexcept nogil
+    cdef void judge(self, Outcome* whole) noexcept nogil

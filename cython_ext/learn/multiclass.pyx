@@ -10,6 +10,10 @@ record of every slot (table.pyx), and learns as it would alone. Only the outcome
                         exp(s_r - s_y)): the dloss for class r is P(r) - [r = y], P(r) = exp(s_r) / sum of exp(s).
                         Duchi, Shalev-Shwartz, Singer, Chandra. Efficient Projections onto the l1-Ball. ICML 2008;
                         eq. 12. With a rule that projects, each class has a ball of its own.
+    quantiles           not classes: y is the label for all rules, each of which has the loss of its own quantile.
+                        Predictions are the clipped scores in ascending order, so that they do not cross; in all, their
+                        losses are never larger. Chernozhukov, Fernandez-Val, Galichon. Quantile and Probability
+                        Curves without Crossing. Econometrica 2010.
 
 Classes are numbered from 1. If class names are learned as they appear, the first `named` classes have one. The
 prediction is the class with the largest score among these, the first one in case of a tie; classes without a name are
@@ -23,6 +27,7 @@ from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
 from vwlite.core.base.elementary cimport exp, log, log1p, sigmoid
+from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.learn.losses import Logistic
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
 
@@ -417,3 +422,57 @@ cdef class Softmax(Classifier):
     cdef double log_loss(self, size_t label, size_t named) noexcept nogil:
         """The loss of `evaluate`."""
         return log_loss_of_softmax(self.scores, named, self.scores[self.best(named) - 1], label)
+
+
+cdef class Quantiles(Classifier):
+    """Each rule learns its quantile of the labels. names: the quantiles as text."""
+
+    def __cinit__(self, list rules not None, ClassNames names not None):
+        self.facts_count = self.classes + 2 * (self.classes // 2)
+        self.sorted = <double*>calloc(self.classes, sizeof(double))
+        self.facts = <double*>calloc(self.facts_count, sizeof(double))
+        if self.sorted == NULL or self.facts == NULL:
+            raise MemoryError("no memory for the quantiles")
+
+    def __init__(self, list rules not None, ClassNames names not None):
+        super().__init__(rules)
+        self.names = names
+
+    def __dealloc__(self):
+        free(self.sorted)
+        free(self.facts)
+
+    @property
+    def CLIPS(self):
+        return self.rules[0].CLIPS
+
+    cdef double arrange(self, double low, double high) noexcept nogil:
+        """Fill in the predictions: the scores within a range, in ascending order. Returns the one in the middle."""
+        cdef size_t k, at
+        cdef double p
+        for k in range(self.classes):
+            p = self.outcomes[k].p = min(max(self.scores[k], low), high)
+            at = k
+            while at > 0 and self.sorted[at - 1] > p:
+                self.sorted[at] = self.sorted[at - 1]
+                at -= 1
+            self.sorted[at] = p
+        return self.sorted[self.classes // 2]
+
+    cdef void judge(self, Outcome* whole) noexcept nogil:
+        """Fill in `facts`; the outcome of each rule, by its own score; and of the whole the mean loss of the predictions, and
+        the derivative in the middle."""
+        cdef size_t k, n = self.classes
+        cdef double* fact = self.facts + n
+        cdef Outcome* o
+        whole.loss = 0
+        for k in range(n):
+            o = &self.outcomes[k]
+            o.label, o.importance = whole.label, whole.importance
+            o.loss = (<Rule>self.each[k]).loss.evaluate(o.p, o.label, &o.dloss)
+            self.facts[k] = (<Rule>self.each[k]).loss.value(self.sorted[k], whole.label)
+            whole.loss += self.facts[k] / n
+        for k in range(n // 2):
+            fact[2 * k] = self.sorted[k] <= whole.label <= self.sorted[n - 1 - k]
+            fact[2 * k + 1] = self.sorted[n - 1 - k] - self.sorted[k]
+        whole.dloss = (<Rule>self.each[n // 2]).loss.dloss(self.sorted[n // 2], whole.label)

@@ -25,6 +25,7 @@ cdef enum Field:
     IN_PREDICTION
     IN_PROBABILITIES
     IN_TOP
+    IN_QUANTILES
 
 
 cdef double linked(double p, Link link) noexcept nogil
@@ -56,6 +57,7 @@ cdef class PredictionWriter:
     cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link
     cdef ClassNames class_names
+    cdef bint quantiles                       # ... are those of quantiles
     cdef OutputFormat format
     cdef bint probable                        # rows have a probability
     cdef bint linked_too                      # ... and the prediction beside the score
@@ -69,16 +71,19 @@ cdef class PredictionWriter:
     cdef int score_line(self, double shown, double raw, double label, const char* tag, size_t tag_size) noexcept nogil
     cdef int class_line(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                         size_t label, const char* tag, size_t tag_size) noexcept nogil
+    cdef int quantile_line(self, const double* predictions, const double* scores, double label, const char* tag,
+                           size_t tag_size) noexcept nogil
     cdef int write_name(self, Text text, size_t number) noexcept nogil
     cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=*) noexcept nogil
 
     cdef int header(self) except -1
     cdef int blank_row(self) noexcept nogil
     cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil
+    cdef int quantile_row(self, const double* predictions, double label, const char* tag, size_t tag_size) noexcept nogil
     cdef int prediction_cell(self, double p) noexcept nogil
     cdef int class_row(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                        size_t label, const char* tag, size_t tag_size) noexcept nogil
-    cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil
+    cdef int cells_by_name(self, Field field, size_t named, const double* numbers) noexcept nogil
     cdef size_t find_best(self, size_t named, const double* class_probabilities) noexcept nogil
     cdef int top_cells(self, size_t named, const double* class_probabilities) noexcept nogil
     cdef int lead(self, Field field) noexcept nogil

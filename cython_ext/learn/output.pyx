@@ -1,5 +1,5 @@
-"""Prediction lines: a number, the name of a class, or a number per class; and the tag of the example. A name or tag with
-blanks is escaped there, as in VW text.
+"""Prediction lines: a number, several quantiles, the name of a class, or a number per class; and the tag of the example. A
+name or tag with blanks is escaped there, as in VW text.
 
 A prediction goes through a link before it is written:
 
@@ -16,6 +16,7 @@ With format `csv` or `json`, a line is a row of columns instead; a row for an in
     prediction                      p through a link other than identity and logistic; with a threshold, a label
     probability_CLASS ...           of each class; in JSON `probabilities`, an object
     class_1, probability_1 ...      the most probable classes; in JSON `top`, a list of objects
+    quantile_TAU ...                in place of the score, of each quantile; in JSON `quantiles`, an object
 """
 
 from libc.math cimport NAN, isnan
@@ -46,8 +47,7 @@ cdef extern from *:
     /* The text before the value of each column of JSON, in the order of Field; CSV has a comma. */
     static const char *const vwlite_leads[] = {
         "{\\"tag\\": ", ", \\"label\\": ", ", \\"class\\": ", ", \\"score\\": ", ", \\"probability\\": ",
-        ", \\"prediction\\": ", ", \\"probabilities\\": ",
-        ", \\"top\\": "};
+        ", \\"prediction\\": ", ", \\"probabilities\\": ", ", \\"top\\": ", ", \\"quantiles\\": "};
     static const char vwlite_hex[] = "0123456789abcdef";
     """
     const char** LEADS "vwlite_leads"
@@ -175,19 +175,21 @@ cdef class PredictionWriter:
 
     predictions, raw_predictions: whether these are requested; the lines are collected in attributes of these names.
     link: of predictions that are numbers. KeyError for an unknown one.
-    class_names: if there are classes. probabilities: write those of all classes instead of the predicted class.
+    class_names: if there are classes. probabilities: write those of all classes instead of the predicted class. quantiles:
+    the names are those of quantiles.
     top: write so many classes with their probabilities, the most probable first; equal ones in the order of classes.
     format: text, csv or json. probable: csv and json rows have the probability. labels: how -1 and 1 are written
     there. threshold: write the label instead of a number, 1 from this probability on, or score if not probable.
     """
 
     def __init__(self, *, bint predictions=False, bint raw_predictions=False, link="identity",
-                 ClassNames class_names=None, bint probabilities=False, size_t top=0, format="text", bint probable=False, labels=None,
-                 double threshold=NAN):
+                 ClassNames class_names=None, bint quantiles=False, bint probabilities=False, size_t top=0, format="text",
+                 bint probable=False, labels=None, double threshold=NAN):
         self.writes, self.writes_raw = predictions, raw_predictions
         self.predictions, self.raw_predictions = Text(), Text()
         self.link, self.class_names, self.probabilities = Link[link.upper()], class_names, probabilities
         self.format, self.probable, self.labels = OutputFormat[format.upper()], probable, labels
+        self.quantiles = quantiles
         if labels is not None:
             self.negative, self.positive = <bytes?>labels[0], <bytes?>labels[1]
         self.top = min(top, class_names.count) if top else 0
@@ -251,19 +253,34 @@ cdef class PredictionWriter:
             return self.raw_predictions.end_line(tag, tag_size)
         return 0
 
+    cdef int quantile_line(self, const double* predictions, const double* scores, double label, const char* tag,
+                           size_t tag_size) noexcept nogil:
+        """All predictions, in ascending order, and all scores."""
+        cdef size_t n = self.class_names.count
+        if self.writes and self.format != OutputFormat.TEXT:
+            if self.quantile_row(predictions, label, tag, tag_size):
+                return -1
+        elif self.writes:
+            if self.write_all(self.predictions, n, predictions) or self.predictions.end_line(tag, tag_size):
+                return -1
+        if self.writes_raw and self.write_all(self.raw_predictions, n, scores):
+            return -1
+        return self.raw_predictions.end_line(tag, tag_size) if self.writes_raw else 0
+
     cdef int write_name(self, Text text, size_t number) noexcept nogil:
         if number == 0:
             return text.write(b"?", 1)
         return text.word(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)
 
     cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=NULL) noexcept nogil:
-        """NAME:NUMBER for n classes, with blanks between them. order: these, from 0; NULL: the first ones."""
+        """NAME:NUMBER for n classes, or numbers of quantiles, with blanks between them. order: these, from 0; NULL: the
+        first ones."""
         cdef size_t i, k
         for i in range(n):
             k = i if order == NULL else order[i]
             if i > 0 and text.write(b" ", 1):
                 return -1
-            if self.write_name(text, k + 1) or text.write(b":", 1):
+            if not self.quantiles and (self.write_name(text, k + 1) or text.write(b":", 1)):
                 return -1
             if text.write_number(numbers[k], self.short_numbers):
                 return -1
@@ -275,11 +292,13 @@ cdef class PredictionWriter:
         """The names of the columns of CSV."""
         cdef bytes name
         cdef size_t k
-        columns = [b"tag", b"label"] + ([b"class"] if self.class_names is not None else []) + [b"score"]
+        cdef bint classes = self.class_names is not None
+        columns = [b"tag", b"label"] + ([] if self.quantiles else [b"class"] * classes + [b"score"])
         columns += [b"probability"] if self.probable else []
         columns += [b"prediction"] if self.linked_too else []
-        for k in range(self.class_names.count if self.probabilities else 0):
-            columns.append(b"probability_" + self.class_names.names[k].text[:self.class_names.names[k].size])
+        name = b"quantile_" if self.quantiles else b"probability_"
+        for k in range(self.class_names.count if self.probabilities or self.quantiles else 0):
+            columns.append(name + self.class_names.names[k].text[:self.class_names.names[k].size])
         for k in range(self.top):
             columns += [b"class_%d" % (k + 1), b"probability_%d" % (k + 1)]
         for i, name in enumerate(columns):
@@ -290,6 +309,8 @@ cdef class PredictionWriter:
     cdef int blank_row(self) noexcept nogil:
         if self.class_names is None:
             return self.score_row(NAN, NAN, NULL, 0)
+        if self.quantiles:
+            return self.quantile_row(NULL, NAN, NULL, 0)
         return self.class_row(0, self.class_names.count, NULL, NULL, 0, NULL, 0)
 
     cdef int score_row(self, double p, double label, const char* tag, size_t tag_size) noexcept nogil:
@@ -303,6 +324,12 @@ cdef class PredictionWriter:
         if self.linked_too and (self.lead(IN_PREDICTION) or self.prediction_cell(p)):
             return -1
         return self.end_row()
+
+    cdef int quantile_row(self, const double* predictions, double label, const char* tag, size_t tag_size) noexcept nogil:
+        """The columns of several quantiles; NULL: empty cells."""
+        if self.lead(IN_TAG) or self.tag_cell(tag, tag_size) or self.lead(IN_LABEL) or self.label_cell(label):
+            return -1
+        return -1 if self.cells_by_name(IN_QUANTILES, self.class_names.count, predictions) else self.end_row()
 
     cdef int prediction_cell(self, double p) noexcept nogil:
         """A prediction through the link, or its label; NaN is an empty cell."""
@@ -322,7 +349,7 @@ cdef class PredictionWriter:
         if self.probable:
             if self.lead(IN_PROBABILITY) or self.number_cell(class_probabilities[number - 1] if number else NAN):
                 return -1
-        if self.probabilities and self.probability_cells(named, class_probabilities if number else NULL):
+        if self.probabilities and self.cells_by_name(IN_PROBABILITIES, named, class_probabilities if number else NULL):
             return -1
         if self.top and self.top_cells(named, class_probabilities if number else NULL):
             return -1
@@ -359,13 +386,13 @@ cdef class PredictionWriter:
                 return -1
         return 0
 
-    cdef int probability_cells(self, size_t named, const double* class_probabilities) noexcept nogil:
-        """The probabilities of all classes; NULL: empty cells."""
+    cdef int cells_by_name(self, Field field, size_t named, const double* numbers) noexcept nogil:
+        """The probabilities of all classes, or all quantiles; NULL: empty cells."""
         cdef const ClassName* name
         cdef size_t k
-        if self.format == OutputFormat.JSON and self.lead(IN_PROBABILITIES):
+        if self.format == OutputFormat.JSON and self.lead(field):
             return -1
-        if self.format == OutputFormat.JSON and class_probabilities == NULL:
+        if self.format == OutputFormat.JSON and numbers == NULL:
             return self.empty_cell()
         for k in range(named):
             name = &self.class_names.names[k]
@@ -375,7 +402,7 @@ cdef class PredictionWriter:
             elif (self.predictions.write(b", " if k else b"{", 2 if k else 1)
                     or self.predictions.json_string(name.text, name.size) or self.predictions.write(b": ", 2)):
                 return -1
-            if self.number_cell(NAN if class_probabilities == NULL else class_probabilities[k]):
+            if self.number_cell(NAN if numbers == NULL else numbers[k]):
                 return -1
         return self.predictions.write(b"}", 1) if self.format == OutputFormat.JSON else 0
 

@@ -13,7 +13,7 @@ cdef class Scorer(Learner):
     """
 
     cdef public size_t at             # the next row
-    cdef readonly size_t width        # scores per example: one per class, or one
+    cdef readonly size_t width        # scores per example: one per class or quantile, or one
     cdef double[:, ::1] scores
     cdef double[::1] predicted
     cdef double[:, ::1] shares
@@ -23,13 +23,14 @@ cdef class Scorer(Learner):
         super().__init__(learner.rule, learner.loss, learner.expander, learn=False, class_names=learner.class_names)
         self.writer.link = learner.writer.link
         self.predict_as(learner)
-        self.width = self.classifier.classes if self.multiclass else 1
+        self.width = 1 if self.classifier is None else self.classifier.classes
 
     def into(self, double[:, ::1] scores not None, double[::1] predicted not None, double[:, ::1] probabilities=None):
         """Set the arrays to fill, from their first row on, with one row per example.
 
         scores: [examples, width], neither clipped nor linked. predicted: clipped, or the number of the class.
-        probabilities: of the classes, if the model gives any; those of classes without a name are left unchanged.
+        probabilities: of the classes, if the model gives any; those of classes without a name are left unchanged. Of
+        several quantiles, all predictions.
         """
         self.scores, self.predicted, self.at = scores, predicted, 0
         self.gives_probabilities = probabilities is not None and self.multiclass and self.classifier.probable
@@ -44,10 +45,12 @@ cdef class Scorer(Learner):
         if self.scores is None or self.at >= <size_t>self.scores.shape[0]:
             return Reason.STOPPED
         self.predicted[self.at] = turn.shown
-        if not self.multiclass:
+        if self.classifier is None:
             self.scores[self.at, 0] = turn.raw
-        for k in range(self.width if self.multiclass else 0):
+        for k in range(0 if self.classifier is None else self.width):
             self.scores[self.at, k] = self.classifier.scores[k]
+            if self.quantiles is not None and self.shares is not None:
+                self.shares[self.at, k] = self.quantiles.sorted[k]
         if self.gives_probabilities and self.named > 0:
             self.classifier.probabilities(self.named, &self.shares[self.at, 0])
         self.at += 1

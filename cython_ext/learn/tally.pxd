@@ -31,9 +31,12 @@ cdef class Tally:
     cdef readonly double min_label, max_label
     cdef double recent_loss, recent_weight   # since `take_recent`
     cdef readonly size_t classes          # number of classes; 0: labels are numbers
+    cdef size_t facts_count
+    cdef double* facts                    # owned; [facts_count] sums of importance * fact
     cdef readonly bint probable           # they have probabilities
     cdef double log_loss_sum              # sum of importance * -log of the probability that the label's class had
     cdef double* confusion                # owned; [classes, classes] of importance by label and prediction, or NULL
     cdef Bins** chunks                    # owned; importance by score; allocated on demand
 
     cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil
+    cdef void add_facts(self, const double* facts, double importance) noexcept nogil

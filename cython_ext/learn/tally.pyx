@@ -44,6 +44,7 @@ cdef class Tally:
     """The running count. Every sum is weighted by importance.
 
     classes: labels and predictions are numbers of classes, from 1 to this. 0: they are arbitrary numbers.
+    facts: so many are added of each prediction.
     probable: each prediction comes with the probability that the label's class had.
     counts: labels are counts, for `entropy`. keeps_labels: a sample of them, for losses whose best constant no sums tell.
 
@@ -51,12 +52,15 @@ cdef class Tally:
     Wabbit. What applies a model sets `positive_from`, so that a probability of 0.5 is a positive one.
     """
 
-    def __init__(self, size_t classes=0, *, bint probable=False, bint counts=False, bint keeps_labels=False):
+    def __init__(self, size_t classes=0, *, size_t facts=0, bint probable=False, bint counts=False, bint keeps_labels=False):
         self.probable, self.counts = probable, counts
         self.sample = LabelSample() if keeps_labels else None
         self.signs = True
         self.positive_from = NAN
-        self.classes = classes
+        self.classes, self.facts_count = classes, facts
+        self.facts = <double*>calloc(facts + 1, sizeof(double))
+        if self.facts == NULL:
+            raise MemoryError("no memory for a tally")
         if 0 < classes <= MOST_CLASSES:
             self.confusion = <double*>calloc(classes * classes, sizeof(double))
             if self.confusion == NULL:
@@ -65,6 +69,7 @@ cdef class Tally:
     def __dealloc__(self):
         cdef size_t i
         free(self.confusion)
+        free(self.facts)
         for i in range(CHUNKS if self.chunks != NULL else 0):
             free(self.chunks[i])
         free(self.chunks)
@@ -116,6 +121,16 @@ cdef class Tally:
         else:
             bins.negative[bin & LAST_OF_CHUNK] += importance
         return 0
+
+    cdef void add_facts(self, const double* facts, double importance) noexcept nogil:
+        """Count other numbers of a prediction that is counted."""
+        cdef size_t k
+        for k in range(self.facts_count):
+            self.facts[k] += importance * facts[k]
+
+    @property
+    def means_of_facts(self):
+        return [self.facts[k] / self.weight for k in range(self.facts_count if self.weight else 0)]
 
     def count(self, double p, double label, double importance=1, double loss=0, double log_loss=0):
         """Count one labelled prediction. ValueError for an invalid class."""

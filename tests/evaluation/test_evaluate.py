@@ -446,7 +446,7 @@ def drawn_rows(chance: np.random.Generator, n: int, noise: float) -> Rows:
     y = np.where(chance.random(n) < 0.5, 1.0, -1.0)
     z = 3 * y + noise * chance.normal(size=n)
     loss = np.log1p(np.exp(-y * z))
-    return Rows(y, chance.choice([1.0, 0.5, 4.0], n), z, loss, loss, np.ones(n))
+    return Rows.of(np.array([y, chance.choice([1.0, 0.5, 4.0], n), z, loss, loss, np.ones(n)]))
 
 
 @pytest.mark.parametrize("noise", [0.1, 2.0, 4.0])

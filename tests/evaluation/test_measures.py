@@ -24,19 +24,19 @@ def two(chance, n, weights):
     y = np.where(chance.random(n) < 0.4, 1.0, -1.0)
     z = (y + chance.normal(size=n)).round(1)
     loss = np.log1p(np.exp(-y * z))
-    return Rows(y, chance.choice(weights, n), z, loss, loss, np.ones(n))
+    return Rows.of(np.array([y, chance.choice(weights, n), z, loss, loss, np.ones(n)]))
 
 
 def numbers(chance, n, weights):
     y = chance.poisson(2.0, n).astype(float)
-    z, loss = np.log(y + chance.random(n) + 0.1), chance.random(n)
-    return Rows(y, chance.choice(weights, n), z, loss, np.zeros(n), np.ones(n))
+    p = np.log(y + chance.random(n) + 0.1)
+    return Rows.of(np.array([y, chance.choice(weights, n), p, chance.random(n), np.zeros(n), np.ones(n)]))
 
 
 def classes(chance, n, weights):
     y, p = chance.integers(1, 5, n), chance.integers(1, 4, n)
     p = np.where(chance.random(n) < 0.5, y, p)
-    return Rows(y.astype(float), chance.choice(weights, n), p.astype(float), np.zeros(n), chance.random(n), np.ones(n))
+    return Rows.of(np.array([y, chance.choice(weights, n), p, np.zeros(n), chance.random(n), np.ones(n)], float))
 
 
 def of_two(r):
@@ -77,6 +77,7 @@ def of_numbers(r, loss):
         found["Poisson deviance"] = deviance(p), deviance(middle)
     if loss == "quantile":  # of the median, some label is the best constant
         found["quantile loss"] = mean(r.loss, w), min(mean(np.abs(y - c) / 2, w) for c in y)
+        found["share below"] = mean(y <= p, w), None
     return found
 
 

@@ -267,7 +267,8 @@ def test_older_formats_have_no_such_classes(vwlite):
     found = json.loads(Path("t.json").read_text())
     found["header"]["format"] = 1
     Path("t.json").write_text(json.dumps(found))
-    assert "which does not have what its columns or classes say" in vwlite("import", "t.json", "-m", "n", code=65).err
+    told = vwlite("import", "t.json", "-m", "n", code=65).err
+    assert "which does not have what its options, columns or classes say" in told
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])

@@ -34,6 +34,9 @@ def refused(algorithm: Algorithm) -> dict[str, str]:
 def check_together(settings: Settings, typed: dict[str, Any]) -> None:
     """UsageError if these were not taken together. typed: those settings that somebody chose."""
     _check_classes(settings)
+    for name in ("oaa", "labels", "nonzeros"):
+        if getattr(settings, name) is not None:
+            check_one_output(settings, option_name(name))
     _check_algorithm(settings, typed)
     check_link(settings)
 
@@ -81,6 +84,14 @@ def check_link(settings: Settings) -> None:
             f"--link {settings.link} cannot be applied to the scores of --loss {settings.loss}, only of --loss "
             f"{' or '.join(losses)}: use --link identity"
         )
+
+
+def check_one_output(settings: Settings, what: str, model: str | None = None) -> None:
+    """UsageError for several quantiles. what: it is for one prediction. model: the path of what predicts them."""
+    if settings.taus:
+        who = f"{model} predicts" if model else f"--quantile-tau {','.join(settings.tau_names)} asks for"
+        raise UsageError(f"{what} is for one prediction, and {who} {len(settings.taus)} quantiles: train a model of "
+                         "one, such as --quantile-tau 0.5")
 
 
 def _check_classes(settings: Settings) -> None:

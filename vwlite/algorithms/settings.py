@@ -8,10 +8,11 @@ from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, GRAVITIES, UPDATE
 from vwlite.derived import Derived
 from vwlite.options import spec as rows
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
-from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Whole
+from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Numbers, Whole
 from vwlite.records import record
 
 MOST_CLASSES = 1 << 16
+MOST_TAUS = 99
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 # Stored if they are not at their defaults
 _NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived")
@@ -55,9 +56,10 @@ class Settings:
         help="The loss function to minimize. With --algorithm auto: logistic if labels are two words, 0 and 1, or -1 "
              "and 1.",
     )
-    quantile_tau: float = option(
-        0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Number(0, 1, open_low=True, open_high=True),
-        help="The quantile that --loss quantile predicts.",
+    quantile_tau: float | tuple[float, ...] = option(
+        0.5, "--quantile-tau", group=LEARN, vw=("--quantile_tau",), type=Numbers(0, 1, MOST_TAUS), metavar="TAU",
+        help="The quantile that --loss quantile predicts. Several, as in 0.1,0.5,0.9: one model predicts all of them, "
+             "in ascending order.",
     )
     huber_delta: float = option(
         1.0, "--huber-delta", group=LEARN, type=POSITIVE,
@@ -272,6 +274,32 @@ class Settings:
         if self.softmax or self.softmax_probabilities:
             return "softmax"
         return "sigmoid" if self.oaa and self.loss == "logistic" else ""
+
+    @property
+    def taus(self) -> tuple[float, ...]:
+        """The quantiles, if the model predicts several."""
+        return self.quantile_tau if isinstance(self.quantile_tau, tuple) else ()
+
+    @property
+    def one_tau(self) -> float:
+        """The quantile; of several, the one whose loss is the mean loss of one prediction for all."""
+        return sum(self.taus) / len(self.taus) if isinstance(self.quantile_tau, tuple) else self.quantile_tau
+
+    @property
+    def tau_names(self) -> list[str]:
+        return [f"{tau:g}" if float(f"{tau:g}") == tau else repr(tau) for tau in self.taus]
+
+    @property
+    def facts(self) -> list[str]:
+        """The names of what the engine counts of several quantiles (`cython_ext/learn/multiclass.pyx`)."""
+        names, of_pair = self.tau_names, ("coverage", "width")
+        pairs = [f"{names[k]}_{names[-1 - k]}" for k in range(len(names) // 2)]
+        return [*(f"pinball_{name}" for name in names), *(f"{what}_{pair}" for pair in pairs for what in of_pair)]
+
+    @property
+    def records(self) -> int:
+        """How many weights a feature has: one, or one for each class or quantile."""
+        return self.oaa or len(self.taus) or 1
 
     @property
     def binary(self) -> bool:

@@ -85,7 +85,7 @@ def explain(model: Any, X: Any, top: int) -> list[dict[str, Any]]:
 
     with as_python():
         opened = applied(ModelOptions(model=NAME, quiet=True), model_of(model))
-        explaining = Explaining(opened, top, range(opened.settings.oaa or 0))
+        explaining = Explaining(opened, top, range(len(opened.model.class_names())))
         rows = InMemory(X, None, opened).batches(explaining.parse)
         found = [json_values(example.as_dict()) for examples in explaining.over(rows) for example in examples]
         return [{name: row[name] for name in row if name not in ("file", "line", "tag", "label")} for row in found]

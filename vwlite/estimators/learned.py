@@ -414,7 +414,7 @@ def save(model: Model, path: str, weights_only: bool = False) -> None:
 @dataclass
 class Scores:
     """The predictions of some rows: raw scores [rows, classes or 1], predictions (a clipped number, or the number of a
-    class), and the probabilities of classes."""
+    class), and the probabilities of classes, or all predictions of several quantiles."""
 
     raw: Array
     predicted: Array

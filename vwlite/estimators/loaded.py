@@ -126,7 +126,7 @@ class LoadedModel:
         if model.settings.constant:
             key = CONSTANT_HASH & ((1 << model.settings.bits) - 1)
             names[key] = [*names.get(key, []), CONSTANT]
-        classes = self.classes
+        classes = model.class_names() or None  # or quantiles
         found: list[tuple[str | int, float | dict[str, float]]] = []
         for key, row in zip(keys[order].tolist(), table[order].tolist(), strict=True):
             weight = row[0] if classes is None else {c: w for c, w in zip(classes, row, strict=False) if w}
@@ -156,8 +156,8 @@ class LoadedModel:
         self, lines: Iterable[str | bytes], *, probabilities: bool = False, format: str = "auto", ahead: int = LINES
     ) -> Iterator[Any]:
         """The prediction of each line of VW or libsvm text, or of JSON lines for a model of a table, as in
-        `vwlite predict`: a number or the name of a class; None for a blank line. Label and final newline are
-        optional.
+        `vwlite predict`: a number, a dictionary of quantiles, or the name of a class; None for a blank line. Label and
+        final newline are optional.
 
         probabilities: for models of classes, a dictionary of their probabilities. format: vw, libsvm or jsonl; auto
         detects it from the first lines. ahead: how many lines are read before the first prediction; 1: each line is
@@ -245,9 +245,12 @@ class LoadedModel:
         return parser
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
-        found = scores_of(scorer, [batch], len(batch), probabilities)
+        taus = self._learned.settings.tau_names
+        found = scores_of(scorer, [batch], len(batch), probabilities or bool(taus))
         answers: list[Any]
-        if scorer.class_names is None:
+        if taus and found.probabilities is not None:
+            answers = [dict(zip(taus, row, strict=True)) for row in found.probabilities.tolist()]
+        elif scorer.class_names is None:
             answers = linked(found.predicted, self._learned.settings.link).tolist()
         else:
             names = scorer.class_names.first(scorer.named)
@@ -281,22 +284,26 @@ class LoadedModel:
             return score(self._learned, rows, probabilities)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predictions of `vwlite predict`, one for each row: an array of numbers or of names of classes.
+        """The predictions of `vwlite predict`, one for each row: an array of numbers or of names of classes; of several
+        quantiles, [rows, quantiles].
 
         X: a sparse matrix of scipy or an array, where column j is the feature of index j; or, for a model of a table, a
         frame, or a list of dictionaries, as in JSON lines: {"device": "phone", "price": 3.5}. ValueError
         or TypeError with the row, from 0, for what is not valid.
         """
-        found = self._score(X)
+        found = self._score(X, bool(self._learned.settings.taus))
+        if found.probabilities is not None:
+            return np.asarray(found.probabilities)
         if self.classes is None:
             return np.asarray(linked(found.predicted, self._learned.settings.link))
         names: NDArray[Any] = np.array([*self.classes, "?"])  # for class 0: no class
         return np.asarray(names[found.predicted.astype(np.intp) - 1])
 
     def decision_function(self, X: Any) -> Floats:
-        """The scores of each row, neither clipped nor linked: [rows], or with classes [rows, classes]."""
+        """The scores of each row, neither clipped nor linked: [rows], or with classes [rows, classes], or [rows,
+        quantiles]."""
         raw: Floats = self._score(X).raw
-        return raw if self.classes is not None else raw[:, 0]
+        return raw if self._learned.model().records > 1 else raw[:, 0]
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of -1 and 1, or of the classes, [rows, classes]. ValueError unless the loss is logistic."""

@@ -12,7 +12,7 @@ import click
 from vwlite.algorithms.settings import Settings
 from vwlite.names import names_text
 from vwlite.options.spec import CLASSES, FEATURES, LEARN, OUT, PASSES, Spec, specs_of
-from vwlite.options.types import PATH, Classes, Labels, Number, Whole
+from vwlite.options.types import PATH, Classes, Labels, Number, Numbers, Whole
 from vwlite.runs.options import TrainOptions
 
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
@@ -70,6 +70,8 @@ def type_of(spec: Spec) -> str:
         return f"Literal[{', '.join(map(repr, spec.type.choices))}] | None"
     if spec.bare:
         return "bool | int | None"
+    if isinstance(spec.type, Numbers):
+        return "float | Sequence[float] | None"
     kind = "int" if isinstance(spec.type, Whole) else "float" if isinstance(spec.type, Number) else "str"
     if spec.multiple or isinstance(spec.type, Classes):
         kind = "str | Sequence[str]"

@@ -38,7 +38,7 @@ def contributions(model: Any, X: Any) -> tuple[list[str], Floats]:
         parts = [found.of(parsed.batch).effects for parsed in InMemory(X, None, opened).batches(parse)]
         empty = np.zeros((0, len(found.names), opened.model.records))
         whole = np.concatenate([empty, *parts])
-        return found.names, whole if opened.settings.oaa else whole[:, :, 0]
+        return found.names, whole if opened.model.records > 1 else whole[:, :, 0]
 
 
 def plot(found: Effects, axes: Any, names: Sequence[str] | None, of_class: Any) -> Any:

@@ -791,18 +791,23 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         return label
 
     def predict(self, X: Any) -> Array:
-        """The predictions of `vwlite predict`: clipped to the range of labels if the algorithm does so, then linked."""
-        found = self._score(X)
+        """The predictions of `vwlite predict`: clipped to the range of labels if the algorithm does so, then linked.
+        With several quantiles [rows, quantiles], in ascending order."""
+        check_is_fitted(self)
+        found = self._score(X, bool(self._learned.settings.taus))
+        if found.probabilities is not None:
+            return found.probabilities
         return linked(found.predicted, self._learned.settings.link)
 
     @property
     def coef_(self) -> Array:
-        """The weights of the columns, [columns]."""
-        return self._shown(self._coefficients()[:, 0])
+        """The weights of the columns, [columns]; of several quantiles [quantiles, columns]."""
+        found = self._coefficients()
+        return self._shown(found.T if self._learned.settings.taus else found[:, 0])
 
     @property
     def intercept_(self) -> Array:
-        """The intercept, [1]."""
+        """The intercept, [1], or that of each quantile."""
         return self._intercepts()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.algorithms.checks import check_one_output
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import DiffOptions
 from vwlite.evaluation.evaluate import Evaluating
@@ -30,6 +31,8 @@ def diff(o: DiffOptions) -> int:
         raise UsageError("the data are read once for each model, and standard input only once: name DATA files")
     with RunFrame("diff", o) as frame:
         a, b = models = read_model(str(o.model)), read_model(o.other)
+        for path, model in zip((o.model, o.other), models, strict=True):
+            check_one_output(model.settings, "vwlite diff", path)
         headers = [
             m.shown_options | {f"counted {name}": n for name, n in m.counters.items()}
             | {"calibration": m.calibration.get("method")} for m in models

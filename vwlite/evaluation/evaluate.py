@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.core.learn.evaluator import WIDTH, Evaluator
+from vwlite.core.learn.evaluator import Evaluator
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import screen
 from vwlite.evaluation.commands import EvaluateOptions
-from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression, Rows
+from vwlite.evaluation.kinds import Binary, Classes, Kind, Quantiles, Regression, Rows
 from vwlite.evaluation.measures import Against, StreamMeasures, Value
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
@@ -40,17 +40,17 @@ class Evaluating:
         self.opened = opened
         self.learner = Evaluator(opened.learner, everything=everything)
         self.scoring = Scoring(opened, self.learner, take_bad)
-        self._rows = np.empty((0, WIDTH))
+        self._rows = np.empty((0, self.learner.width))
 
     def over(self, batches: Iterable[Parsed]) -> Iterator[tuple[Parsed, Rows, Floats]]:
         """The batches, with their rows, and the line of each in the batch."""
         for parsed in batches:
             if len(self._rows) < len(parsed.batch):
-                self._rows = np.empty((len(parsed.batch), WIDTH))
+                self._rows = np.empty((len(parsed.batch), self.learner.width))
             self.learner.into(self._rows)
             self.scoring.take(parsed)
             line, *rows = self._rows[: self.learner.filled].T.copy()
-            yield parsed, Rows(*rows), line
+            yield parsed, Rows.of(np.array(rows)), line
 
     def finish(self, data: str, on_unknown: str = "note") -> tuple[dict[str, Any], list[str]]:
         """Numbers and notes. data: what they are called. DataError if there is nothing to evaluate."""
@@ -77,6 +77,8 @@ class Evaluating:
             return Classes(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most, top=top)
         if settings.binary:
             return Binary(probable=settings.loss == "logistic", loss=settings.loss, threshold=threshold, most=most)
+        if settings.taus:
+            return Quantiles(settings, most)
         loss = make_loss(settings)
         return Regression(loss=settings.loss, robust=loss if loss.keeps_labels else None, most=most)
 
@@ -149,13 +151,14 @@ class Evaluation:
         if self.second is None or self.against is None:
             yield from self.first.over(batches)
             return
-        ahead = [np.empty((WIDTH - 1, 0)), np.empty((WIDTH - 1, 0))]  # rows that wait for those of the other model
+        # Rows that wait for those of the other model.
+        ahead = [np.empty((one.learner.width - 1, 0)) for one in (self.first, self.second)]
         for one, other in zip_longest(self.first.over(batches), self.second.over(others)):
             for k, found in enumerate((one, other)):
                 if found is not None:
-                    ahead[k] = np.hstack([ahead[k], np.array(found[1])])
+                    ahead[k] = np.hstack([ahead[k], np.vstack(found[1])])
             n = min(part.shape[1] for part in ahead)
-            a, b = (Rows(*part[:, :n]) for part in ahead)
+            a, b = (Rows.of(part[:, :n]) for part in ahead)
             if not np.array_equal(a.weight, b.weight):
                 break
             self.against.add(a, b)

@@ -210,8 +210,8 @@ def place_of(batch: Batch, row: int) -> tuple[str, int, str]:
 
 
 class Explained(NamedTuple):
-    """An example with its scores. label: None if there is none. classes: whose scores are explained; [""]: it has one
-    score."""
+    """An example with its scores. label: None if there is none. classes: whose scores are explained, or quantiles;
+    [""]: it has one score. kind: class or quantile."""
 
     file: str
     line: int
@@ -221,6 +221,7 @@ class Explained(NamedTuple):
     classes: list[str]
     scores: list[Explanation]
     terms: list[Terms]  # of the same scores by columns; empty if the model has no effects of columns
+    kind: str
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -228,11 +229,13 @@ class Explained(NamedTuple):
         if self.classes == [""]:
             return found | self.scores[0].as_dict()
         pairs = zip(self.classes, self.scores, strict=True)
-        return found | {"classes": [{"class": name, **e.as_dict()} for name, e in pairs]}
+        each = [{self.kind: name, **e.as_dict()} for name, e in pairs]
+        return found | {"classes" if self.kind == "class" else "quantiles": each}
 
 
 class Explaining:
-    """Explains the examples of batches. classes: those whose scores are explained, from 0; None: the predicted one.
+    """Explains the examples of batches. classes: those whose scores are explained, from 0; None: the predicted one. Of
+    several quantiles these, and that in the middle.
     by_columns: in terms of columns, too."""
 
     def __init__(
@@ -241,7 +244,7 @@ class Explaining:
     ) -> None:
         self.recorder = Recorder(opened.learner)
         self._explainer, self._scoring = Explainer(opened, top), Scoring(opened, self.recorder, take_bad)
-        self._classes = classes
+        self._classes, self._taus = classes, opened.settings.tau_names
         self.parse = replace(self._scoring.parse, finder=self._explainer.finder)
         self._terms = column_terms(opened, self._explainer, top) if by_columns else None
         if self._terms is not None:
@@ -262,6 +265,8 @@ class Explaining:
             ]
 
     def _views(self, record: Any) -> list[View]:
+        if self._taus:
+            return [View(k) for k in ([len(self._taus) // 2] if self._classes is None else self._classes)]
         if self.recorder.class_names is None:
             return [View()]
         classes = [max(int(record["shown"]) - 1, 0)] if self._classes is None else self._classes
@@ -271,10 +276,11 @@ class Explaining:
         self, place: tuple[str, int, str], record: Any, views: list[View], scores: list[Explanation],
         terms: list[Terms],
     ) -> Explained:
-        names = self.recorder.class_names
+        names = self._taus or self.recorder.class_names
         label = None if math.isnan(record["label"]) else self._scoring.shown_label(float(record["label"]))
         classes = [""] if names is None else [str(names[view.of_class]) for view in views]
-        return Explained(*place, label, self._scoring.shown(float(record["shown"])), classes, scores, terms)
+        return Explained(*place, label, self._scoring.shown(float(record["shown"])), classes, scores, terms,
+                         "quantile" if self._taus else "class")
 
 
 def explain(o: ExplainOptions) -> int:
@@ -283,7 +289,7 @@ def explain(o: ExplainOptions) -> int:
     chosen = _class_of(model, o)
     with RunFrame("explain", o) as frame:
         reading = Reading(o, frame)
-        every = range(model.settings.oaa or 0) if o.json else None
+        every = range(len(model.model.class_names())) if o.json else None
         classes = every if chosen is None else [chosen]
         explaining = Explaining(model, o.top, classes, reading.take_bad, by_columns=not o.json)
         for examples in explaining.over(reading.batches(explaining.parse, explaining.recorder)):
@@ -314,7 +320,7 @@ def _class_of(opened: Opened, o: ExplainOptions) -> int | None:
 
 def _as_text(settings: Settings, example: Explained) -> str:
     (name,), (e,) = example.classes, example.scores
-    what = [f"class {printable(name)}"] if name else []
+    what = [f"{example.kind} {printable(name)}"] if name else []
     what += [f"score {e.score:.6g}", f"predicted {number_text(example.prediction)}"]
     if example.label is not None:
         what.append(f"label {number_text(example.label)}")

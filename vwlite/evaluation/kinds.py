@@ -6,16 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from vwlite.algorithms.losses import usual_threshold
+from vwlite.algorithms.settings import Settings
+from vwlite.core.learn.labels import best_constant, constant_loss
 from vwlite.core.learn.losses import Loss
 from vwlite.evaluation import ranking
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, Moments, Ranked, Sample, Scores, Unit
+from vwlite.model.learners import make_losses
 
 GROUPS = 10  # of calibration
 
 
 class Rows(NamedTuple):
     """Labelled examples: label, importance, prediction as the loss takes it (or number of a class), loss, -log of
-    the probability of the label's class, and the rank of this class."""
+    the probability of the label's class, and the rank of this class; the facts of several quantiles, [facts,
+    examples]."""
 
     label: Floats
     weight: Floats
@@ -23,12 +27,19 @@ class Rows(NamedTuple):
     loss: Floats
     log_loss: Floats
     rank: Floats
+    facts: Floats
+
+    @staticmethod
+    def of(table: Floats) -> "Rows":
+        """table: a row for each column, and for each fact."""
+        label, weight, prediction, loss, log_loss, rank = table[:6]
+        return Rows(label, weight, prediction, loss, log_loss, rank, table[6:])
 
     def where(self, chosen: Any) -> "Rows":
-        return Rows(*(column[chosen] for column in self))
+        return Rows(*(column[..., chosen] for column in self))
 
     def followed_by(self, others: list["Rows"]) -> "Rows":
-        return Rows(*(np.concatenate(column) for column in zip(self, *others, strict=True))) if others else self
+        return Rows(*(np.concatenate(column, -1) for column in zip(self, *others, strict=True))) if others else self
 
 
 class Kind:
@@ -206,6 +217,28 @@ class Regression(Kind):
 
     def details(self) -> dict[str, Any]:
         return {"mean_label": self.moments.mean}
+
+
+class Quantiles(Kind):
+    """Several quantiles of a number, of settings. The baseline are the quantiles of the labels."""
+
+    def __init__(self, settings: Settings, most: int = MOST_KEPT) -> None:
+        super().__init__("quantile")
+        self.settings, self.labels = settings, Scores(most)
+        self._constant: list[float] = []
+
+    def count(self, rows: Rows) -> None:
+        super().count(rows)
+        self.labels.add(rows.label, rows.weight)
+        self._constant = []
+
+    def constant_losses(self) -> list[float]:
+        """That of the best constant prediction of each."""
+        if not self._constant:
+            y, share = (labels := self.labels.ranked()).score, labels.positive / labels.positive.sum()
+            for loss in make_losses(self.settings):
+                self._constant.append(float(constant_loss(loss, best_constant(loss, y, share), y, share)))
+        return self._constant
 
 
 def x_log_x(x: Floats) -> Floats:

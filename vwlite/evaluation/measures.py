@@ -6,16 +6,19 @@ counted of a kind of task: `vwlite/evaluation/kinds.py`.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.labels import best_constant, constant_loss
+from vwlite.core.learn.losses import Quantile
 from vwlite.evaluation import ranking
-from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression, Rows, x_log_x
+from vwlite.evaluation.kinds import Binary, Classes, Kind, Quantiles, Regression, Rows, x_log_x
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, around, cut
-from vwlite.output.text import percent
+from vwlite.output.text import percent, shown
 
 AT_ONCE = 8192  # rows that are counted together
 
@@ -66,6 +69,8 @@ class Measure:
     share: bool = False  # of examples: its interval is that of Wilson
     low: float = 0.0
     high: float = math.inf
+    expected: float | None = None  # what a share of examples should be
+    neutral: bool = False  # neither more nor less is better
     listed: bool = True  # in tables and JSON; else only --fail-if knows it
     last: bool = False  # in tables, after those that are not
 
@@ -194,6 +199,35 @@ MEASURES = (
 )
 
 
+def of_one_quantile(tau: float) -> Measure:
+    def is_below(k: Regression, rows: Rows) -> Floats:
+        return np.asarray(rows.label <= rows.prediction, np.float64)
+
+    return Measure(name="share below", of=Regression, each=is_below, share=True, high=1.0, expected=tau, neutral=True)
+
+
+def of_quantiles(settings: Settings) -> list[Measure]:
+    """The measures of several quantiles: their losses; which share of the labels lies between two; how far these are
+    apart."""
+    def constant(i: int, k: Quantiles) -> float:
+        return k.constant_losses()[i]
+
+    def fact(i: int, k: Quantiles, rows: Rows) -> Floats:
+        return np.asarray(rows.facts[i])
+
+    n, taus = len(settings.taus), settings.taus
+    found = [Measure(name="pinball", of=Quantiles, each=lambda k, rows: rows.loss, gain=smaller,
+                     baseline=lambda k: sum(k.constant_losses()) / n)]
+    for i, name in enumerate(settings.facts):
+        of = Measure(name=name.replace("_", " "), of=Quantiles, each=partial(fact, i), neutral=True, last=True)
+        if i < n:
+            of = replace(of, baseline=partial(constant, i), gain=smaller, neutral=False, last=False)
+        elif (i - n) % 2 == 0:
+            of = replace(of, share=True, high=1.0, expected=round(taus[-1 - (i - n) // 2] - taus[(i - n) // 2], 12))
+        found.append(of)
+    return found
+
+
 class Value(NamedTuple):
     """What a measure is after all rows, or the difference of two."""
 
@@ -212,12 +246,15 @@ class Value(NamedTuple):
 
     @property
     def gain(self) -> str:
+        if self.measure.expected is not None:
+            return f"expected {shown(self.measure.expected)}"
         return "" if self.value is None or self.baseline is None else self.measure.gain(self.value, self.baseline)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         low, high = self.interval or (None, None)
         found = {"value": self.value, "baseline": self.baseline, "low": low, "high": high}
+        found |= {} if self.measure.expected is None else {"expected": self.measure.expected}
         return found | ({"approximate": True} if self.about else {}) | ({"undefined": self.why} if self.why else {})
 
 
@@ -259,7 +296,10 @@ class StreamMeasures:
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self.measures = [Taken(m, kind) for m in MEASURES if isinstance(kind, m.of) and m.fits(kind)]
+        own = of_quantiles(kind.settings) if isinstance(kind, Quantiles) else []
+        if isinstance(kind, Regression) and isinstance(kind.robust, Quantile):
+            own = [of_one_quantile(kind.robust.tau)]
+        self.measures = [Taken(m, kind) for m in (*MEASURES, *own) if isinstance(kind, m.of) and m.fits(kind)]
         self.rows = self._uncounted = 0
         self._waiting: list[Rows] = []
 

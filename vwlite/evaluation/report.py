@@ -178,8 +178,8 @@ class Report:
             result = of_each([sections.of_classes(k, classes) for k in kinds if isinstance(k, Classes)])
             title = "Classes"
         else:
-            result = of_each([sections.of_numbers(k, label) for k in kinds if isinstance(k, Regression)])
-            title = "Errors"
+            found = [sections.of_numbers(k, label) for k in kinds if isinstance(k, Regression)]
+            result, title = of_each(found) if found else Markup(), "Errors"
         most = pictures.MOST_PICTURES if len(parts) == 1 else PICTURES_OF_TWO
         body = [
             section("How good is it?", sections.answer(whole, values, label),

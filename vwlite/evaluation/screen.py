@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from vwlite.evaluation.kinds import Binary, Classes, Kind, Regression
+from vwlite.evaluation.kinds import Binary, Classes, Kind, Quantiles, Regression
 from vwlite.evaluation.measures import StreamMeasures, Value
 from vwlite.output.progress import fit
 from vwlite.output.text import percent, shown
@@ -65,7 +65,8 @@ def differences(values: Sequence[Value], other: str) -> list[str]:
             continue
         low, high = m.interval
         better = (m.value > 0) == m.measure.larger
-        verdict = "no clear difference" if low <= 0 <= high else "better" if better else "worse"
+        verdict = "differs" if m.measure.neutral else "better" if better else "worse"
+        verdict = "no clear difference" if low <= 0 <= high else verdict
         lines.append(f"{name:{a}}{value:>{b}}   {interval:<{c}}{verdict}")
     return lines
 
@@ -113,6 +114,8 @@ def body(kind: Kind, names: Sequence[str]) -> list[str]:
         return lines
     if isinstance(kind, Classes):
         return _of_classes(kind, names)
+    if isinstance(kind, Quantiles):
+        return ["the baseline are the quantiles of the labels"]
     assert isinstance(kind, Regression)
     own = f"; of the {kind.loss} loss, the best constant" if kind.robust is not None else ""
     return [f"the baseline is the mean of the labels{own}"]

@@ -98,7 +98,8 @@ class Worst:
     def _view(self, record: Any) -> View:
         if self._settings.oaa:
             return View(max(int(record["rival"]) - 1, 0), int(record["label"]) - 1, 1)
-        return View(sign=1 if record["slope"] > 0 else -1)
+        middle = len(self._settings.taus) // 2  # of several quantiles, or the only one
+        return View(middle, sign=1 if record["slope"] > 0 else -1)
 
     def _row(self, place: tuple[str, int, str], record: Any, explanation: Explanation) -> WorstRow:
         loss, label, prediction, rival = (float(record[name]) for name in ("loss", "label", "shown", "rival"))

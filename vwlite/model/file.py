@@ -150,11 +150,14 @@ class Model:
 
     @property
     def records(self) -> int:
-        """How many weights a feature has: one, or one for each class."""
-        return self.options.get("oaa") or 1
+        """How many weights a feature has: one, or one for each class or quantile."""
+        return self.settings.records
 
     def class_names(self) -> list[str]:
-        """The names of the classes; `?4` for the fourth if it has no name yet. Empty without classes."""
+        """The names of the classes; `?4` for the fourth if it has no name yet. Empty without classes. Those of several
+        quantiles are their numbers."""
+        if self.settings.taus:
+            return self.settings.tau_names
         found = self.classes
         if self.options.get("classes", "") not in ("", "auto"):
             found = names_in(self.options["classes"])
@@ -334,7 +337,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
         with zipfile.ZipFile(file) as archive:
             header = _header(path, archive)
             names = _members(archive, data, ("keys", "weights"))
-            columns = header["options"].get("oaa") or 1
+            columns = Settings.restored(header["options"]).records
             named = [name in names for name in NAMES]
             has_names = any(named) if header["format"] >= WITH_OPTIONS else header["format"] == WITH_NAMES
             if named != [has_names] * len(NAMES):

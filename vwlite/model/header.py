@@ -29,7 +29,7 @@ LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
 # would apply the weights to other values, or show other probabilities; with a map of scores; and of texts whose words
 # have their marks, of tables whose words and labels are kept or whose numbers have signs and separators, and of labels
-# that are not words of VW text.
+# that are not words of VW text, and of several quantiles.
 WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS = 1, 2, 3, 4, 5
 NEW_COLUMNS = {"words", "names", "decimal", "thousands", "characters"}  # what columns may say from the last one on
 
@@ -106,7 +106,8 @@ def check_header(header: dict[str, Any]) -> None:
     _check_names(header.get("classes", []), settings)
     columns = header.get("columns", {})
     if header["format"] < WITH_MARKS and needs_new_format(header["options"], header.get("classes", []), columns):
-        raise ValueError(f"its format is {header['format']}, which does not have what its columns or classes say")
+        raise ValueError(f"its format is {header['format']}, which does not have what its options, columns or classes "
+                         "say")
     if header.get("columns", {}) != {}:
         from vwlite.input.schema import Schema
 
@@ -154,7 +155,7 @@ def _check_means(found: Any, settings: Settings) -> None:
     if type(rows) is not int or not 0 < rows < LARGEST or not _is_number(length) or length <= 0:
         raise ValueError("its means of effects are of no rows")
     for mean in found["effects"].values():
-        if type(mean) is not list or len(mean) != (settings.oaa or 1) or not all(map(_is_number, mean)):
+        if type(mean) is not list or len(mean) != settings.records or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
     bands = found.get("bands", {})
     for band in bands.values() if type(bands) is dict else [bands]:
@@ -188,6 +189,7 @@ def label_names(options: dict[str, Any], classes: list[str]) -> list[str]:
 def needs_new_format(options: dict[str, Any], classes: list[str], columns: Any) -> bool:
     """Whether only WITH_MARKS has this."""
     new = type(columns) is dict and bool(NEW_COLUMNS & columns.keys())
+    new = new or isinstance(options.get("quantile_tau"), list | tuple)
     return new or not all(map(_WORD.fullmatch, label_names(options, classes)))
 
 
@@ -277,16 +279,18 @@ def _check_typed(name: str, value: Any) -> None:
             raise (Newer if known else ValueError)(brief(why)) from None
         except UnicodeError:
             raise ValueError(f"{option_name(name)}: {brief(repr(text))} is not of bytes") from None
+        if name == "quantile_tau" and found != value:
+            raise ValueError(f"{option_name(name)} is {brief(repr(value))}")
         if name == "labels" and found != value:
             raise ValueError(f"{option_name(name)}: {brief(repr(value))} are neither two numbers nor two words")
 
 
 def _check_rule(header: dict[str, Any], settings: Settings) -> None:
-    """What the rule keeps beside the arrays: a number each, or one for each class."""
+    """What the rule keeps beside the arrays: a number each, or one for each class or quantile."""
     examples = header["counters"].get("examples", 0)
     for name, value in header["rule"].items():
-        values = value if settings.oaa else [value]
-        if type(values) is not list or len(values) != (settings.oaa or 1) or not all(map(_is_number, values)):
+        values = value if settings.records > 1 else [value]
+        if type(values) is not list or len(values) != settings.records or not all(map(_is_number, values)):
             raise ValueError(f"{brief(name)} of the rule's state is {brief(repr(value))}")
         # Models of gd may continue the time t of Vowpal Wabbit, which does not count examples.
         if name == "t" and settings.algorithm != "gd" and not all(0 <= t <= examples for t in values):

@@ -17,7 +17,7 @@ from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn import losses
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
-from vwlite.core.learn.multiclass import OneAgainstAll, Softmax
+from vwlite.core.learn.multiclass import OneAgainstAll, Quantiles, Softmax
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
 from vwlite.errors import DataError, UsageError
@@ -136,8 +136,8 @@ def _from_weights(model: "Model", settings: Settings, path: str, options: dict[s
 
 
 def fresh_rule(settings: Settings) -> Rule:
-    """The rule of one class, as it begins."""
-    return make_rule(replace(settings, oaa=None, classes="", softmax=False), make_loss(settings), None)
+    """The rule of one class or quantile, as it begins."""
+    return _make_one(settings, make_loss(settings), None)
 
 
 def blank_of(rule: Rule, name: str) -> Any:
@@ -180,7 +180,14 @@ def slots_of(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
 FIRST_RADIUS = 1.0
 
 
+def make_losses(settings: Settings) -> list[Loss]:
+    """That of each quantile."""
+    return [make_loss(replace(settings, quantile_tau=tau)) for tau in settings.taus]
+
+
 def make_loss(settings: Settings) -> Loss:
+    """Of several quantiles, the mean loss of one prediction for all: it is that of their mean."""
+    settings = replace(settings, quantile_tau=settings.one_tau) if settings.taus else settings
     row = loss_function(settings.loss)
     kind = cast(type[Loss], getattr(losses, row.kind))
     return kind(*([getattr(settings, row.option)] if row.option else []))
@@ -231,11 +238,14 @@ def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = T
 
 
 def make_rule(settings: Settings, loss: Loss, constant_key: int | None, kind: type[Rule] | None = None) -> Rule:
-    """The rule of the algorithm; or, with classes, one for each of them together. kind: instead of that."""
+    """The rule of the algorithm; or, with classes or quantiles, one for each together. kind: instead of that."""
 
-    def one() -> Rule:
+    def one(loss: Loss = loss) -> Rule:
         return kind(loss, constant_key=constant_key) if kind else _make_one(settings, loss, constant_key)
 
+    if settings.taus:
+        names = [name.encode() for name in settings.tau_names]
+        return Quantiles([*map(one, make_losses(settings))], ClassNames(len(names), names))
     if settings.oaa is None:
         return one()
     rules = [one() for _ in range(settings.oaa)]

@@ -95,6 +95,21 @@ class Whole(Number):
         return int(value)
 
 
+class Numbers(Number):
+    """A number in an open range, or several in ascending order with commas between them, at most `most`: a tuple."""
+
+    def __init__(self, low: float, high: float, most: int) -> None:
+        super().__init__(low, high, open_low=True, open_high=True)
+        self.most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        words = list(value) if hasattr(value, "__iter__") and not isinstance(value, str) else str(value).split(",")
+        found = tuple(Number.convert(self, word, param, ctx) for word in words)
+        if len(found) > self.most or list(found) != sorted({*found}):
+            self.fail(f"{value!r}: several are different numbers in ascending order, at most {self.most}", param, ctx)
+        return found if len(found) > 1 else found[0]
+
+
 class Bytes(Whole):
     """A number of bytes; K, M or G behind it: times 1024, and so on."""
 
@@ -315,7 +330,7 @@ class ConditionType(click.ParamType):
         return "CONDITION"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
-        found = re.fullmatch(r"\s*([A-Za-z][\w ]*?)\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", str(value))
+        found = re.fullmatch(r"\s*([A-Za-z][\w. ]*?)\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", str(value))
         try:
             return Condition(found[1].lower().replace(" ", "_"), found[2], float(found[3]))  # type: ignore[index]
         except (TypeError, ValueError):

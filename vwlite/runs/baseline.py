@@ -1,6 +1,7 @@
 """The baseline of a run: what the best constant prediction has for the examples that were evaluated."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from vwlite.algorithms.settings import Settings
@@ -41,6 +42,10 @@ def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline 
         shares = [sum(row) / tally.weight for row in rows]
         entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
         return Baseline(1 - max(shares), 0.0, max(shares), entropy if tally.probable else None)
+    if settings.taus:
+        each = [baseline_of(replace(settings, quantile_tau=tau), learner, tally) for tau in settings.taus]
+        found = [(one.loss, one.at_zero) for one in each if one is not None]
+        return Baseline(*(math.fsum(x) / len(found) for x in zip(*found, strict=True))) if found else None
     mean, a, b = tally.labels / tally.weight, tally.min_label, tally.max_label
     if settings.loss == "squared":
         square = tally.squares / tally.weight

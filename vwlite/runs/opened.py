@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.checks import check_link
+from vwlite.algorithms.checks import check_link, check_one_output
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import UsageError
@@ -68,6 +68,8 @@ def _settings(o: ModelOptions, model: Model) -> Settings:
         if name in typed and (typed.get("loss") or settings.loss) != loss:
             raise UsageError(f"{option_name(name)} needs --loss {loss}")
     settings = replace(settings, **typed)
+    if "quantile_tau" in typed and not model.settings.taus:
+        check_one_output(settings, str(o.model))
     if settings.oaa is None:
         if probabilities:
             raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")

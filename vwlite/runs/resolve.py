@@ -114,7 +114,7 @@ def default_algorithm(typed: Typed, given: Collection[str], passes: int) -> tupl
         return "gd", f"as --loss {loss} is given"
     if typed.get("oaa", 0) > MOST_STACKED:
         return "gd", f"as --oaa {typed['oaa']} is given"
-    if "oaa" in typed and "passes" in given and passes == 1:
+    if ("oaa" in typed or isinstance(typed.get("quantile_tau"), tuple)) and "passes" in given and passes == 1:
         return "gd", "as --passes 1 is given"
     if others:
         return "gd", f"as {option_name(others[0])} is given"

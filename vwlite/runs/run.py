@@ -187,6 +187,7 @@ def measures_of(settings: Settings, learner: Learner, tally: Tally) -> dict[str,
     found: dict[str, Any] = {**quality(tally)}
     if not settings.loss:
         del found["average loss"]
+    found |= zip(settings.facts, tally.means_of_facts, strict=False)
     if tally.probable:
         found["log loss"] = tally.log_loss
     baseline = baseline_of(settings, learner, tally)

@@ -297,7 +297,8 @@ class Served:
         nothing for one whose prediction is not finite. For the thread that holds the model."""
         rows = [row for row, kind in enumerate(batch.kind.tobytes()) if kind == EXAMPLE]
         leads = [self._tag(batch.tag(row)) | self._label(y) for row, y in zip(rows, records.label, strict=True)]
-        if self.classes is None:
+        taus = self.settings.tau_names
+        if self.classes is None and not taus:
             return [{"prediction": float(f"{self._json.linked(p):.6f}"), **lead, **self._of_score(p)} if p == p else {}
                     for lead, p in zip(leads, records.shown, strict=True)]
         scorer = self._scorer
@@ -309,6 +310,9 @@ class Served:
 
         feed(scorer, batch, self.settings, diverged=diverged)
         scorer.release()
+        if taus:
+            return [{"prediction": rounded(p), **lead, "quantiles": dict(zip(taus, map(rounded, each), strict=True))}
+                    if p == p else {} for lead, p, each in zip(leads, records.shown, shares.tolist(), strict=True)]
         columns = zip(leads, records.shown, scores.tolist(), shares.tolist(), strict=True)
         return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *numbers)} if p == p else {}
                 for lead, p, *numbers in columns]
@@ -409,6 +413,7 @@ class Served:
                 here[row]["unknown"] += names
             if top:
                 names = {self._class(k + 1): k for k in range(self._json.named if self.classes else 0)}
-                wanted = [(row, [View(names.get(here[row]["prediction"], 0))]) for row in rows]
+                middle = len(self.settings.taus) // 2  # of several quantiles
+                wanted = [(row, [View(names.get(here[row]["prediction"], middle))]) for row in rows]
                 for row, (found,) in zip(rows, explainer.explain(parsed, wanted), strict=True):
                     here[row] |= found.as_dict()

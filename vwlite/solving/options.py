@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms.checks import check_together, usual_link
+from vwlite.algorithms.checks import check_one_output, check_together, usual_link
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.solvers import SOLVERS, SolverRow, best_solver
 from vwlite.algorithms.table import SOLVED, algorithm_of
@@ -353,7 +353,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
     if model.feature_weights and "feature_weights" not in o.typed:
         raise UsageError(f"{path} was made with --feature-weights: give their file again")
     name, value = strength_of(o, model)
-    return replace(
+    found = replace(
         model, algorithm=SOLVED.name, loss=loss, nonzeros=None,
         l1=value if name == "l1" else 0.0, radius=value if name == "radius" else None,
         l2=o.typed.get("l2", model.l2 if algorithm_of(model.algorithm).solves else 0.0),
@@ -362,6 +362,8 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         box=model.box if name == "l1" and model.radius is None else None,
         feature_weights="feature_weights" in o.typed,
     )
+    check_one_output(found, "vwlite certify", None if "quantile_tau" in o.typed else path)
+    return found
 
 
 def strength_of(o: CertifyOptions, model: Settings) -> tuple[str, float]:

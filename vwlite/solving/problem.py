@@ -311,7 +311,7 @@ class Examples:
         try:
             return Problem(
                 self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
-                nonnegative=of.nonnegative, box=of.box, penalty_weights=self.shares, labels=labels, tau=of.quantile_tau,
+                nonnegative=of.nonnegative, box=of.box, penalty_weights=self.shares, labels=labels, tau=of.one_tau,
                 columns=columns, penalize_constant=penalize_constant,
             )
         except ValueError as e:

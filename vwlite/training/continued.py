@@ -102,7 +102,7 @@ class Checks:
 
     def __init__(self, o: TrainOptions, settings: Settings, chooses_loss: bool) -> None:
         self._options, losses = o, ("logistic", "squared", "poisson") if chooses_loss else (settings.loss,)
-        own = ["log_loss"] if settings.oaa else [*map(_of_loss, losses), "auc"]
+        own = ["log_loss"] if settings.oaa else [*map(_of_loss, losses), "auc", *settings.facts]
         check_names(o.fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
 
     def failed(self, settings: Settings, measures: dict[str, Any], examples: int, kept: str) -> CheckError | None:

@@ -38,6 +38,10 @@ def trainer_of(o: TrainOptions, job: Job, source: Examples, listener: Listener) 
         return CenteredTrainer(o, job, source, listener)
     if settings.algorithm != AUTO.name:
         return PassTrainer(o, job, source, listener)
+    if settings.taus:
+        from vwlite.training.auto.quantiles import QuantileData, QuantileTrainer
+
+        return QuantileTrainer(o, job, QuantileData(o, job, source, listener))
     if settings.oaa is None:
         from vwlite.training.auto.reading import AutoData
         from vwlite.training.auto.trainer import AutoTrainer

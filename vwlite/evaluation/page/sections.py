@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite.evaluation import ranking, screen
 from vwlite.evaluation.evaluate import Evaluating
-from vwlite.evaluation.kinds import Binary, Classes, Found, Kind, Regression
+from vwlite.evaluation.kinds import Binary, Classes, Found, Kind, Quantiles, Regression
 from vwlite.evaluation.measures import Against, StreamMeasures, Value, smaller
 from vwlite.evaluation.page.charts import Axis, Bar, Series, bars, chart, cloud, compact, steps
 from vwlite.evaluation.page.markup import Markup, Words, columns, items, joined, name, paragraph, table, text
@@ -27,7 +27,8 @@ COSTS = (1, 2, 5, 10, 20)  # of a miss, in false alarms
 BINS = 30
 MOST_DOTS = 800
 WITHOUT = "loss without derived features"  # in what training chose
-MAIN = {Binary: ("auc", "accuracy"), Classes: ("accuracy", "macro_f1"), Regression: ("rmse", "mae", "r2")}
+MAIN = {Binary: ("auc", "accuracy"), Classes: ("accuracy", "macro_f1"), Quantiles: ("pinball",),
+        Regression: ("rmse", "mae", "r2")}
 
 
 def interval(m: Value) -> str:
@@ -119,8 +120,8 @@ def tiles(kind: Kind, values: Sequence[Value], model: Model) -> Markup:
 def of_measures(values: Sequence[Value], against: Against | None, names: Sequence[str]) -> Markup:
     """names: of the model, and of the other."""
     if against is None:
-        rows = [(f"{m.name}: {m.why}" if m.why else m.name, of(m.value, m.about), of(m.baseline), interval(m))
-                for m in values]
+        rows = [(f"{m.name}: {m.why}" if m.why else m.name, of(m.value, m.about),
+                 of(m.baseline) if m.measure.expected is None else m.gain, interval(m)) for m in values]
         return table("All measures", ("measure", "model", "best constant", "95 % interval"), rows)
     others = {m.name: m for m in with_root(against.other.values())}
     apart = {m.name: m for m in against.values()}
@@ -396,6 +397,6 @@ def unit_of(kind: Kind, label: Label) -> tuple[str, str]:
         return "log-odds", "A sum of +0.7 doubles the odds, and -0.7 halves them."
     if isinstance(kind, Regression) and kind.loss == "poisson":
         return f"log of {label.column}", f"A sum of +0.7 doubles the expected {label.column}, and -0.7 halves it."
-    if isinstance(kind, Regression):
+    if isinstance(kind, Regression | Quantiles):
         return label.column, ""
     return "the score", "The class with the largest score is predicted." if isinstance(kind, Classes) else ""

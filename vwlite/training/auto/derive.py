@@ -24,15 +24,11 @@ from vwlite.core.auto.given import scattered
 from vwlite.core.auto.screening import (
     ColumnScan,
     Residuals,
-    class_residuals,
     codes_of_numbers,
     difference_of,
     folds_of_rows,
     knots,
     moments,
-    residuals,
-    row_log_losses,
-    row_losses,
     rows_of_sample,
     sampled_rows,
 )
@@ -266,7 +262,7 @@ class Stages:
     def _residuals(self, trainer: "Stage") -> tuple[Residuals, Residuals | None]:
         """Of the rows that a trainer was judged by; and of those that it has learned, if these are others."""
         rows, width = self._judged, trainer.data.width
-        first, second, unit = _derivatives(trainer, _file_order(trainer), rows.labels, rows.importances)
+        first, second, unit = trainer.data.derivatives(_file_order(trainer), rows.labels, rows.importances)
         first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
         folds = folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4)
         judged = Residuals(first, second, folds, rows.scale * (self._followed_by or 1))
@@ -274,7 +270,7 @@ class Stages:
             return judged, None
         rows = self._learned
         labels, weights = (rows_of_sample(x, rows.sampled) for x in (rows.labels, rows.importances))
-        first, second, _ = _derivatives(trainer, trainer.scores_learned(rows.sampled), labels, weights, unit)
+        first, second, _ = trainer.data.derivatives(trainer.scores_learned(rows.sampled), labels, weights, unit)
         return judged, Residuals(first, second, bytes(len(labels)))
 
     def _gains(
@@ -340,10 +336,7 @@ class Stages:
 
     def _losses(self, stage: "Stage") -> Any:
         """Of each row out of fold."""
-        scores = _file_order(stage)
-        if stage.data.width > 1:
-            return row_log_losses(scores, self._judged.labels)
-        return row_losses(stage.data.learned_loss(), scores, self._judged.labels)
+        return stage.data.row_losses(_file_order(stage), self._judged.labels)
 
 
 def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[Column, ...], Products]:
@@ -380,14 +373,3 @@ def _file_order(trainer: "Stage") -> Any:
     found = array("d", bytes(8 * n * width))
     scattered(trainer.best.predictions, trainer.selection.order, found, width)
     return found
-
-
-def _derivatives(
-    trainer: "Stage", scores: Any, labels: Any, weights: Any, unit: float = 0.0
-) -> tuple[Any, Any, float]:
-    """The residuals and the second derivatives at these scores, and the unit of residuals. unit: that of other ones."""
-    if trainer.data.width > 1:
-        return *class_residuals(scores, labels, weights), 1.0
-    loss = trainer.data.learned_loss()
-    first, second, unit = residuals(loss, trainer.data.settings.loss, scores, labels, weights, unit)
-    return first, second, unit

@@ -153,6 +153,6 @@ def members(c: GridCandidate) -> list[str]:
     """The kinds of lanes that the stack of a candidate uses."""
     assert c.best is not None
     u = c.best.u
-    sizes = [abs(u[k]) + abs(u[k + KINDS]) for k in range(KINDS)]
+    sizes = [sum(abs(x) for x in (*u[k::COLUMNS], *u[k + KINDS :: COLUMNS])) for k in range(KINDS)]  # of each quantile
     total = sum(sizes)
     return [kind for kind, size in zip(kinds_of(c.rates), sizes, strict=True) if kind and size >= STACKED * total]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vwlite.algorithms.checks import check_link, usual_link
 from vwlite.algorithms.labels import MOST, WORDS, choose, maps_labels
 from vwlite.core.auto.robust import ScaledHuber, least_slope
+from vwlite.core.auto.screening import class_residuals, residuals, row_log_losses, row_losses
 from vwlite.core.auto.softmax_stack import constant_loss, importance_of_classes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.base.elementary import each
@@ -444,11 +445,26 @@ class AutoData:
         constant = self.as_learned(self.constant())
         return float(summary.constant_loss(loss, constant, labels.mean, labels.scale, labels.initial_scale)[0])
 
+    def row_losses(self, scores: Any, labels: Any) -> Any:
+        """Of each row, by its score and its label as they are learned."""
+        return row_losses(self.learned_loss(), scores, labels)
+
+    def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
+        """The residuals and the second derivatives at these scores, and the unit of residuals. unit: that of other
+        ones."""
+        first, second, unit = residuals(self.learned_loss(), self.settings.loss, scores, labels, weights, unit)
+        return first, second, unit
+
     def as_learned(self, score: float) -> float:
         return (score - self.weights_as.shift) / self.weights_as.scale
 
+    @property
+    def best_constants(self) -> Sequence[float]:
+        """The best constant score; of each quantile."""
+        return [self.constant()]
+
     def constant(self) -> float:
-        """The best constant score."""
+        """The best constant score; that of the mean of several quantiles."""
         summary, settings = self.sample or self.summary, self.settings
         if not settings.constant or not summary.examples:
             return 0.0
@@ -516,6 +532,12 @@ class ClassData(AutoData):
         if is_one and total:  # the others have (0 + 1/2) / (n + k / 2) of n examples of k classes
             self.constants = array("d", (log(self.examples + 0.5 if x else 0.5) for x in weights))
         self.baseline = 0.0 if is_one else constant_loss(self.constants, judged)
+
+    def row_losses(self, scores: Any, labels: Any) -> Any:
+        return row_log_losses(scores, labels)
+
+    def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
+        return *class_residuals(scores, labels, weights), 1.0
 
     def _weights_of(self, summary: DataSummary) -> Any:
         """The importance of each class."""

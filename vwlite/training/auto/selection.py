@@ -98,8 +98,9 @@ def columns_of(rates: Sequence[float]) -> list[str]:
 
 
 def by_column(rates: Sequence[float], values: Sequence[Any]) -> dict[str, Any]:
-    """Values of the scores, by the names of those that there are."""
-    return {name: value for name, value in zip(columns_of(rates), values, strict=True) if name}
+    """Values of the scores, by the names of those that there are. Of several quantiles, lists of them."""
+    each = values if len(values) == COLUMNS else [values[c::COLUMNS] for c in range(COLUMNS)]
+    return {name: value for name, value in zip(columns_of(rates), each, strict=True) if name}
 
 
 @record(frozen=True)
@@ -200,7 +201,7 @@ class Selection:
     LARGE_GAIN is the last one; so it is of many examples.
     """
 
-    classes = 1  # that have scores
+    classes = 1  # or quantiles, that have scores
 
     def __init__(
         self, loss: Loss, labels: LabelScale, data: Drawn, validation: Drawn | None = None, *, is_large: bool = False,
@@ -275,7 +276,7 @@ class Selection:
     @property
     def width(self) -> int:
         """How many predictions an example has."""
-        return 1
+        return self.classes
 
     @property
     def share(self) -> float:
@@ -373,7 +374,7 @@ class Selection:
         return float(difference_of(losses, losses, self._h, array("I", range(n)))[0])
 
     def _constant_predictions(self, constants: Sequence[float]) -> Any:
-        return array("d", (constants[0] + initial for initial in self._initial))
+        return array("d", (constant + initial for initial in self._initial for constant in constants))
 
     def _losses_of(self, predictions: Any) -> Any:
         """Of each example of the stack."""

@@ -66,6 +66,8 @@ def check_options(o: TrainOptions) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
     if "oaa" in o.typed or "classes" in o.typed:
         raise UsageError("--sparse and --oaa cannot be used together: it is for one score")
+    if isinstance(o.typed.get("quantile_tau"), tuple):
+        raise UsageError("--sparse is for one score, and --quantile-tau names several quantiles: train a model of one")
     if o.passes > 1:
         raise UsageError("--sparse learns in one pass: leave --passes out")
     if o.typed.get("normalize") == "center":

@@ -355,13 +355,13 @@ class AutoTrainer(DataTrainer):
 
     @property
     def constants(self) -> Sequence[float]:
-        """The best constant score, as labels are learned; with classes, of each of them."""
-        return (self.data.as_learned(self.data.constant()),)
+        """The best constant score, as labels are learned; with classes or quantiles, of each of them."""
+        return tuple(map(self.data.as_learned, self.data.best_constants))
 
     def constant_scores(self) -> Any:
-        """The score of the best constant for each example, as labels are learned."""
-        (constant,), scale = self.constants, self.data.labels_as.initial_scale
-        return array("d", (constant + initial / scale for initial in self.data.judged.initials))
+        """The scores of the best constants for each example, as labels are learned."""
+        constants, scale = self.constants, self.data.labels_as.initial_scale
+        return array("d", (c + initial / scale for initial in self.data.judged.initials for c in constants))
 
     def scores_learned(self, sampled: Any) -> Any:
         """The scores of the model for the examples of a sample that it has learned, as labels are learned."""
@@ -524,7 +524,7 @@ class AutoTrainer(DataTrainer):
     @property
     def _bytes_needed(self) -> int:
         """By the lanes of a candidate."""
-        return lanes_need(self.data.summary.features, self.folds)
+        return lanes_need(self.data.summary.features, self.folds, self.data.width)
 
     def _race(self, passes: int, first: int = 1, *, tells: bool = True) -> GridCandidate | None:
         """The best candidate: of all side by side, or of one after the other where memory does not hold all of them.
@@ -564,8 +564,8 @@ class AutoTrainer(DataTrainer):
         """The predictions that the model was chosen by, in the order of the file, NaN of what it has not learned, which
         the rule predicts; those of the best constant if that is the model."""
         if self.best is None or self.selection is None:
-            constant = self.data.constant()
-            return array("d", (constant + initial for initial in summary.initials if self._places is None))
+            initials = () if self._places is not None else summary.initials
+            return array("d", (c + initial for initial in initials for c in self.data.best_constants))
         weights_as = self.data.weights_as
         predictions = array("d", (p * weights_as.scale + weights_as.shift for p in self.best.predictions))
         return self._in_file(predictions, summary, self.selection)
@@ -858,7 +858,8 @@ class AutoTrainer(DataTrainer):
         if self.held is not None:
             found = {name.replace("holdout ", f"{self._kind_of_loss} "): value for name, value in found.items()}
         elif self.data.stream is None:
-            measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix")
+            measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix", "pinball_", "coverage_",
+                        "width_")
             found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
         return lines | found
 

@@ -1,0 +1,167 @@
+"""`--algorithm auto` with several quantiles (`--quantile-tau`): lanes and a stack for each of them. All have the
+normalization, the passes and the derived features with the least mean of their losses."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from vwlite.core.auto.given import GivenPredictions
+from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.screening import residuals, row_losses
+from vwlite.core.auto.stack import Scored
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.learn.labels import best_constant
+from vwlite.core.learn.losses import Loss
+from vwlite.errors import UsageError
+from vwlite.model.learners import make_losses
+from vwlite.runs.options import TrainOptions
+from vwlite.training.auto.classes import constant_score_state, load_score_states
+from vwlite.training.auto.model import WeightScale, score_state_of
+from vwlite.training.auto.reading import AutoData
+from vwlite.training.auto.selection import COLUMNS, Drawn, GridCandidate, PassResult, Selection
+from vwlite.training.auto.trainer import AutoTrainer, without_empty
+from vwlite.training.trainer import Examples, Job, Listener
+
+
+def of_quantile(u: Sequence[float], k: int) -> list[float]:
+    """The stack of a quantile, of those of all, one after the other; or it is the same for all."""
+    return [*(u if len(u) == COLUMNS else u[k * COLUMNS : (k + 1) * COLUMNS])]
+
+
+def columns(numbers: Any, width: int) -> list[Any]:
+    """Copies of the columns of a table with so many."""
+    return [*np.array(np.asarray(numbers).reshape(-1, width).T, order="C")]
+
+
+class QuantileScored:
+    """Examples with the scores of each quantile, as of `Scored`."""
+
+    def __init__(self, data: "QuantileData", scores: Any, labels: Any, importances: Any, initials: Any) -> None:
+        by_quantile = np.asarray(scores)[: len(labels) * data.width * COLUMNS].reshape(-1, data.width, COLUMNS)
+        self.each = [
+            Scored(loss, by_quantile[:, k].ravel(), labels, importances, np.asarray(initials) + data.as_learned(c))
+            for k, (loss, c) in enumerate(zip(data.losses, data.best_constants, strict=True))
+        ]
+
+    def loss_of(self, u: Sequence[float], rows: Any = None) -> float:
+        return sum(one.loss_of(of_quantile(u, k), rows) for k, one in enumerate(self.each)) / len(self.each)
+
+    def predictions(self, u: Sequence[float], out: Any, rows: Any = None) -> None:
+        found = np.asarray(out).reshape(-1, len(self.each))
+        for k, (one, column) in enumerate(zip(self.each, columns(out, len(self.each)), strict=True)):
+            one.predictions(of_quantile(u, k), column, rows)
+            found[:, k] = column
+
+
+class QuantileData(AutoData):
+    """Standard input is cached, as everything is learned in passes."""
+
+    is_scarce = False  # folds are good for them, however few there are
+    in_passes = True
+
+    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
+        super().__init__(o, job, source, listener)
+        self.losses: list[Loss] = make_losses(self.settings)
+        self.width = len(self.losses)
+
+    @cached_property
+    def best_constants(self) -> Sequence[float]:  # type: ignore[override]
+        if not (self.settings.constant and self.summary.examples):
+            return [0.0] * self.width
+        labels, importances = self.summary.residuals(), self.summary.importances
+        return [float(best_constant(loss, labels, importances)) for loss in self.losses]
+
+    def constant_loss_of(self, summary: DataSummary) -> float:
+        labels, each = self.labels_as, zip(self.losses, map(self.as_learned, self.best_constants), strict=True)
+        how = labels.mean, labels.scale, labels.initial_scale
+        return float(sum(summary.constant_loss(loss, c, *how)[0] for loss, c in each)) / self.width
+
+    def row_losses(self, scores: Any, labels: Any) -> Any:
+        each = zip(self.losses, columns(scores, self.width), strict=True)
+        return np.mean([row_losses(loss, p, labels) for loss, p in each], axis=0)
+
+    def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
+        """The unit of a quantile is the standard deviation where it is right."""
+        each = [
+            residuals(loss, "quantile", p, labels, weights, sqrt(tau - tau * tau))[:2]
+            for loss, tau, p in zip(self.losses, self.settings.taus, columns(scores, self.width), strict=True)
+        ]
+        first, second = (np.column_stack(found).ravel() for found in zip(*each, strict=True))
+        return first, second, 1.0
+
+
+class QuantileSelection(Selection):
+    """The race of the candidates. A prediction is a row of scores, one for each quantile."""
+
+    def __init__(self, data: QuantileData, drawn: Drawn, **how: bool) -> None:
+        self._data, self.classes = data, data.width
+        super().__init__(data.losses[0], data.labels_as, drawn, data.validation, **how)
+
+    def _scored(self, c: GridCandidate) -> QuantileScored:
+        assert c.lanes is not None
+        scores, _ = next(self._scores(c.lanes, len(self._y)))
+        return QuantileScored(self._data, scores, self._y, self._h, self._initial)
+
+    def _stacked(self, scored: QuantileScored, number: int, rows: Any, halves: tuple[Any, Any]) -> PassResult:
+        each = [Selection._stacked(self, one, number, rows, halves) for one in scored.each]
+        loss, stacked = (sum(getattr(r, name) for r in each) / self.width for name in ("loss", "stacked"))
+        losses = [sum(x) / self.width for x in zip(*(r.losses for r in each), strict=True)]
+        of_halves = None
+        if any(r.halves for r in each):
+            one, other = ([x for r in each for x in (r.halves[i] if r.halves else r.u)] for i in (0, 1))
+            of_halves = one, other
+        best = min(range(COLUMNS), key=losses.__getitem__)
+        return PassResult(number, loss, best, losses, stacked, [x for r in each for x in r.u], of_halves)
+
+    def _losses_of(self, predictions: Any) -> Any:
+        return self._data.row_losses(predictions, self._y)
+
+    def _predict(self, scores: Any, u: Sequence[float], at: int, out: Any) -> None:
+        n = len(out) // self.width
+        ones = array("d", [1.0]) * n
+        QuantileScored(self._data, scores, ones, ones, self._all_initial[at : at + n]).predictions(u, out)
+
+
+class QuantileTrainer(AutoTrainer):
+    """Everything is learned in passes."""
+
+    data: QuantileData
+
+    def __init__(self, o: TrainOptions, job: Job, data: QuantileData) -> None:
+        if "passes" in o.given and o.passes == 1:
+            raise UsageError("--algorithm auto learns quantiles in several passes: leave --passes 1 out, or use "
+                             "--algorithm gd")
+        super().__init__(o, job, data)
+
+    def _selection(self, drawn: Drawn) -> Selection:
+        how = {"is_large": self._is_large, "holds_out": self.holds_out, "ends_early": self.ends_early}
+        return QuantileSelection(self.data, drawn, **how)
+
+    def lanes(self, name: str, folds: int) -> Lanes:
+        losses = self.data.losses
+        quantiles = [*zip(losses, self.constants, strict=True)]
+        return Lanes(losses[0], self._expander(name), self.rates, folds, quantiles=quantiles)
+
+    def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
+        best, data, settings = self.best, self.data, self._model_settings()
+        self.settings = without_empty(settings)
+        learner = learner or self._given(settings, WeightScale())
+        key, shifts = learner.expander.constant_key, data.best_constants
+        if best is None or best.best is None or best.kept is None:
+            keys = memoryview(array("I", [] if key is None else [key]))
+            parts = [constant_score_state(x, key is not None, data.examples) for x in shifts]
+        else:
+            keys, dense = best.kept.keys, self.dense if best.name == "center" else ()
+            parts = [
+                score_state_of(replace(best, best=replace(best.best, u=of_quantile(best.best.u, k))), k,
+                               replace(data.weights_as, shift=shift), dense, data.examples, key)
+                for k, shift in enumerate(shifts)
+            ]
+        self.intercepts = load_score_states(learner, keys, parts, learner.min_label, learner.max_label)
+        self.learner = learner
+        return learner
