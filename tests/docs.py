@@ -129,7 +129,7 @@ def measured(name: str) -> str:
 
 def losses() -> str:
     """The table of losses as `vwlite help algorithms` has it, indented, at most 100 columns wide."""
-    labels = {"any": "any number", "binary": "-1, 1", "nonnegative": "0 or more"}
+    labels = {"any": "any number", "binary": "-1, 1", "nonnegative": "0 or more", "positive": "above 0"}
     found = [("loss", "l(p, y)", "labels")]
     found += [(loss.name, loss.formula, "; ".join(filter(None, (labels[loss.labels], loss.note))))
               for loss in LOSSES.values()]

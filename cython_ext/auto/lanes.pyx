@@ -32,7 +32,7 @@ from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.base.targets cimport *
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.expand cimport WHOLE, Expander, Features
-from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.losses cimport Loss, bounded
 from vwlite.core.learn.table cimport Table
 
 cdef extern from *:
@@ -537,7 +537,7 @@ cdef class Lanes:
             g2[l], dloss[l] = 0, 0
             if self.folds > 1 and fold_of(self, l) == y.fold:
                 continue
-            p[l] = min(p[l] + y.initial, (<Loss>loss).largest_p)
+            p[l] = bounded(<Loss>loss, p[l] + y.initial)
             dloss[l] = (<Loss>loss).dloss(p[l], y.label)
             learns = isfinite(p[l]) and isfinite(dloss[l])
             square = y.importance * dloss[l] * dloss[l]

@@ -18,7 +18,7 @@ from vwlite.core.base.elementary cimport exp, log
 from vwlite.core.base.fibonacci cimport place_of
 from vwlite.core.base.random cimport mixed
 from vwlite.core.data.batch cimport Arrays, Batch
-from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.losses cimport Loss, bounded
 
 cdef enum:
     FOLDS = 4               # of the screening; they are not those of the lanes
@@ -398,7 +398,7 @@ def row_losses(Loss loss not None, const double[::1] scores not None, const doub
     found = array("d", bytes(8 * scores.shape[0]))
     cdef double[::1] out = found
     for i in range(<size_t>scores.shape[0]):
-        out[i] = loss.evaluate(min(scores[i], loss.largest_p), labels[i], &slope)
+        out[i] = loss.evaluate(bounded(loss, scores[i]), labels[i], &slope)
     return found
 
 
@@ -443,28 +443,28 @@ def difference_of(const double[::1] losses not None, const double[::1] others no
 def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,
               const double[::1] weights not None, double unit=0):
     """Minus the first derivatives of the loss at the scores, and the second ones, times weights; and the unit of the first ones.
-    Of losses other than the logistic and the Poisson one it is their standard deviation, and second derivatives are 1. unit:
-    another one; 0: none."""
+    Of losses other than the logistic and the Poisson one it is their standard deviation, over the root of the second ones,
+    which are 1 where the loss has no logarithm of a mean. unit: another one; 0: none."""
     cdef size_t i, n = scores.shape[0]
     cdef double p, slope, sum = 0, squares = 0, total = 0
-    cdef bint logistic = name == "logistic", poisson = name == "poisson"
+    cdef bint logistic = name == "logistic", counts = name == "poisson"
     first, second = array("d", bytes(8 * n)), array("d", bytes(8 * n))
     cdef double[::1] r = first
     cdef double[::1] h = second
     for i in range(n):
-        p = min(scores[i], loss.largest_p)
+        p = bounded(loss, scores[i])
         loss.evaluate(p, labels[i], &slope)
         r[i] = -slope
         h[i] = 1
         if logistic:
             p = min(fabs(p), LARGEST_SCORE)
             h[i] = 1 / ((1 + exp(-p)) * (1 + exp(p)))
-        elif poisson:
-            h[i] = exp(max(p, -LARGEST_SCORE))
+        elif loss.power > 0:    # what is expected of it
+            h[i] = exp((2 - loss.power) * max(p, -LARGEST_SCORE))
         total += weights[i]
-        sum += weights[i] * r[i]
-        squares += weights[i] * r[i] * r[i]
-    if unit == 0 and total > 0 and not (logistic or poisson):
+        sum += weights[i] * r[i] / sqrt(h[i])
+        squares += weights[i] * r[i] * r[i] / h[i]
+    if unit == 0 and total > 0 and not (logistic or counts):
         unit = sqrt(max(squares / total - (sum / total) ** 2, 0))
     unit = unit if unit > 0 else 1
     for i in range(n):

@@ -18,7 +18,7 @@ from libc.stdlib cimport free, malloc
 from vwlite.core.auto.lanes cimport COLUMNS, STATE
 from vwlite.core.auto.robust cimport smoothed
 from vwlite.core.base.targets cimport *
-from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.losses cimport Loss, bounded
 
 cdef extern from *:
     """
@@ -160,10 +160,6 @@ cdef class Scored:
         for i in range(self.size):
             if rows is None or rows[i]:
                 out[i] = combined(self, weights, i)
-
-
-cdef inline double bounded(Loss loss, double p) noexcept nogil:
-    return min(p, loss.largest_p)
 
 
 cdef take(u, double* out):

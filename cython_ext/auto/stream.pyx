@@ -13,7 +13,7 @@ from vwlite.core.base.random cimport SEED, below
 from vwlite.core.auto.stack cimport OnlineStack
 from vwlite.core.data.batch cimport EXAMPLE, Arrays, Batch
 from vwlite.core.learn.labels cimport LabelSample
-from vwlite.core.learn.losses cimport Logistic, Loss
+from vwlite.core.learn.losses cimport Logistic, Loss, bounded
 
 from vwlite.core.learn.labels import best_constant, constant_loss
 
@@ -92,7 +92,7 @@ cdef class StreamLearner:
         prediction[0] = self.stack.step(scores, y.label, y.importance, y.initial)
         for c in range(COLUMNS + 1):
             loss = self.loss.evaluate(
-                min(prediction[0] if c == COLUMNS else y.initial + scores[c], self.loss.largest_p), y.label, &dloss)
+                bounded(self.loss, prediction[0] if c == COLUMNS else y.initial + scores[c]), y.label, &dloss)
             self.sums[c] += y.importance * (loss if isfinite(loss) else LARGEST_LOSS)
         self.weight += y.importance
         self.examples += 1
@@ -174,6 +174,8 @@ cdef class Reservoir:
         y, at_zero = self.label, self.loss_sum / self.weight if self.weight else 0
         if isinstance(self.loss, Logistic):
             return self.loss.value(score, 1) * (1 + y) / 2 + self.loss.value(score, -1) * (1 - y) / 2
+        if self.loss.power > 1:     # the difference of two scores is linear in the label
+            return at_zero + (self.loss.value(score, y) - self.loss.value(0, y) if self.weight else 0)
         # The label is in a term linear in the score.
         return at_zero + self.loss.value(score, 0) - self.loss.value(0, 0) - score * y * self.loss.curvature(0, 0)
 

@@ -18,7 +18,7 @@ from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.data.expand cimport WHOLE, Expander
 from vwlite.core.data.normalize cimport Normalizer
-from vwlite.core.learn.losses cimport Loss
+from vwlite.core.learn.losses cimport Loss, bounded
 from vwlite.core.learn.table cimport Table, next_slot
 
 
@@ -274,14 +274,16 @@ cdef class DataSummary:
                 out[i] = fabs(out[i])
         return found
 
-    def rate(self):
-        """The sum of the labels over the sum of exp(initial prediction), weighted by importance: a count of each unit of
-        exposure. Without initial predictions, the mean of the labels."""
+    def rate(self, double power=1):
+        """By which factor exp(initial prediction) is the mean with the least loss of this power. Of 1 it is the sum of the
+        labels over that of exp(initial prediction): a count of each unit of exposure. Without initial predictions, the mean
+        of the labels."""
         cdef size_t i
-        cdef double sum = 0, exposure = 0
+        cdef double sum = 0, exposure = 0, p
         for i in range(self.known()):
-            sum += self.importance[i] * self.label[i]
-            exposure += self.importance[i] * exp(min(self.initial[i], LARGEST_EXPONENT))
+            p = min(self.initial[i], LARGEST_EXPONENT)
+            sum += self.importance[i] * (self.label[i] * exp((1 - power) * p))
+            exposure += self.importance[i] * exp((2 - power) * p)
         return sum / exposure if exposure > 0 else 0.0
 
     def constant_loss(self, Loss loss not None, double score, double mean, double scale, double initial_scale=1):
@@ -291,7 +293,7 @@ cdef class DataSummary:
         cdef double total = 0, sum = 0, slope = 0, dloss, p
         for i in range(self.known()):
             total += self.importance[i]
-            p = min(score + self.initial[i] / initial_scale, loss.largest_p)
+            p = bounded(loss, score + self.initial[i] / initial_scale)
             sum += self.importance[i] * loss.evaluate(p, (self.label[i] - mean) / scale, &dloss)
             slope += self.importance[i] * dloss
         return (sum / total, slope / total) if total else (0.0, 0.0)

@@ -719,8 +719,8 @@ cdef class Batch:
         cdef uint32_t least, largest
         if classes:
             low, high, whole, binary = 1, classes, True, False
-        elif domain == "nonnegative":
-            low = 0
+        elif domain in ("nonnegative", "positive"):
+            low = 0 if domain == "nonnegative" else 5e-324
         elif domain == "ternary":
             low, high, whole = -1, 1, True
         elif domain not in ("any", "binary"):

@@ -21,7 +21,7 @@ from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.data.expand cimport CONSTANT, NO_SPACE, TOO_LARGE, WHOLE, Expander, Expansion, Features
 from vwlite.core.learn.chunks cimport ChunkMaker, vwlite_load, vwlite_store
 from vwlite.core.learn.folded cimport fold
-from vwlite.core.learn.losses cimport Loss, Poisson
+from vwlite.core.learn.losses cimport Loss
 from vwlite.core.learn.multiclass cimport Classifier, Quantiles
 from vwlite.core.learn.output cimport Link, PredictionWriter, linked
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
@@ -79,7 +79,7 @@ cdef class Learner:
     def _new_tally(self):
         if not self.multiclass:
             facts = 0 if self.quantiles is None else self.quantiles.facts_count
-            return Tally(counts=isinstance(self.loss, Poisson), keeps_labels=self.loss.keeps_labels, facts=facts)
+            return Tally(power=self.loss.power, keeps_labels=self.loss.keeps_labels, facts=facts)
         return Tally(self.classifier.classes, probable=self.classifier.probable)
 
     def calibrate(self, double slope, const double[::1] scores, const double[::1] values):
@@ -226,8 +226,8 @@ cdef class Learner:
     cdef Reason count(self, const Turn* turn) noexcept nogil:
         """Count the example."""
         cdef const Outcome* o = &turn.o
-        if self.writer.link == Link.POISSON and self.writer.writes and not (self.learning or self.multiclass):
-            self.prediction = linked(turn.shown, Link.POISSON)
+        if self.writer.link >= Link.POISSON and self.writer.writes and not (self.learning or self.multiclass):
+            self.prediction = linked(turn.shown, self.writer.link)
             if self.prediction - self.prediction != 0:
                 return Reason.DIVERGED
         self.features += turn.e.size

@@ -2,12 +2,19 @@
 
 cdef class Loss:
     cdef readonly double largest_p     # a rule that clips its predictions also clips them to [-largest_p, largest_p]
+    cdef readonly double least_p       # --algorithm auto clips to [least_p, largest_p]
+    # p is the logarithm of the mean m, and the variance of labels grows as m^power: 1 Poisson, 2 gamma; 0: p is the mean
+    cdef readonly double power
     cdef readonly bint keeps_labels    # no sums over the labels tell its best constant, which is not their mean
     cdef double value(self, double p, double y) noexcept nogil
     cdef double dloss(self, double p, double y) noexcept nogil
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil
     cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil
     cdef double curvature(self, double p, double y) noexcept nogil
+
+
+cdef inline double bounded(Loss loss, double p) noexcept nogil:
+    return min(max(p, loss.least_p), loss.largest_p)
 
 
 cdef class Squared(Loss):
@@ -28,3 +35,20 @@ cdef class Huber(Squared):
 
 cdef class Poisson(Loss):
     pass
+
+
+cdef class Gamma(Loss):
+    pass
+
+
+cdef enum:
+    TERMS = 26
+
+
+cdef class Tweedie(Loss):
+    cdef double a, b                # power - 1, 2 - power
+    cdef double series[2][TERMS]    # see `time_from_infinity`; for means below and above the label
+    cdef double flow(self, double q, double t) noexcept nogil
+    cdef double time_from_infinity(self, double x, bint above) noexcept nogil
+    cdef double near(self, double x, bint above) noexcept nogil
+    cdef double far(self, double x, bint above) noexcept nogil

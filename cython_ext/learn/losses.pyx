@@ -9,8 +9,11 @@ importance; h is how far p moves for a step of 1.
 
 from libc.math cimport INFINITY, fabs, fmax, fmin
 
-from vwlite.core.base.elementary cimport exp, expm1, log, log1p
+from vwlite.core.base.elementary cimport exp, expm1, log, log1p, pow
 from vwlite.core.base.logistic cimport logistic, logistic_curvature, logistic_slope
+
+
+cdef double LARGEST_EXPONENT = 44       # exp(44)^2 is still a float, as in Vowpal Wabbit
 
 
 cdef inline double lambert_of_exp_minus(double x) noexcept nogil:
@@ -27,11 +30,16 @@ cdef inline double lambert_of_exp_minus(double x) noexcept nogil:
     return w * (1 + r / t * (v - r) / (v - 2 * r)) - x
 
 
+cdef inline double mirrored(double x, double c) noexcept nogil:
+    """-log(1 - exp(-c x)) / c, its own inverse."""
+    return -(log(-expm1(-c * x)) if c * x < 0.7 else log1p(-exp(-c * x))) / c
+
+
 cdef class Loss:
     """The base class of all losses, with wrappers for Python."""
 
     def __cinit__(self, *args, **options):
-        self.largest_p = INFINITY
+        self.least_p, self.largest_p = -INFINITY, INFINITY
 
     cdef double value(self, double p, double y) noexcept nogil:
         return 0
@@ -212,7 +220,8 @@ cdef class Poisson(Loss):
     """exp(p) - y p - (y - y log y), y >= 0, p is the logarithm of the mean: half the deviance"""
 
     def __cinit__(self, *args, **options):
-        self.largest_p = 44     # exp(44)^2 is still a float, as in Vowpal Wabbit
+        self.largest_p = LARGEST_EXPONENT
+        self.power = 1
 
     cdef double value(self, double p, double y) noexcept nogil:
         if y == 0:
@@ -233,3 +242,129 @@ cdef class Poisson(Loss):
         if y * eta * h > 44:
             return -(p - log(y)) / h
         return y * eta - log1p(exp(p) * expm1(y * eta * h) / y) / h
+
+
+cdef class Gamma(Loss):
+    """y exp(-p) + p - (1 + log y), y > 0, p is the logarithm of the mean: half the deviance"""
+
+    def __cinit__(self, *args, **options):
+        self.least_p, self.largest_p = -LARGEST_EXPONENT, LARGEST_EXPONENT
+        self.power = 2
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        cdef double q = p - log(y)
+        return expm1(-q) + q
+
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        return 1 - y * exp(-p)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return y * exp(-p)
+
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        """The mean's distance from y falls as exp(-h s)."""
+        cdef double time = fmin(eta * h, 700)
+        if time < 1e-100:
+            return -eta * dloss
+        if dloss > 0 and time > 0.5:    # both are positive: no digits are lost
+            return log(y * exp(-p) + dloss * exp(-time)) / h
+        return log1p(dloss * expm1(-time)) / h
+
+
+cdef class Tweedie(Loss):
+    """exp(b p) / b + y exp(-a p) / a - y^b / (a b), y >= 0, b = 2 - power, a = power - 1, 1 < power < 2, p is the logarithm of
+    the mean: half the deviance
+
+    The invariant step moves q = p - log y by dq/dt = exp(-a q) - exp(b q) for a time t = y^b eta h, and so x = |q|, with
+    c = b if q > 0 and else c = a, by dx/dt = -(exp(c x) - exp((c - 1) x)): from T(x) to T(x) + t, where
+
+        T(x) = int_x^inf exp(-c z) / (1 - exp(-z)) dz = sum_k exp(-(k + c) x) / (k + c)
+
+    is the time from infinity to x.
+    """
+
+    def __init__(self, double power=1.5):
+        cdef size_t k, j
+        cdef double c, term
+        cdef double* s
+        if not 1 < power < 2:
+            raise ValueError("a power between 1 and 2")
+        self.least_p, self.largest_p = -LARGEST_EXPONENT, LARGEST_EXPONENT
+        self.power, self.a, self.b = power, power - 1, 2 - power
+        for above in range(2):
+            # x exp(-c x) / (1 - exp(-x)) = sum_k s_k x^k: for small x, T(x) = s_0 - log x - sum_{k > 0} s_k x^k / k
+            c, s = self.b if above else self.a, self.series[above]
+            s[0] = 1
+            for k in range(1, TERMS):
+                s[k], term = 1, 1
+                for j in range(1, k + 1):
+                    s[k] *= -c / j
+                for j in range(1, k + 1):
+                    term *= -1 / <double>(j + 1)
+                    s[k] -= term * s[k - j]
+            for k in range(1, TERMS):
+                s[k] /= k
+            s[0] = 0
+            s[0] = self.far(2, above) - self.near(2, above)
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        if y == 0:
+            return exp(self.b * p) / self.b
+        cdef double q = p - log(y)
+        return pow(y, self.b) * (expm1(self.b * q) / self.b + expm1(-self.a * q) / self.a)
+
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        return exp(self.b * p) - (y * exp(-self.a * p) if y > 0 else 0)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return self.b * exp(self.b * p) + (self.a * y * exp(-self.a * p) if y > 0 else 0)
+
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        if eta * h < 1e-100:
+            return -eta * dloss
+        if y == 0:
+            return -log1p(self.b * exp(self.b * p) * eta * h) / (self.b * h)
+        return self.flow(p - log(y), pow(y, self.b) * eta * h) / h
+
+    cdef double flow(self, double q, double t) noexcept nogil:
+        """How far q moves in the time t, and never beyond 0."""
+        cdef bint above = q > 0
+        cdef double c = self.b if above else self.a, x = fabs(q), up = exp(c * x), down = exp((c - 1) * x)
+        cdef double f = up - down, f1 = c * up + (1 - c) * down, f2 = c * c * up - (1 - c) * (1 - c) * down
+        cdef double end, s, more, z = x
+        cdef int i
+        if t * f1 < 3e-3:       # three terms of Taylor's series
+            more = t * f * (1 - t * f1 / 2 + ((t * f1) * (t * f1) + (t * f) * (t * f2)) / 6)
+        elif t > 44 + 1 / c:    # it arrives
+            more = x
+        elif c == 0.5:          # tanh(x / 4) falls as exp(-t)
+            more = -2 * log((2 + (1 - down) * expm1(-t)) / (2 - (up - 1) * expm1(-t)))
+        else:
+            # Newton's method for s = -log(1 - exp(-c x)) / c, in which T is concave with a slope of c to 1: it comes from below.
+            end = self.time_from_infinity(x, above) + t
+            s = mirrored(x, c)
+            for i in range(20):
+                more = (end - self.time_from_infinity(z, above)) * expm1(-z) / expm1(-c * z)
+                s += more
+                z = mirrored(s, c)
+                if not more > 1e-13 * s:
+                    break
+            more = fmin(fmax(x - z, 0), x)
+        return -more if above else more
+
+    cdef double time_from_infinity(self, double x, bint above) noexcept nogil:
+        return self.near(x, above) if x < 2 else self.far(x, above)
+
+    cdef double near(self, double x, bint above) noexcept nogil:
+        cdef double sum = 0
+        cdef int k
+        for k in range(TERMS - 1, 0, -1):
+            sum = (sum + self.series[above][k]) * x
+        return self.series[above][0] - log(x) - sum
+
+    cdef double far(self, double x, bint above) noexcept nogil:
+        cdef double c = self.b if above else self.a, sum = 0, e = exp(-x)
+        cdef int k
+        for k in range(17, -1, -1):
+            sum = sum * e + 1 / (k + c)
+        return sum * exp(-c * x)

@@ -7,6 +7,7 @@ cpdef enum Link:
     LOGISTIC = 1
     GLF1 = 2
     POISSON = 3
+    LOG = 4
 
 
 cpdef enum OutputFormat:

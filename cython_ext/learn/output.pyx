@@ -7,6 +7,7 @@ A prediction goes through a link before it is written:
     logistic    1 / (1 + exp(-p))
     glf1        2 / (1 + exp(-p)) - 1
     poisson     exp(p)
+    log         exp(p)
 
 With format `csv` or `json`, a line is a row of columns instead; a row for an invalid line has empty cells, or nulls:
 
@@ -37,7 +38,7 @@ cdef double linked(double p, Link link) noexcept nogil:
         return sigmoid(p)
     if link == Link.GLF1:
         return 2 * sigmoid(p) - 1
-    if link == Link.POISSON:
+    if link == Link.POISSON or link == Link.LOG:
         return exp(p)
     return p
 

@@ -17,8 +17,8 @@ cdef class Tally:
     cdef readonly double weight           # sum of importance of the labelled
     cdef readonly double labels           # sum of importance * label
     cdef readonly double squares          # sum of importance * label^2
-    cdef readonly double entropy          # sum of importance * label log(label), if `counts`
-    cdef bint counts                      # labels are counts
+    cdef readonly double entropy          # of importance * `own_part` of the label (evaluation/kinds.py)
+    cdef double power                     # that of the loss: see losses.pxd
     cdef readonly LabelSample sample      # of the labels; None: none is kept
     cdef readonly double weight2          # sum of importance^2
     cdef readonly double loss_squares     # sum of importance * loss^2

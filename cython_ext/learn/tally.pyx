@@ -12,7 +12,7 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from vwlite.core.base.elementary cimport log, sigmoid
+from vwlite.core.base.elementary cimport log, pow, sigmoid
 
 cdef enum:
     DROPPED_BITS = 14
@@ -46,14 +46,14 @@ cdef class Tally:
     classes: labels and predictions are numbers of classes, from 1 to this. 0: they are arbitrary numbers.
     facts: so many are added of each prediction.
     probable: each prediction comes with the probability that the label's class had.
-    counts: labels are counts, for `entropy`. keeps_labels: a sample of them, for losses whose best constant no sums tell.
+    power: that of the loss, for `entropy`. keeps_labels: a sample of them, for losses whose best constant no sums tell.
 
     While a model learns, a score of 0 says that nothing is known, and counts as a negative prediction, as in Vowpal
     Wabbit. What applies a model sets `positive_from`, so that a probability of 0.5 is a positive one.
     """
 
-    def __init__(self, size_t classes=0, *, size_t facts=0, bint probable=False, bint counts=False, bint keeps_labels=False):
-        self.probable, self.counts = probable, counts
+    def __init__(self, size_t classes=0, *, size_t facts=0, bint probable=False, double power=0, bint keeps_labels=False):
+        self.probable, self.power = probable, power
         self.sample = LabelSample() if keeps_labels else None
         self.signs = True
         self.positive_from = NAN
@@ -89,8 +89,9 @@ cdef class Tally:
         self.weight += importance
         self.labels += importance * label
         self.squares += importance * label * label
-        if self.counts and label > 0:
-            self.entropy += importance * label * log(label)
+        if self.power > 0 and label > 0:
+            self.entropy += importance * (label * log(label) if self.power == 1 else log(label) if self.power == 2
+                                          else pow(label, 2 - self.power))
         if self.sample is not None and self.sample.add(label, importance):
             return -1
         self.weight2 += importance * importance

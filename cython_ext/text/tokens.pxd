@@ -38,6 +38,7 @@ cdef enum Domain:
     BINARY = 1       # -1 or 1
     NONNEGATIVE = 2
     TERNARY = 3      # -1, 0 or 1
+    POSITIVE = 4
 
 
 # Settings of a parser, in the form for the inner loops.
@@ -301,6 +302,7 @@ cdef inline bint take_label(const TokenSettings* s, const char* p, const char* e
         else:
             return take_unfit(s, p, end, LABEL_MAPPING, label, error)
     if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0) or (
+            s.domain == POSITIVE and y <= 0) or (
             s.domain == TERNARY and y != 0 and y != 1 and y != -1):
         return take_unfit(s, p, end, LABEL_DOMAIN, label, error)
     label[0] = y

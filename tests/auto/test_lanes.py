@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from batches import Line, batch_of, learn
+from losses import LOG_LINKED
 from slow_auto import DELTA, RATES, TAU, SlowLanes
 from streams import CONSTANT, random_stream
 
@@ -16,7 +17,7 @@ from vwlite.core.learn import losses
 from vwlite.model.learners import make_learner
 
 KINDS, COLUMNS, STATE = 4, 8, 11
-ALL = ["logistic", "squared", "poisson", "quantile", "huber"]
+ALL = ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"]
 
 
 def loss_of(name: str) -> losses.Loss:
@@ -135,11 +136,13 @@ def steady(stream: list[Line], label: float) -> list[Line]:
     return [Line(label, tuple(largest.items())), *once]
 
 
-@pytest.mark.parametrize(("loss", "tolerance"), [("logistic", 0), ("squared", 1e-6), ("poisson", 1e-6)])
+@pytest.mark.parametrize(
+    ("loss", "tolerance"), [("logistic", 0), ("squared", 1e-6), *((loss, 1e-6) for loss in LOG_LINKED)]
+)
 @pytest.mark.parametrize("rate", RATES[:2])
 def test_a_lane_of_gd_is_the_rule_gd(loss, tolerance, rate):
     """Bit for bit, where scales do not grow and predictions are not clipped."""
-    drawn = usable(random_stream(11, 3000, loss=loss, scales=loss != "poisson"))
+    drawn = usable(random_stream(11, 3000, loss=loss, scales=loss not in LOG_LINKED))
     stream = steady(drawn, 1.0 if loss == "logistic" else 2.0)
     settings = Settings(loss=loss, learning_rate=rate)
     learner = make_learner(settings)

@@ -8,7 +8,7 @@ from test_lanes import loss_of
 from vwlite.core.auto.stack import OnlineStack, Scored, combined_weights
 from vwlite.training.auto.selection import fitted
 
-LOSSES = ["logistic", "squared", "poisson", "quantile", "huber"]
+LOSSES = ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"]
 
 
 def drawn(loss: str, n: int = 300, seed: int = 0):
@@ -22,6 +22,8 @@ def drawn(loss: str, n: int = 300, seed: int = 0):
         "quantile": 1.5 * truth + rng.normal(0, 1, n),
         "huber": 1.5 * truth + rng.standard_t(2, n),
         "poisson": rng.poisson(np.exp(0.5 * truth)).astype(float),
+        "gamma": rng.gamma(2, np.exp(0.5 * truth)),
+        "tweedie": rng.poisson(np.exp(0.5 * truth)) * rng.gamma(2, 1, n),
     }[loss]
     return scores, y, rng.choice([0.5, 1.0, 3.0], n)
 

@@ -13,6 +13,8 @@ from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.core.auto import robust
 from vwlite.core.learn import labels, losses
 from vwlite.core.learn.tally import Tally
+from vwlite.evaluation.kinds import own_part
+from vwlite.runs.baseline import half_deviance
 
 MOST = 1 << 16  # labels that are kept
 
@@ -33,9 +35,9 @@ LOSSES = {
 
 @pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.labels != "binary"])
 def test_labels_are_kept_where_the_best_constant_is_not_their_mean(name):
-    loss, y = TRAINED[name][0], [0.0, 0.0, 1.0, 10.0]
+    loss, y = TRAINED[name][0], [1e-3, 1e-3, 1.0, 10.0]
     mean = np.mean(y)
-    slope = sum(loss.derivative(log(mean) if "poisson" in TABLE[name].links else mean, label) for label in y)
+    slope = sum(loss.derivative(log(mean) if loss.power else mean, label) for label in y)
     assert loss.keeps_labels == (abs(slope) > 1e-9)
 
 
@@ -101,9 +103,14 @@ def test_of_more_labels_a_sample_is_kept():
     assert shares == pytest.approx(np.full(8, 1 / 8), abs=0.008)  # four standard errors
 
 
-def test_counts_have_their_entropy():
+@pytest.mark.parametrize("loss", [losses.Poisson(), losses.Gamma(), losses.Tweedie(1.5), losses.Tweedie(1.2)])
+def test_the_loss_of_a_constant_mean_is_known_from_sums(loss):
     rng = np.random.default_rng(2)
-    y, h = rng.poisson(2, 300).astype(float), rng.choice([1.0, 2.0], 300)
-    log_y = np.log(np.where(y > 0, y, 1))
-    assert tally_of(y, h, counts=True).entropy == pytest.approx((h * y * log_y).sum(), rel=1e-12)
+    y, h = rng.poisson(2, 300).astype(float) + (loss.power == 2) * 0.25, rng.choice([1.0, 2.0], 300)
+    own = tally_of(y, h, power=loss.power).entropy / h.sum()
+    assert own == pytest.approx(np.average(own_part(y, loss.power), weights=h), rel=1e-12)
+    mean = np.average(y, weights=h)
+    for constant in (mean, 1.0, 7.5):
+        found = np.average([loss(log(constant), label) for label in y], weights=h)
+        assert half_deviance(loss.power, constant, mean, own) == pytest.approx(found, rel=1e-10)
     assert tally_of(y, h).entropy == 0

@@ -259,6 +259,8 @@ def test_residuals_by_hand() -> None:
     assert R.tolist() == [[0.5], [-1.0]] and H.tolist() == [[0.25], [0.5]]
     R, H = derivatives("poisson", np.array([0.0, math.log(3)]), np.array([2.0, 0.0]), h)
     assert np.allclose(R, [[1], [-6]]) and np.allclose(H, [[1], [6]])
+    R, H = derivatives("gamma", np.zeros(2), np.array([3.0, 5.0]), np.ones(2))  # l' is -2 and -4, with deviation 1
+    assert R.tolist() == [[2.0], [4.0]] and H.tolist() == [[1.0], [1.0]]
     R, H = derivatives("squared", np.zeros(2), np.array([10.0, -10.0]), np.ones(2))
     assert R.tolist() == [[1.0], [-1.0]] and H.tolist() == [[1.0], [1.0]]  # residuals over their deviation
 

@@ -352,6 +352,7 @@ def test_nothing_is_written_unasked():
         ("logistic", lambda p: 1 / (1 + exp(-p)) if p > -700 else 0.0),
         ("glf1", lambda p: 2 / (1 + exp(-p)) - 1 if p > -700 else -1.0),
         ("poisson", exp),
+        ("log", exp),
     ],
 )
 def test_links_change_the_text_only(link, formula):

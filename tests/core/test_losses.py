@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 import slow_rules
 
-from vwlite.core.learn.losses import Hinge, Huber, Logistic, Poisson, Quantile, Squared, SquaredHinge
+from vwlite.core.learn.losses import (
+    Gamma,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Squared,
+    SquaredHinge,
+    Tweedie,
+)
 
 GRID = [i / 64 for i in range(-256, 257)] + [-30.0, 30.0]  # kinks included
 
@@ -21,6 +31,11 @@ LOSSES = {
     "huber": (Huber(), slow_rules.Huber(), [-1.0, 0.0, 1.0, 2.5]),
     "huber-0.1": (Huber(0.1), slow_rules.Huber(0.1), [-1.0, 0.0, 1.0, 2.5]),
     "poisson": (Poisson(), slow_rules.Poisson(), [0.0, 1.0, 3.0, 0.5, 40.0]),
+    "gamma": (Gamma(), slow_rules.Gamma(), [1.0, 3.0, 0.5, 40.0]),
+    **{
+        f"tweedie-{power}": (Tweedie(power), slow_rules.Tweedie(power), [0.0, 1.0, 3.0, 0.5, 40.0])
+        for power in (1.5, 1.03, 1.3, 1.7, 1.97)
+    },
 }
 CASES = [(name, y) for name, (_, _, labels) in LOSSES.items() for y in labels]
 EXTREMES = [-1e308, -1e30, -1e6, -800.0, -710.0, -100.0, -50.0, 0.0, 50.0, 100.0, 700.0, 710.0, 1e6, 1e30, 1e308]
@@ -28,7 +43,9 @@ EXTREMES = [-1e308, -1e30, -1e6, -800.0, -710.0, -100.0, -50.0, 0.0, 50.0, 100.0
 
 def target(name: str, y: float) -> float:
     """The prediction at which the loss is least."""
-    return {"logistic": y * inf, "poisson": log(y) if y > 0 else -inf}.get(name, y)
+    if LOSSES[name][0].power:
+        return log(y) if y > 0 else -inf
+    return y * inf if name == "logistic" else y
 
 
 @pytest.mark.parametrize(("name", "y"), CASES)
@@ -36,7 +53,7 @@ def test_derivative_is_between_the_slopes_on_either_side(name, y):
     loss, h = LOSSES[name][0], 1e-5
     for p in GRID:
         here = loss(p, y)
-        tol = 1e-6 + 3e-11 * abs(here) + (h * exp(p) if name == "poisson" else 0)
+        tol = 1e-6 + 3e-11 * abs(here) + (1.1 * h * loss.second_derivative(p, y) if loss.power else 0)
         left = (here - loss(p - h, y)) / h
         right = (loss(p + h, y) - here) / h
         assert left - tol <= loss.derivative(p, y) <= right + tol, p
@@ -68,6 +85,8 @@ def test_extreme_predictions_give_numbers(name, y):
         value, dloss = loss(p, y), loss.derivative(p, y)
         assert not np.isnan(value) and not np.isnan(dloss), p
         too_large = {"poisson": p > 709 or p < -1e300, "huber": abs(p) > 8e307}
+        if loss.power > 1:
+            too_large[name] = (2 - loss.power) * p > 700 or (1 - loss.power) * p > 700
         if not too_large.get(name, name.startswith("squared") and abs(p) > 1e150):
             assert isfinite(value) and isfinite(dloss), p
 
@@ -135,8 +154,8 @@ def test_invariant_step_is_not_longer_than_the_plain_one_and_tends_to_it(name, y
                 step, plain = loss.step(p, y, eta, h), -eta * dloss
                 if name != "poisson" or y < exp(p):  # poisson's dloss grows where it falls short
                     assert abs(step) <= abs(plain) * (1 + 1e-9) + 1e-300, (p, eta, h)
-        curvature = exp(p) if name == "poisson" else 2
-        eta, h = 1e-3, 1e-9 / curvature
+        curvature = loss.second_derivative(p, y) if loss.power else 2
+        eta, h = 1e-3, 1e-9 / max(curvature, 1e-3)
         assert loss.step(p, y, eta, h) == pytest.approx(-eta * dloss, rel=1e-9, abs=1e-15 * eta * curvature), p
 
 

@@ -100,7 +100,7 @@ def of_classes(r):
 
 KINDS = {
     "two": (two, lambda: Binary(probable=True, loss="logistic"), of_two),
-    **{loss: (numbers, lambda loss=loss, own=own: Regression(loss=loss, robust=own),
+    **{loss: (numbers, lambda loss=loss, own=own: Regression(loss=loss, robust=own, power=loss == "poisson"),
               lambda r, loss=loss: of_numbers(r, loss))
        for loss, own in {"squared": None, "poisson": None, "quantile": Quantile()}.items()},
     "classes": (classes, lambda: Classes(limit=6, probable=True), of_classes),

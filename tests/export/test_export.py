@@ -87,6 +87,8 @@ MODELS = {
     "logistic": ("--loss logistic --link logistic", TEXT),
     "glf1": ("--loss logistic --link glf1", TEXT),
     "poisson": ("--loss poisson --link poisson -l 0.1", numbers(TEXT, ["0", "2", "1"])),
+    "gamma": ("--loss gamma -l 0.1", numbers(TEXT, ["0.5", "2", "1"])),
+    "tweedie": ("--loss tweedie --tweedie-power 1.7 -l 0.1", numbers(TEXT, ["0", "2", "1.5"])),
     "clipped": ("--loss squared -l 5", numbers(TEXT, ["0.5", "0.25", "1"])),
     "hash all": ("--loss logistic --hash all", TEXT),
     "few bits": ("--loss logistic -b 3", TEXT),

@@ -16,6 +16,7 @@ LINKED = {
     "logistic": lambda p: 1 / (1 + np.exp(-p)),
     "glf1": lambda p: 2 / (1 + np.exp(-p)) - 1,
     "poisson": np.exp,
+    "log": np.exp,
     "identity": lambda p: p,
 }
 
@@ -23,8 +24,9 @@ LINKED = {
 @pytest.mark.parametrize("link", LINKED)
 def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
     """It was forgotten with the run that trained."""
-    loss = "poisson" if link == "poisson" else "logistic"
-    Path("data").write_text("1 |a b c:2\n" * 20 + "-1 |a d:0.5\n".replace("-1", "2" if loss == "poisson" else "-1") * 9)
+    loss = {"poisson": "poisson", "log": "gamma"}.get(link, "logistic")
+    other = "-1" if loss == "logistic" else "2"
+    Path("data").write_text("1 |a b c:2\n" * 20 + f"{other} |a d:0.5\n" * 9)
     plain = ("train", *GD, "data", "--loss", loss, "-p", "-")
     scores = np.array([float(p) for p in vwlite(*plain, "-m", "plain", "--link", "identity").out.split()])
     done = vwlite(*plain, "-m", "model", "--link", link)
@@ -52,7 +54,8 @@ def test_a_link_is_kept_shown_used_and_overridden(vwlite, link):
 @pytest.mark.parametrize(
     ("loss", "link", "right"),
     [("squared", "logistic", "logistic"), ("squared", "glf1", "logistic"), ("hinge", "logistic", "logistic"),
-     ("quantile", "poisson", "poisson"), ("logistic", "poisson", "poisson"), ("poisson", "glf1", "logistic")],
+     ("quantile", "poisson", "poisson"), ("logistic", "poisson", "poisson"), ("poisson", "glf1", "logistic"),
+     ("gamma", "poisson", "poisson"), ("squared", "log", "gamma or tweedie")],
 )
 def test_a_link_that_makes_no_sense_of_the_loss_is_refused(vwlite, loss, link, right):
     Path("data").write_text("1 |a b\n")

@@ -25,7 +25,9 @@ def drawn(loss="logistic", rows=ROWS):
     score = (score - score.mean()).round(4)
     if loss == "logistic":
         return x, np.where(score > 0, 1.0, -1.0)
-    return x, rng.poisson(np.exp(score / 2)).astype(float) if loss == "poisson" else score
+    if loss == "gamma":
+        return x, (rng.gamma(2, np.exp(score / 2)) + 0.01).round(4)
+    return x, rng.poisson(np.exp(score / 2)).astype(float) if loss in ("poisson", "tweedie") else score
 
 
 def estimator(loss, **options):
@@ -56,7 +58,7 @@ def shorter(monkeypatch):
 
 
 @pytest.mark.parametrize("kept", KEPT)
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "quantile", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"])
 def test_calls_are_one_stream(vwlite, tmp_path, shorter, kept, loss):
     shorter(kept)
     x, y = drawn(loss)

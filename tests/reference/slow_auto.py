@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-from slow_rules import Huber, Logistic, Loss, Poisson, Quantile, Squared
+from slow_rules import Gamma, Huber, Logistic, Loss, Poisson, Quantile, Squared, Tweedie
 
 MASK = 2**64 - 1
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
@@ -58,14 +58,16 @@ class SmoothQuantile(Quantile):
 
 
 LOSSES: dict[str, Loss] = {
-    "logistic": Logistic(), "squared": Squared(), "poisson": Poisson(), "quantile": Quantile(TAU),
-    "huber": ScaledHuber(DELTA),
+    "logistic": Logistic(), "squared": Squared(), "poisson": Poisson(), "gamma": Gamma(),
+    "tweedie": Tweedie(), "quantile": Quantile(TAU), "huber": ScaledHuber(DELTA),
 }
 SMOOTH: dict[str, Loss] = LOSSES | {"quantile": SmoothQuantile(TAU), "huber": ScaledHuber(max(DELTA, WIDTH))}
 CURVATURES: dict[str, Callable[[float, float], float]] = {
     "logistic": lambda p, y: 1 / ((1 + np.exp(p)) * (1 + np.exp(-p))),
     "squared": lambda p, y: 2.0,
     "poisson": lambda p, y: np.exp(p),
+    "gamma": lambda p, y: y * np.exp(-p),
+    "tweedie": lambda p, y: (np.exp(p / 2) + y * np.exp(-p / 2)) / 2,
     "quantile": SmoothQuantile(TAU).curvature,
     "huber": ScaledHuber(max(DELTA, WIDTH)).curvature,
 }

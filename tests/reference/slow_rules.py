@@ -11,7 +11,7 @@ To add a rule, write a class with `weights`, `predict` and `learn`, like those a
 """
 
 from collections.abc import Sequence
-from math import exp, expm1, floor, fsum, inf, log, log1p, sqrt
+from math import exp, expm1, floor, fsum, inf, log, log1p, sqrt, tanh
 from typing import Protocol
 
 import numpy as np
@@ -275,6 +275,41 @@ class Poisson:
         if y * s * h > 44:
             return -(p - log(y)) / h
         return y * s - log1p(exp(p) * expm1(y * s * h) / y) / h
+
+
+class Gamma:
+    def value(self, p, y):
+        return y * exp_or_inf(-p) + p - 1 - log(y)
+
+    def dloss(self, p, y):
+        return 1 - y * exp_or_inf(-p)
+
+    def invariant_step(self, p, y, s, h):
+        """The mean u = exp(p) moves by du/ds = -h (u - y)."""
+        return -s * self.dloss(p, y) if s * h < 1e-9 else (log(y + (exp(p) - y) * exp(-s * h)) - p) / h
+
+
+class Tweedie:
+    def __init__(self, power=1.5):
+        self.power = power
+
+    def value(self, p, y):
+        a, b = self.power - 1, 2 - self.power
+        return exp_or_inf(b * p) / b + (y * exp_or_inf(-a * p) / a - y**b / (a * b) if y > 0 else 0)
+
+    def dloss(self, p, y):
+        return exp_or_inf((2 - self.power) * p) - (y * exp_or_inf((1 - self.power) * p) if y > 0 else 0)
+
+    def invariant_step(self, p, y, s, h):
+        """Of the power 1.5: the root v of the mean moves by dv/ds = -h (v^2 - y) / 2, a Riccati equation."""
+        assert self.power == 1.5
+        v, r = exp(p / 2), y**0.5
+        if s * h < 1e-9:
+            return -s * self.dloss(p, y)
+        if y == 0:
+            return -2 * log1p(v * s * h / 2) / h
+        t = tanh(r * s * h / 2)
+        return (2 * log(r * (v + r * t) / (r + v * t)) - p) / h
 
 
 def lambert_w_of_exp_minus(x):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import slow_rules
 from batches import Line, batch_of
-from losses import LOSSES
+from losses import LOG_LINKED, LOSSES
 from streams import Walk, random_stream
 
 from vwlite.core.data.expand import Expander
@@ -21,7 +21,7 @@ from vwlite.core.rules.arow_full import ArowFull
 
 pytestmark = pytest.mark.pairwise
 MOST_FEATURES = AdagradFull.MOST_FEATURES
-RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01}
+RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05} | dict.fromkeys(LOG_LINKED, 0.01)
 OPTIONS = {
     "plain": {"delta": 0.01},
     "l1": {"delta": 0.1, "l1": 0.01},
@@ -76,7 +76,7 @@ def test_it_is_its_reference(loss, options, update, constant):
         assert np.abs(reference.weights).max() > 1e-3
         assert np.linalg.norm(ours[reference.penalized]) <= options.get("radius", inf) * (1 + 1e-15)
         # A root keeps half of the digits that a small eigenvalue has beside the largest; those of poisson differ most.
-        tolerance = 1e-5 if loss == "poisson" else 1e-9
+        tolerance = 1e-5 if loss in LOG_LINKED else 1e-9
         largest = np.abs(reference.weights).max()
         np.testing.assert_allclose(ours, reference.weights, rtol=tolerance, atol=tolerance * largest)
         np.testing.assert_array_equal(ours == 0, np.abs(reference.weights) < 1e-11)  # rounding, for features never seen

@@ -58,7 +58,7 @@ def lines_of(seed, count, negative=-1):
 
 
 def labels_for(loss):
-    return 0 if loss == "poisson" else -1
+    return {"poisson": 0, "tweedie": 0, "gamma": 2}.get(loss, -1)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def labels_for(loss):
 def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
     text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
     cuts = [0, 150, 151, 320, len(text)]
-    rate = ("-l", "0.1") if ALGORITHMS[rule].schedule else ()
+    rate = ("-l", "0.02" if loss == "tweedie" else "0.1") if ALGORITHMS[rule].schedule else ()
     command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, *rate, "-q", "ab", *TYPED[rule][which]]
     (tmp_path / "all").write_text("".join(text))
     vwlite(*command, tmp_path / "all", "-m", tmp_path / "whole")

@@ -19,6 +19,7 @@ import pytest
 import slow_rules
 from algorithm_options import IN_FLOATS, MANY, UNSEEN_WEIGHS, taken
 from batches import Line, batch_of
+from losses import LOG_LINKED
 from streams import CONSTANT
 
 from vwlite.algorithms.losses import LOSSES as TABLE
@@ -38,6 +39,7 @@ LABELS = {
     "any": (-1.0, 0.0, 0.5, 1.0, 2.0, 4.0),
     "binary": (-1.0, 1.0),
     "nonnegative": (0.0, 1.0, 2.0),
+    "positive": (0.25, 1.0, 2.0),
 }
 LOSSES = {name: getattr(slow_rules, row.kind) for name, row in TABLE.items()}
 RATES = (0.03, 0.1, 0.25, 0.5, 1.0)
@@ -118,10 +120,10 @@ def draw(name: str, seed: int) -> Case:
     algorithm = ALGORITHMS[kind.algorithm]
     drawn = {"loss": algorithm.losses} | ({"learning_rate": RATES, "power_t": (0.0, 0.5)} if algorithm.schedule else {})
     options = {option: choice(values) for option, values in (drawn | dict(kind.options)).items()}
-    if algorithm.schedule and options["loss"] in ("squared", "poisson") and "radius" not in options:
+    if algorithm.schedule and options["loss"] in ("squared", *LOG_LINKED) and "radius" not in options:
         options["learning_rate"] = choice((0.03, 0.05))  # what no ball holds back
-    if options["loss"] == "poisson":
-        options["loss"] = "squared" if "radius" in options else "poisson"  # nor is the constant held back
+    if options["loss"] in LOG_LINKED:
+        options["loss"] = "squared" if "radius" in options else options["loss"]  # nor is the constant held back
     count, bits = choice((1, 2, 3, 3, 4, 6)), choice((32, 32, 3, 2, 1))
     case = Case(replace(Settings.of(kind.algorithm), bits=bits, constant=choice((True, False, False))), {}, {}, [], [])
     seen = {key & ((1 << bits) - 1) for key in range(count)}

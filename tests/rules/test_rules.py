@@ -12,7 +12,7 @@ from algorithm_options import FULL, OPTIONS, taken
 from batches import Line, batch_of, learn
 from derived_features import Numbers, Product, Words
 from derived_tables import derived_of, hashed
-from losses import LOSSES
+from losses import LOG_LINKED, LOSSES
 from streams import CONSTANT, Walk, random_stream
 from tables import table
 
@@ -98,7 +98,7 @@ def assert_agree(
     if name == "gd":
         reference.N[[hash & ((1 << bits) - 1) for hash in units]] = 1
     learner = Learner(compiled, compiled_loss, expander, holdout_period=holdout_period, predictions=True)
-    low, high = (-50.0, 50.0) if loss in ("logistic", "poisson") else (0.0, 0.0)
+    low, high = (-50.0, 50.0) if loss in ("logistic", *LOG_LINKED) else (0.0, 0.0)
     learner.min_label, learner.max_label = low, high
     walk = Walk(
         reference,
@@ -106,7 +106,7 @@ def assert_agree(
         constant=constant,
         holdout_period=holdout_period,
         range_of_labels=(low, high),
-        largest_p=44 if loss == "poisson" else inf,
+        largest_p=44 if loss in LOG_LINKED else inf,
     )
     for number in range(passes):
         compiled.pass_decay = reference.decay = decay**number
@@ -132,7 +132,8 @@ def assert_agree(
 
 def rate_for(loss, constant_rate=False):
     """A learning rate at which nothing diverges on the streams of these tests."""
-    rate = {"squared": 0.004, "squared-hinge": 0.004, "logistic": 0.1, "poisson": 0.002}.get(loss, 0.05)
+    rates = {"squared": 0.004, "squared-hinge": 0.004, "logistic": 0.1} | dict.fromkeys(LOG_LINKED, 0.002)
+    rate = rates.get(loss, 0.05)
     return rate / 4 if constant_rate else rate
 
 
@@ -472,8 +473,8 @@ def test_ftrl(loss, options, alpha):
     # Steps that pass the minimum by more than they began before it multiply rounding errors, by 27 at alpha = 0.3 with
     # Huber's loss: its gradients are cut, so n stays small, but its curvature is not. References that differ only in
     # the order in which a prediction is summed differ by 1e-9 then.
-    options = {"ftrl_alpha": alpha / 10 if loss in ("poisson", "huber") else alpha} | options
-    stream = random_stream(39, 500, loss=loss, scales=loss != "poisson")
+    options = {"ftrl_alpha": alpha / 10 if loss in ("huber", *LOG_LINKED) else alpha} | options
+    stream = random_stream(39, 500, loss=loss, scales=loss not in LOG_LINKED)
     compiled, reference = assert_agree(
         "ftrl", loss, stream, options, tolerance=EXACT, passes=3, decay=0.5, holdout_period=7
     )
@@ -688,7 +689,7 @@ GD = {
 @pytest.mark.parametrize("options", GD)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_gd(loss, options):
-    stream = random_stream(4, 500, loss=loss, scales=loss != "poisson")
+    stream = random_stream(4, 500, loss=loss, scales=loss not in LOG_LINKED)
     tolerance = 2e-4 if "l" in options else FLOAT * 4
     compiled, reference = assert_agree(
         "gd", loss, stream, {"rate": 0.5} | GD[options], tolerance=tolerance, passes=2, decay=0.7, holdout_period=10
@@ -699,7 +700,7 @@ def test_gd(loss, options):
     assert compiled.contraction == pytest.approx(reference.contraction, rel=1e-4)
 
 
-ADAPTIVE_RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05, "poisson": 0.01}
+ADAPTIVE_RATES = dict.fromkeys(LOSSES, 0.1) | {"quantile": 0.05} | dict.fromkeys(LOG_LINKED, 0.01)
 
 
 @pytest.mark.parametrize(("l1", "delta"), [(0.0, 1e-8), (0.02, 1e-8), (0.1, 0.5), (1e-3, 1e-300)])

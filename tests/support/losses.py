@@ -10,3 +10,4 @@ LOSSES = {
     name: tuple(getattr(of, row.kind)(*ARGUMENTS.get(name, ())) for of in (losses, slow_rules))
     for name, row in TABLE.items()
 }
+LOG_LINKED = [name for name, (loss, _) in LOSSES.items() if loss.power]  # their predictions are logarithms of means

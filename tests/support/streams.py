@@ -15,6 +15,8 @@ LABELS = {  # of a loss, or of all that have labels of a kind
     "logistic": lambda rng, score: 1.0 if score + rng.logistic(0, 0.3) > 0 else -1.0,
     "any": lambda rng, score: score + rng.normal(0, 0.5),
     "binary": lambda rng, score: 1.0 if score + rng.normal(0, 0.3) > 0 else -1.0,
+    "tweedie": lambda rng, score: float(sum(rng.gamma(2, 1, rng.poisson(np.exp(np.clip(score, -4, 2)))))),
+    "positive": lambda rng, score: float(rng.gamma(2, np.exp(np.clip(score, -4, 2)))),
     "nonnegative": lambda rng, score: float(rng.poisson(np.exp(np.clip(score, -4, 2)))),
 }
 

@@ -413,11 +413,11 @@ def test_one_class(vwlite, tmp_path, passes):
 
 
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "quantile", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"])
 def test_values_that_help_nothing(vwlite, tmp_path, loss, passes):
     """All equal, huge and tiny: never nan, and not worse than the baseline."""
     rng = np.random.default_rng(5)
-    labels = rng.choice([-1, 1] if loss == "logistic" else [0, 3], 400)
+    labels = rng.choice({"logistic": [-1, 1], "gamma": [0.5, 3]}.get(loss, [0, 3]), 400)
     rows = [f"{y} |a x:3 big:{rng.choice([-1, 1])}e30 small:{rng.choice([-1, 1])}e-30\n" for y in labels]
     how = ("--algorithm", "auto", "--loss", loss, *passes)
     vwlite("train", write(tmp_path / "d.vw", rows), *how, "-m", tmp_path / "m", "--report", tmp_path / "r")
@@ -590,7 +590,7 @@ def test_equal_labels_without_an_intercept_are_learned(vwlite, tmp_path, loss, p
 
 
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
-@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "quantile", "huber"])
+@pytest.mark.parametrize("loss", ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"])
 def test_the_baseline_adds_a_constant_to_initial_predictions(vwlite, tmp_path, loss, passes):
     """Features are noise, and initial predictions too small by 2: the best model is an intercept of about 2."""
     rng = np.random.default_rng(8)
@@ -598,6 +598,8 @@ def test_the_baseline_adds_a_constant_to_initial_predictions(vwlite, tmp_path, l
     labels = {
         "logistic": np.where(rng.random(1000) < 1 / (1 + np.exp(-score)), 1, -1),
         "poisson": rng.poisson(np.exp(score)),
+        "gamma": rng.gamma(2, np.exp(score) / 2),
+        "tweedie": rng.poisson(np.exp(score)) * rng.gamma(2, 0.5, 1000),
     }.get(loss, score + rng.normal(0, 0.1, 1000))
     lines = [f"{y} 1 {p - 2} |a w{rng.integers(900)}\n" for y, p in zip(labels, score, strict=True)]
     train, how = write(tmp_path / "d.vw", lines), ("--algorithm", "auto", "--loss", loss, *passes)

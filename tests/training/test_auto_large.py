@@ -185,12 +185,13 @@ def test_more_passes_can_be_asked_for(vwlite, many, data, tmp_path, monkeypatch)
         assert chosen_of(tmp_path / "m")["passes"] == passes
 
 
-@pytest.mark.parametrize("loss", ["squared", "poisson", "quantile", "huber"])
+@pytest.mark.parametrize("loss", ["squared", "poisson", "gamma", "tweedie", "quantile", "huber"])
 def test_other_losses(vwlite, many, tmp_path, loss):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(800, 3)).round(3)
     score = x @ [1, -0.5, 0.25]
-    y = rng.poisson(np.exp(score)) if loss == "poisson" else 100 + 5 * (score + rng.normal(0, 0.2, 800))
+    y = rng.poisson(np.exp(score)) if loss in ("poisson", "tweedie") else rng.gamma(9, np.exp(score)) \
+        if loss == "gamma" else 100 + 5 * (score + rng.normal(0, 0.2, 800))
     rows = (f"{label} |a x:{a} y:{b} z:{c}\n" for label, (a, b, c) in zip(y.tolist(), x.tolist(), strict=True))
     (tmp_path / "d.vw").write_text("".join(rows))
     vwlite("train", tmp_path / "d.vw", "--loss", loss, "-m", tmp_path / "m")

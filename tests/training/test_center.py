@@ -31,7 +31,8 @@ def draw(loss="logistic", n=80, classes=0):
         if r.random() < 0.1:
             x[RARE] = 1.0
         score = (sum(x.values()) - 12) / 4
-        labels = {"binary": 1 if score > 0 else -1, "nonnegative": r.poisson(np.exp(min(score, 2))), "any": score}
+        labels = {"binary": 1 if score > 0 else -1, "nonnegative": r.poisson(np.exp(min(score, 2))), "any": score,
+                  "positive": r.gamma(2, np.exp(min(score, 2)))}
         rows.append((r.integers(classes) + 1 if classes else labels[LOSSES[loss].labels], x))
     return rows
 

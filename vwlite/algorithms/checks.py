@@ -12,7 +12,7 @@ from vwlite.options.spec import check_rows, option_name
 
 
 def usual_link(settings: Settings) -> str:
-    """The link of a new model: predictions are probabilities of the logistic loss, means of the Poisson loss."""
+    """The link of a new model: probabilities of the logistic loss, means of losses of their logarithm."""
     links = loss_function(settings.loss).links
     return links[0] if links and settings.oaa is None else "identity"
 
@@ -68,7 +68,7 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
     for name, loss in LOSS_OPTIONS.items():
         if name in typed and settings.loss != loss:
             raise UsageError(f"{option_name(name)} has no effect with --loss {settings.loss}: add --loss {loss}")
-    if "labels" in typed and settings.label_domain == "nonnegative":
+    if "labels" in typed and settings.label_domain in ("nonnegative", "positive"):
         raise UsageError(f"--labels maps labels to -1 and 1, which --loss {settings.loss} cannot use")
     if settings.normalize == "center" and not settings.constant:
         raise UsageError("--normalize center and --no-constant cannot be used together: the means go into the "
@@ -128,7 +128,7 @@ def _check_classes(settings: Settings) -> None:
                 f"--algorithm {settings.algorithm} cannot learn from --softmax, as its steps need the loss of one "
                 "score: use l1-ball, sgd, adagrad or ftrl"
             )
-    elif settings.label_domain == "nonnegative":
+    elif settings.label_domain in ("nonnegative", "positive"):
         raise UsageError(
             f"--oaa learns from labels of 1 and -1, which --loss {settings.loss} cannot use: use --loss logistic"
         )

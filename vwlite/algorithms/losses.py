@@ -9,7 +9,7 @@ class LossFunction:
 
     name: str
     kind: str  # its class in vwlite.core.learn.losses
-    labels: str  # which it can use: any, binary (-1 and 1), or nonnegative numbers
+    labels: str  # which it can use: any, binary (-1 and 1), nonnegative or positive numbers
     formula: str
     links: tuple[str, ...] = ()  # beside identity: what its predictions may go through when they are written; the first
     # is that of new models
@@ -17,6 +17,8 @@ class LossFunction:
     first_range: tuple[float, float] = (0.0, 0.0)  # of predictions that are clipped, before it follows the labels
     note: str = ""  # what else is to be known of labels and predictions
 
+
+_LOGARITHM = "p is the logarithm of the mean"
 
 _TABLE = (
     LossFunction("squared", "Squared", "any", "(p - y)^2"),
@@ -41,7 +43,26 @@ _TABLE = (
         "exp(p) - y p, up to a constant: half the deviance",
         links=("poisson",),
         first_range=(-50.0, 50.0),
-        note="p is the logarithm of the mean",
+        note=_LOGARITHM,
+    ),
+    LossFunction(
+        "gamma",
+        "Gamma",
+        "positive",
+        "y exp(-p) + p, up to a constant: half the deviance",
+        links=("log",),
+        first_range=(-50.0, 50.0),
+        note=_LOGARITHM,
+    ),
+    LossFunction(
+        "tweedie",
+        "Tweedie",
+        "nonnegative",
+        "exp((2 - P) p) / (2 - P) + y exp((1 - P) p) / (P - 1)",
+        links=("log",),
+        option="tweedie_power",
+        first_range=(-50.0, 50.0),
+        note=f"{_LOGARITHM}; P is --tweedie-power",
     ),
 )
 LOSSES = {loss.name: loss for loss in _TABLE}
@@ -49,7 +70,7 @@ LOSSES = {loss.name: loss for loss in _TABLE}
 # That of a model of Vowpal Wabbit, which does not know it: it only predicts.
 _UNKNOWN = LossFunction("", "Squared", "any", "")
 
-_CALLED = {"logistic": "log loss", "poisson": "Poisson loss"}
+_CALLED = {"logistic": "log loss", "poisson": "Poisson loss", "tweedie": "Tweedie loss"}
 
 # The links, and the losses whose predictions they make sense of.
 LINKS = {

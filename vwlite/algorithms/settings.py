@@ -66,6 +66,11 @@ class Settings:
         help="The error up to which --loss huber is the squared loss. Beyond it, the loss grows linearly with |p - "
              "y|. In the unit of the labels.",
     )
+    tweedie_power: float = option(
+        1.5, "--tweedie-power", group=LEARN, type=Number(1, 2, open_low=True, open_high=True), metavar="P",
+        help="The power of the mean to which --loss tweedie is fitted. As it grows the variance of labels: 1 is that "
+             "of counts, 2 of --loss gamma, between are sums of a random number of amounts, such as claims.",
+    )
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
         help="The negative and positive label, such as 0,1 or ham,spam. One with a comma is quoted, as in CSV.",
@@ -231,8 +236,9 @@ class Settings:
     # What is derived from the columns of tables, as --algorithm auto finds it
     derived: Derived | None = None
     link: str = option(
-        "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic or poisson with these losses",
-        help="Function applied to scores when they are written. logistic gives probabilities; identity the scores.",
+        "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic, poisson or log by the loss",
+        help="Function applied to scores when they are written. logistic gives probabilities, poisson and log "
+             "means; identity the scores.",
     )
 
     @property

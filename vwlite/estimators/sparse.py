@@ -516,8 +516,9 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         `_order` has the classes by their numbers, `classes_` sorted. With two classes and no parameters there is one
         score, and labels are -1 and 1.
         """
-        if o.get("loss") == "poisson":
-            raise ValueError("loss poisson is for counts: use SparseRegressor")
+        if o.get("loss") in ("poisson", "gamma", "tweedie"):
+            what = "counts" if o["loss"] == "poisson" else "amounts"
+            raise ValueError(f"loss {o['loss']} is for {what}: use SparseRegressor")
         if found.size < 2 and not ("oaa" in o or "classes" in o):
             raise ValueError(f"y has one class, {_name(found[0])!r}, but a classifier needs two classes or more")
         if "classes" in o and o["classes"] == "auto":
@@ -782,7 +783,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         domain = Settings(loss=loss).label_domain
         if domain == "any":
             return label
-        good, needs = label >= 0, "labels of at least 0"
+        good, needs = (label > 0, "labels above 0") if domain == "positive" else (label >= 0, "labels of at least 0")
         if domain == "binary":
             good, needs = np.abs(label) == 1, "labels of -1 and 1: use SparseClassifier"
         bad = np.flatnonzero(~good)
@@ -892,8 +893,8 @@ _SUMMARIES: dict[type[_Sparse], tuple[str, str]] = {
         "coef_, intercept_ : array\n    [1, columns] and [1] for two classes, else [classes, columns] and [classes].",
     ),
     SparseRegressor: (
-        "A linear regression, learned online: of the mean (loss squared, huber), a quantile, or counts (poisson:\n"
-        "predicts means unless `link` is set).",
+        "A linear regression, learned online: of the mean (loss squared, huber), a quantile, or counts and\n"
+        "amounts (poisson, gamma, tweedie: predicts means unless `link` is set).",
         "coef_, intercept_ : array\n    [columns] and [1].",
     ),
 }

@@ -80,7 +80,8 @@ class Evaluating:
         if settings.taus:
             return Quantiles(settings, most)
         loss = make_loss(settings)
-        return Regression(loss=settings.loss, robust=loss if loss.keeps_labels else None, most=most)
+        return Regression(loss=settings.loss, robust=loss if loss.keeps_labels else None, power=loss.power,
+                          most=most)
 
     @property
     def positive(self) -> str:

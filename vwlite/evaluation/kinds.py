@@ -180,26 +180,31 @@ class Binary(Kind):
 
 class Regression(Kind):
     """Numbers. loss: the name of the loss that the model minimizes. robust: that loss, if its best constant is not the
-    mean of the labels. The baseline is that mean, and for such a loss its own best constant."""
+    mean of the labels. The baseline is that mean, and for such a loss its own best constant. power: that of the loss
+    (`Loss.power`); if it is not 0, predictions are logarithms of means."""
 
-    def __init__(self, *, loss: str, robust: Loss | None = None, most: int = MOST_KEPT) -> None:
+    def __init__(self, *, loss: str, robust: Loss | None = None, power: float = 0.0, most: int = MOST_KEPT) -> None:
         super().__init__(loss)
-        self.robust = robust
+        self.robust, self.power = robust, power
         self.moments, self.labels = Moments(), Scores(most)
-        self.entropy = Mean()  # of y log y
+        self.entropy = Mean()  # of what the loss has of the label alone
         self._sample = Sample()
 
     def mean_of(self, rows: Rows) -> Floats:
         """The predictions as numbers like the labels."""
-        return np.exp(rows.prediction) if self.loss == "poisson" else rows.prediction
+        return self.shown(rows.prediction)
+
+    def shown(self, prediction: Floats) -> Floats:
+        """A prediction as a number like the labels."""
+        return np.exp(prediction) if self.power else prediction
 
     def count(self, rows: Rows) -> None:
         super().count(rows)
         self.moments.add(rows.label, (rows.label - self.mean_of(rows)) ** 2, rows.weight)
         self.labels.add(rows.label, rows.weight)
         self._sample.add(self.mean_of(rows), rows.label, rows.weight)
-        if self.loss == "poisson":
-            self.entropy.add(x_log_x(rows.label), rows.weight)
+        if self.power:
+            self.entropy.add(own_part(rows.label, self.power), rows.weight)
 
     def distribution(self) -> tuple[Floats, Floats]:
         """The different labels, and the share of each."""
@@ -239,6 +244,11 @@ class Quantiles(Kind):
             for loss in make_losses(self.settings):
                 self._constant.append(float(constant_loss(loss, best_constant(loss, y, share), y, share)))
         return self._constant
+
+
+def own_part(y: Floats, power: float) -> Floats:
+    """What depends only on the label in the loss of this power, but for factors and multiples of the label."""
+    return x_log_x(y) if power == 1 else np.log(y) if power == 2 else y ** (2 - power)
 
 
 def x_log_x(x: Floats) -> Floats:

@@ -19,6 +19,7 @@ from vwlite.evaluation import ranking
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Quantiles, Regression, Rows, x_log_x
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Interval, Mean, around, cut
 from vwlite.output.text import percent, shown
+from vwlite.runs.baseline import half_deviance
 
 AT_ONCE = 8192  # rows that are counted together
 
@@ -93,7 +94,7 @@ def _average_precision(k: Binary) -> float | None:
 
 def _deviance_of_mean(k: Regression) -> float:
     mean = k.moments.mean
-    return 2 * ((k.entropy.value or 0.0) - mean * math.log(mean)) if mean > 0 else 0.0
+    return 2 * half_deviance(k.power, mean, mean, k.entropy.value or 0.0) if mean > 0 else 0.0
 
 
 def _best_robust(k: Regression) -> float:
@@ -160,6 +161,14 @@ MEASURES = (
     Measure(  # p, the predicted mean, is exp(prediction)
         name="Poisson deviance", of=Regression, fits=lambda k: k.loss == "poisson",
         each=lambda k, rows: 2 * (x_log_x(rows.label) - rows.label * rows.prediction - rows.label + k.mean_of(rows)),
+        baseline=_deviance_of_mean, gain=smaller,
+    ),
+    Measure(
+        name="Gamma deviance", of=Regression, fits=lambda k: k.loss == "gamma", each=lambda k, rows: 2 * rows.loss,
+        baseline=_deviance_of_mean, gain=smaller,
+    ),
+    Measure(
+        name="Tweedie deviance", of=Regression, fits=lambda k: k.loss == "tweedie", each=lambda k, rows: 2 * rows.loss,
         baseline=_deviance_of_mean, gain=smaller,
     ),
     Measure(

@@ -16,6 +16,7 @@ _LINKS = {
     "logistic": "1 / (1 + exp(-p))",
     "glf1": "2 / (1 + exp(-p)) - 1",
     "poisson": "exp(p)",
+    "log": "exp(p)",
 }
 
 

@@ -281,7 +281,7 @@ class _Graph:
         link = self.linear.settings.link
         if link == "identity":
             return p
-        if link == "poisson":
+        if link in ("poisson", "log"):
             return self._op("Exp", p)
         p = self._op("Sigmoid", p)
         if link == "glf1":

@@ -10,6 +10,9 @@ from vwlite.input.schema import OPTIONAL
 from vwlite.model.effects import LevelAxis, Numbers
 from vwlite.model.feature_names import escaped
 
+# Links that only programs of models with them know, and their functions.
+_NEWER_LINKS = {"log": "math.exp"}
+
 
 def python(request: Request) -> Iterator[str]:
     """The text of the program."""
@@ -39,12 +42,15 @@ def _of_lines(request: Request) -> Iterator[str]:
         # The rows are in a raw string, which ends at quotes and cannot have a \ before them.
         shown = "".join(f"\t{escaped(name)}" for name in names).replace('"', "\\x22")
         yield f"{key} {' '.join(map(repr, weights))}{shown}\n"
-    yield filled(after, _shared())
+    yield filled(after, _shared(request))
 
 
-def _shared() -> dict[str, str]:
+def _shared(request: Request) -> dict[str, str]:
     """The parts of both programs."""
-    return {"PREDICTION": template("prediction.py.txt").rstrip("\n"), "RUN": template("run.py.txt")}
+    link = request.linear.settings.link
+    row = f'    "{link}": {_NEWER_LINKS[link]},\n' if link in _NEWER_LINKS else ""
+    prediction = filled(template("prediction.py.txt").rstrip("\n"), {"LINK_ROW": row})
+    return {"PREDICTION": prediction, "RUN": template("run.py.txt")}
 
 
 def _prediction(request: Request) -> dict[str, str]:
@@ -98,7 +104,7 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
     yield "]\n\n# The effects: axes, values, and their mean.\nEFFECTS = {\n"
     for grid in columns.grids:
         yield f"    {grid.name!a}: ({list(grid.axes)!r}, {_flat(grid.values)}, {grid.mean.tolist()!r}),\n"
-    yield "}\n" + filled(after, _shared())
+    yield "}\n" + filled(after, _shared(request))
 
 
 def _flat(values: Numbers) -> Any:

@@ -11,6 +11,7 @@ LINKS = {
     "logistic": sigmoid("p"),
     "glf1": f"2.0 * {sigmoid('p')} - 1.0",
     "poisson": "EXP(p)",
+    "log": "EXP(p)",
 }
 
 

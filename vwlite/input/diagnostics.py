@@ -272,8 +272,10 @@ def _class(code: str, token: str, names: "ClassNames") -> str:
 
 
 def _domain(loss: str, label: bytes) -> str:
-    if loss == "poisson":
-        return "poisson needs a label of 0 or more"
+    if loss in ("poisson", "tweedie"):
+        return f"{loss} needs a label of 0 or more"
+    if loss == "gamma":
+        return "gamma needs a label above 0; with labels of 0 use --loss tweedie"
     mapped = "for two others add --labels NEG,POS"
     if float(label) in (0, 2):
         pair = (0, 1) if float(label) == 0 else (1, 2)

@@ -56,15 +56,27 @@ def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline 
         found = _of_two(settings, a, b, (mean - a) / (b - a))
     elif tally.sample is not None:
         found = _of_sample(settings, tally.sample)
-    elif settings.loss == "poisson":
-        entropy = tally.entropy / tally.weight
-        found = Baseline(max(entropy - mean * math.log(mean), 0.0), 1 - mean + entropy)
+    elif power := make_loss(settings).power:
+        own = tally.entropy / tally.weight
+        found = Baseline(half_deviance(power, mean, mean, own), half_deviance(power, 1.0, mean, own))
     else:
         return None
     if tally.accuracy is not None:
         share = (1 + mean) / 2
         found = found._replace(accuracy=max(share, 1 - share))
     return found
+
+
+def half_deviance(power: float, constant: float, mean: float, own: float) -> float:
+    """The mean loss, of this power, of a constant prediction of the mean. mean: of the labels; own: of `own_part`."""
+    if power == 1:
+        found = constant - mean - mean * math.log(constant) + own
+    elif power == 2:
+        found = mean / constant - 1 + math.log(constant) - own
+    else:
+        a, b = power - 1, 2 - power
+        found = constant**b / b + mean * constant**-a / a - own / (a * b)
+    return max(found, 0.0)
 
 
 def _of_sample(settings: Settings, sample: LabelSample) -> Baseline:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TUNE = "Tune"
 _CHOOSING = "of the learned examples or their labels, and settings are compared on the same ones: use it as an option"
-_SHAPING = {**dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "feature_weights"), _CHOOSING)}
+_SHAPING = dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "tweedie_power", "feature_weights"), _CHOOSING)
 _PASSES = next(spec for spec in specs_of(TrainOptions) if spec.name == "passes")
 TRIED = {
     spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), _PASSES)
@@ -116,10 +116,10 @@ class TuneOptions(CacheOptions):
 _SPECS = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
-    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, quantile, huber. By "
-                                "default logistic if labels are two words, 0 and 1, or -1 and 1.",
+    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, gamma, tweedie, "
+                                "quantile, huber. By default logistic if labels are two words, 0 and 1, or -1 and 1.",
             shown="by the labels"),
-    SPECS["quantile_tau"], SPECS["huber_delta"],
+    SPECS["quantile_tau"], SPECS["huber_delta"], SPECS["tweedie_power"],
     *specs_of(CacheOptions), *specs_of(TuneOptions),
     *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "report_version", "threads")),
 )

@@ -117,8 +117,8 @@ def _predictions(days: Sequence[Day], kind: Kind, classes: Sequence[str]) -> lis
 
 def shown_as(kind: Kind, predictions: Floats) -> Floats:
     """Predictions as `vwlite predict` may write them: probabilities, means."""
-    return kind.predicted(predictions) if isinstance(kind, Binary) else np.exp(predictions) \
-        if isinstance(kind, Regression) and kind.loss == "poisson" else predictions
+    return kind.predicted(predictions) if isinstance(kind, Binary) else kind.shown(predictions) \
+        if isinstance(kind, Regression) else predictions
 
 
 def _in_bins(x: Floats, edges: Floats) -> Floats:

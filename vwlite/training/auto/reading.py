@@ -18,6 +18,7 @@ from vwlite.core.auto.screening import class_residuals, residuals, row_log_losse
 from vwlite.core.auto.softmax_stack import constant_loss, importance_of_classes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.base.elementary import each
+from vwlite.core.base.elementary import power as power_of
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.normalize import Normalizer
@@ -407,16 +408,17 @@ class AutoData:
                 scale = min(scale, SPREAD * middle) if middle else scale
             if not abs(shift) + scale <= LARGEST_LABEL:
                 raise DataError(f"labels beyond {LARGEST_LABEL:g} cannot be learned: scale them")
-            slope = {"squared": scale, "quantile": 1.0, "huber": scale * least_slope(settings.huber_delta / scale)}
-            self.labels_as = LabelScale(shift, scale, scale, scale * slope[settings.loss])
-            self.weights_as = WeightScale(scale, shift, slope[settings.loss])
-        elif settings.loss == "poisson":
-            rate = summary.rate() if settings.constant else 1.0
+            slopes = {"squared": scale, "quantile": 1.0, "huber": scale * least_slope(settings.huber_delta / scale)}
+            self.labels_as = LabelScale(shift, scale, scale, scale * slopes[settings.loss])
+            self.weights_as = WeightScale(scale, shift, slopes[settings.loss])
+        elif power := make_loss(settings).power:
+            rate = summary.rate(power) if settings.constant else 1.0
             if not rate <= math.exp(make_loss(settings).largest_p):
                 raise DataError(f"a mean of the labels of {rate:g} cannot be predicted: scale the labels")
             scale = rate or 1.0
-            self.labels_as = LabelScale(scale=scale, loss_scale=scale)
-            self.weights_as = WeightScale(shift=log(scale), slope=scale)
+            slope = power_of(scale, 2 - power)
+            self.labels_as = LabelScale(scale=scale, loss_scale=slope)
+            self.weights_as = WeightScale(shift=log(scale), slope=slope)
         self.baseline = self.constant_loss()
 
     def learned_loss(self) -> Loss:
@@ -475,13 +477,14 @@ class AutoData:
                 found = best_constant(make_loss(settings), summary.residuals(), summary.importances)
                 self._best_constant = summary, float(found)
             return self._best_constant[1]
+        power = make_loss(settings).power
         if summary.has_initial or self.stream is None:
-            mean = summary.rate() if settings.loss == "poisson" else summary.moments()[0]
+            mean = summary.rate(power) if power else summary.moments()[0]
         else:
             mean = self.stream.mean_label
         if settings.loss == "squared":
             return float(mean)
-        if settings.loss == "poisson":
+        if power:
             return log(mean) if mean > 0 else -LARGEST_SCORE
         if summary.has_initial:
             return self._constant_with_initial(summary)
