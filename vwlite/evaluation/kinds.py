@@ -187,6 +187,8 @@ class Regression(Kind):
         super().__init__(loss)
         self.robust, self.power = robust, power
         self.moments, self.labels = Moments(), Scores(most)
+        self.squared = Mean()  # errors
+        self.relative, self.zeros = Mean(), 0  # |error / label| of labels that are not 0; the number of the others
         self.entropy = Mean()  # of what the loss has of the label alone
         self._sample = Sample()
 
@@ -202,6 +204,10 @@ class Regression(Kind):
         super().count(rows)
         self.moments.add(rows.label, (rows.label - self.mean_of(rows)) ** 2, rows.weight)
         self.labels.add(rows.label, rows.weight)
+        some, error = rows.label != 0, np.abs(rows.label - self.mean_of(rows))
+        self.squared.add(error**2, rows.weight)
+        self.relative.add(error[some] / np.abs(rows.label[some]), rows.weight[some])
+        self.zeros += rows.label.size - int(some.sum())
         self._sample.add(self.mean_of(rows), rows.label, rows.weight)
         if self.power:
             self.entropy.add(own_part(rows.label, self.power), rows.weight)
@@ -221,7 +227,7 @@ class Regression(Kind):
         return ranking.groups_of_means(predicted, label, weight, GROUPS)
 
     def details(self) -> dict[str, Any]:
-        return {"mean_label": self.moments.mean}
+        return {"mean_label": self.moments.mean, "labels_of_zero": self.zeros}
 
 
 class Quantiles(Kind):

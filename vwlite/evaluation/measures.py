@@ -108,6 +108,16 @@ def _mean_distance(k: Regression) -> float:
     return float(share @ np.abs(label - k.moments.mean))
 
 
+def _roots(interval: Interval | None) -> Interval | None:
+    return interval and (math.sqrt(interval[0]), math.sqrt(interval[1]))
+
+
+def _mean_relative_distance(k: Regression) -> float:
+    label, share = k.distribution()
+    label, share = label[label != 0], share[label != 0]
+    return float(share @ np.abs(1 - k.moments.mean / label) / share.sum())
+
+
 def _macro(k: Classes, column: int) -> float:
     """The mean over the classes that are a label or a prediction, of a column of `of_each`."""
     each = k.of_each()[column][(k.sums[0] + k.sums[1] > 0)[1:]]
@@ -150,8 +160,17 @@ MEASURES = (
         baseline=lambda k: k.moments.variance, gain=smaller,
     ),
     Measure(
+        name="RMSE", of=Regression, value=lambda k: math.sqrt(k.squared.value or 0.0),
+        interval=lambda k: _roots(cut(k.squared.interval, 0.0, math.inf)),
+        baseline=lambda k: math.sqrt(k.moments.variance), gain=smaller, last=True,
+    ),
+    Measure(
         name="MAE", of=Regression, each=lambda k, rows: np.abs(rows.label - k.mean_of(rows)),
         baseline=_mean_distance, about=lambda k: k.labels.binned, gain=smaller,
+    ),
+    Measure(  # without an interval: a label near 0 may decide it
+        name="MAPE", of=Regression, value=lambda k: k.relative.value, baseline=_mean_relative_distance,
+        why=lambda k: "all labels are 0", about=lambda k: k.labels.binned, gain=smaller, last=True,
     ),
     Measure(
         name="R^2", of=Regression, value=lambda k: (k.moments.r2() or (None,))[0],

@@ -161,7 +161,7 @@ class Report:
         """As HTML."""
         evaluation, parts, names = self.evaluation, self.parts, [part.path for part in self.parts]
         whole, against, kind = evaluation.whole, evaluation.against, evaluation.whole.kind
-        values, label = sections.with_root(evaluation.values), label_of(evaluation.first)
+        values, label = evaluation.values, label_of(evaluation.first)
 
         def of_each(found: list[Markup], beside: bool = True) -> Markup:
             if len(parts) == 1:

@@ -118,7 +118,10 @@ def body(kind: Kind, names: Sequence[str]) -> list[str]:
         return ["the baseline are the quantiles of the labels"]
     assert isinstance(kind, Regression)
     own = f"; of the {kind.loss} loss, the best constant" if kind.robust is not None else ""
-    return [f"the baseline is the mean of the labels{own}"]
+    lines = [f"the baseline is the mean of the labels{own}"]
+    if kind.zeros:
+        lines.append(f"MAPE is without {kind.zeros:,} rows whose label is 0")
+    return lines
 
 
 def _of_classes(kind: Classes, names: Sequence[str]) -> list[str]:

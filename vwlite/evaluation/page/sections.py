@@ -1,6 +1,5 @@
 """The sections of the page, from what was measured."""
 
-import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -38,18 +37,6 @@ def interval(m: Value) -> str:
 def of(x: float | None, about: bool = False) -> str:
     """A measure, with whole digits if it is large."""
     return shown(x, about) if x is None or abs(x) < 1000 else f"{x:,.0f}"
-
-
-def with_root(values: Sequence[Value]) -> list[Value]:
-    """The measures, with the square root of MSE, which is in the unit of the label."""
-    found = []
-    for m in values:
-        if m.key == "mse" and m.value is not None:
-            ends = m.interval and (math.sqrt(max(m.interval[0], 0.0)), math.sqrt(max(m.interval[1], 0.0)))
-            found.append(m._replace(name="RMSE", value=math.sqrt(m.value), interval=ends,
-                                    baseline=None if m.baseline is None else math.sqrt(m.baseline)))
-        found.append(m)
-    return found
 
 
 class Label(NamedTuple):
@@ -123,7 +110,7 @@ def of_measures(values: Sequence[Value], against: Against | None, names: Sequenc
         rows = [(f"{m.name}: {m.why}" if m.why else m.name, of(m.value, m.about),
                  of(m.baseline) if m.measure.expected is None else m.gain, interval(m)) for m in values]
         return table("All measures", ("measure", "model", "best constant", "95 % interval"), rows)
-    others = {m.name: m for m in with_root(against.other.values())}
+    others = {m.name: m for m in against.other.values()}
     apart = {m.name: m for m in against.values()}
     both = []
     for m in values:
