@@ -22,6 +22,7 @@ from vwlite.options.spec import IN, LEARN, OUT, PASSES, RUN, TABLES, option, spe
 from vwlite.options.taking import click_option
 from vwlite.options.types import (
     PATH,
+    Bytes,
     Choice,
     ClassWeight,
     Condition,
@@ -277,6 +278,11 @@ def _check_known(o: "TrainOptions") -> None:
         raise UsageError("--on-unknown needs --initial or --continue: a new model knows nothing")
 
 
+def _check_files(o: "TrainOptions") -> None:
+    if not (o.data and all(map(os.path.isfile, o.data))):
+        raise UsageError("--max-size may have to learn several times: name files, not standard input")
+
+
 def _check_counted(o: "TrainOptions") -> None:
     if o.class_weight == "balanced" and not (o.data and all(map(os.path.isfile, o.data))):
         raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
@@ -315,6 +321,14 @@ class TrainOptions(CacheOptions):
         help="Find a small model. Of learners of adagrad-rda with many values of --l1 and rates, the one with the "
              "fewest weights that keeps SHARE (0.95) of the gain of --algorithm auto in loss over the best constant.",
     )
+    max_size: int | None = option(
+        None, "--max-size", group=LEARN, reported=True, type=Bytes(), needs=("--model",), check=_check_files,
+        excludes={"--initial": "", "--checkpoint-every": "", "--holdout-to": "",
+                  **dict.fromkeys(("--predictions", "--raw-predictions"), "predict with the model")},
+        help="Write a model of at most so many bytes, such as 2M. What predictions do not need is left out first; then "
+             "a smaller model is learned, by --sparse or with fewer --bits.",
+    )
+    most_weights: int | None = None  # of --sparse with --max-size
     class_weight: str | tuple[tuple[str, float], ...] | None = option(
         None, "--class-weight", group=LEARN, reported=True, type=ClassWeight(), metavar="WEIGHTS", check=_check_counted,
         help="Multiply importances by weights of labels. balanced: n / (k n_c) of k labels, counted first; or "

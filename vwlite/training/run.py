@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vwlite.runs.unseen import Unseen
     from vwlite.training.continued import Continuing
     from vwlite.training.held_out import HoldoutWriter
+    from vwlite.training.max_size import TooLarge
 
 
 def _holdout_writer(o: TrainOptions, stack: ExitStack) -> "HoldoutWriter | None":
@@ -69,6 +70,8 @@ class TrainRun(Progress):
             self.source.spaces = True
             self.source.keeps_text |= not self.unseen.has_columns
         self.wrote = False  # the model, at the end
+        self.too_large: TooLarge | None = None  # the model, for --max-size
+        self.left_out = ""  # what of it is, for --max-size
         self.holdout_writer = _holdout_writer(o, stack)
         self.namespaces = namespaces_of(settings)
         self._draft: Draft | None = None  # the model of the best pass
@@ -153,13 +156,24 @@ class TrainRun(Progress):
         if self.continuing is not None:
             passes = len(trainer.losses) or 1
             model = replace(model, continued=self.continuing.stored(trainer.learner, passes))
+        if self.options.max_size is not None:
+            from vwlite.training.max_size import TooLarge, fitted
+
+            found, self.left_out = fitted(model, self.options.max_size)
+            self.too_large = found if isinstance(found, TooLarge) else None
+            if isinstance(found, TooLarge):
+                return
+            model = found
         file.new_version()
         self._put(file, model)
 
     # --- the end -----------------------------------------------------------------------------
 
-    def finish(self, frame: RunFrame, trainer: Trainer) -> None:
-        """Save the model, print the summary, write the report. DataError if nothing was learned that a model needs."""
+    def finish(self, frame: RunFrame, trainer: Trainer) -> "TooLarge | None":
+        """Save the model, print the summary, write the report. DataError if nothing was learned that a model needs.
+
+        A model that is too large for --max-size is returned, and nothing is written.
+        """
         learner, o = trainer.learner, self.options
         self.live.clear()
         if not trainer.has_learned and frame.signal is None:
@@ -171,6 +185,8 @@ class TrainRun(Progress):
             self.continuing.check()
         unseen: Notes = self.unseen.notes(o.on_unknown) if self.unseen is not None else ({}, [])
         self._write_result(trainer, interrupted=frame.signal is not None)
+        if self.too_large is not None and frame.signal is None:
+            return self.too_large
         failed = None
         if self.checks is not None and frame.signal is None:
             labelled = (learner.examples - learner.unlabelled) // (len(trainer.losses) or 1)
@@ -189,6 +205,8 @@ class TrainRun(Progress):
             notes.append(about_weights(trainer.settings))
         if self.continuing is not None:
             notes += self.continuing.notes()
+        if self.left_out:
+            notes.append(f"for --max-size, the model is without {self.left_out}")
         text = "\n".join([*trainer.verdict(), summary(results)])
         if trainer.settings.nonzeros and learner.rule.slack:
             text += (f"\n--nonzeros {trainer.settings.nonzeros} allows more weights than the data needs: none was "
@@ -210,13 +228,14 @@ class TrainRun(Progress):
         )
         if failed is not None:
             raise failed
+        return None
 
     def _write_result(self, trainer: Trainer, interrupted: bool) -> None:
         if not trainer.best_is_kept:
             trainer.count(interrupted=interrupted)
             if self.file is not None:
                 self._write(self.file, trainer, trainer.model(interrupted=interrupted))
-        elif self.file is not None and self._draft is not None:
+        elif self.file is not None and self._draft is not None and self.too_large is None:
             self._draft.copy_to(self.file)
 
     def kept(self, trainer: Trainer) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
@@ -14,9 +15,23 @@ from vwlite.training.run import TrainRun
 from vwlite.training.trainer import Job, Trainer, prepared
 from vwlite.training.trainers import check_options, trainer_of
 
+if TYPE_CHECKING:
+    from vwlite.training.max_size import TooLarge
+
 
 def train(o: TrainOptions) -> int:
     """Run `vwlite train`; the exit code."""
+    if o.max_size is not None:
+        from vwlite.training.max_size import in_size
+
+        return in_size(o, _train)
+    found = _train(o)
+    assert isinstance(found, int)
+    return found
+
+
+def _train(o: TrainOptions) -> "int | TooLarge":
+    """The exit code, or what --max-size does not allow."""
     continuing = None
     if o.continued is not None:
         from vwlite.training.continued import Continuing
@@ -55,8 +70,8 @@ def train(o: TrainOptions) -> int:
         run.begin(trainer)
         frame.stop_with(trainer.stop)
         trainer.run()
-        run.finish(frame, trainer)
-        return frame.code(run.kept(trainer))
+        too_large = run.finish(frame, trainer)
+        return too_large or frame.code(run.kept(trainer))
 
 
 def _checked(o: TrainOptions, job: Job) -> Job:

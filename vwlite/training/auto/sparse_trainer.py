@@ -178,7 +178,12 @@ class SparseTrainer(DataTrainer):
     def _choose(self, points: Sequence[SparsePoint], constant: JudgedLearner) -> None:
         assert self.options.sparse is not None
         self.front, self.data.baseline = front_of(points, SparsePoint.by_size), constant.loss
-        self.point = smallest(self.front, self.data.baseline, self.options.sparse * self._largest_gain)
+        allowed, most = self.front, self.options.most_weights
+        if most is not None:
+            allowed = [p for p in self.front if p.nonzeros <= most]
+        is_best = most is not None and "sparse" not in self.options.given  # of those that are small enough
+        wanted = math.inf if is_best else self.options.sparse * self._largest_gain
+        self.point = smallest(allowed, self.data.baseline, wanted)
         self.listener.say(HEADER)
         for p in self.front:
             mark = "  chosen" if p == self.point else ""
