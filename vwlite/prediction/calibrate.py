@@ -19,9 +19,8 @@ from vwlite.core.base.elementary import each
 from vwlite.core.learn.scorer import Scorer
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
-from vwlite.model import write_model
+from vwlite.model import Model, write_model
 from vwlite.model.header import MOST_POINTS
-from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import label_text, printable
 from vwlite.prediction.calibrate_classes import METHODS, ClassScores, calibrated
@@ -54,70 +53,56 @@ def calibrate(o: CalibrateOptions) -> int:
     with RunFrame("calibrate", o) as frame:
         file = frame.file(o.output)
         reading = Reading(o, frame)
-        if settings.oaa is not None:
-            return _of_classes(o, applied, frame, file, reading)
-        run = Calibrating(applied, reading.take_bad)
+        run = (Calibrating if settings.oaa is None else ClassScores)(applied, reading.take_bad)
         run.read(reading.batches(run.scoring.parse, run.learner))
         if frame.signal is not None:
             return frame.code()
         reading.bad.finish()
-        scores, weights, positive = run.sums()
-        method = o.method or "platt"
-        fit = platt if method == "platt" else isotonic
-        with np.errstate(all="ignore"):  # what is not finite is found below
-            slope, points, values = fit(scores, weights, positive, sum(run.counts))
-        if not np.isfinite([slope, *points, *values, total(weights)]).all():
-            raise DataError("the importances or scores are too large, or too small, to calibrate by")
-        mapped = np.interp(scores, points, values)
-        mapped += slope * (np.minimum(scores - points[0], 0) + np.maximum(scores - points[-1], 0))
-        notes = run.scoring.notes(({}, []))[1]
-        model.calibration = {"method": method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
-        before, after = measured(scores, weights, positive), measured(mapped, weights, positive)
-        results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
-        if min(run.counts) < FEW:
-            notes.append(f"only {min(run.counts)} rows have the rarer label: {FEW} or more make a reliable map")
-        if slope < 0:
-            notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the "
-                         "data, or does the model, have the labels the other way round?")
-        elif values.min() == values.max():
-            notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of "
-                         "the labels here")
-        if run.binned:
-            notes.append(f"~: of more than {MOST_ROWS:,} rows, scores were rounded to 12 bits")
+        if isinstance(run, Calibrating):
+            mark, (results, notes) = "~" * run.binned, _calibrate(model, o, run)
+        else:
+            mark, (model, results, notes) = "", calibrated(model, o.method, run)
+        notes = [*run.scoring.notes(({}, []))[1], *notes]
         model.program = f"vwlite {__version__}"
         write_model(file, model)
         file.commit()
         if o.json:
             click.echo(json_text(versioned(results, o.report_version), indent=2))
         else:
-            click.echo(_table(results, "~" * run.binned))
+            click.echo(_table(results, mark))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
-        options = frame.reported_options(settings, "data", "model", method=method)
+        options = frame.reported_options(settings, "data", "model", method=o.method or results.get("method", "platt"))
         frame.report(options=options, results=results, notes=notes)
         return frame.code()
 
 
-def _of_classes(o: CalibrateOptions, applied: Opened, frame: RunFrame, file: AtomicFile, reading: Reading) -> int:
-    found = ClassScores(applied, reading.take_bad)
-    found.read(reading.batches(found.scoring.parse, found.learner))
-    if frame.signal is not None:
-        return frame.code()
-    reading.bad.finish()
-    model, results, notes = calibrated(applied.model, o.method, found)
-    model.program = f"vwlite {__version__}"
-    write_model(file, model)
-    file.commit()
-    if o.json:
-        click.echo(json_text(versioned(results, o.report_version), indent=2))
-    else:
-        click.echo(_table(results, ""))
-    notes = [*found.scoring.notes(({}, []))[1], *notes]
-    for note in () if o.quiet else notes:
-        say(f"note: {note}")
-    options = frame.reported_options(applied.settings, "data", "model", method=results["method"])
-    frame.report(options=options, results=results, notes=notes)
-    return frame.code()
+def _calibrate(model: Model, o: CalibrateOptions, run: "Calibrating") -> tuple[dict[str, Any], list[str]]:
+    """Give a model of two labels its map; the results and notes. DataError."""
+    scores, weights, positive = run.sums()
+    method = o.method or "platt"
+    fit = platt if method == "platt" else isotonic
+    with np.errstate(all="ignore"):  # what is not finite is found below
+        slope, points, values = fit(scores, weights, positive, sum(run.counts))
+    if not np.isfinite([slope, *points, *values, total(weights)]).all():
+        raise DataError("the importances or scores are too large, or too small, to calibrate by")
+    mapped = np.interp(scores, points, values)
+    mapped += slope * (np.minimum(scores - points[0], 0) + np.maximum(scores - points[-1], 0))
+    notes = []
+    model.calibration = {"method": method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
+    before, after = measured(scores, weights, positive), measured(mapped, weights, positive)
+    results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
+    if min(run.counts) < FEW:
+        notes.append(f"only {min(run.counts)} rows have the rarer label: {FEW} or more make a reliable map")
+    if slope < 0:
+        notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the data, or "
+                     "does the model, have the labels the other way round?")
+    elif values.min() == values.max():
+        notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of the "
+                     "labels here")
+    if run.binned:
+        notes.append(f"~: of more than {MOST_ROWS:,} rows, scores were rounded to 12 bits")
+    return results, notes
 
 
 class Calibrating:
