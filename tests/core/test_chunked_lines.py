@@ -87,11 +87,12 @@ def compare(vwlite, tmp_path, monkeypatch, data: bytes, *options: str) -> None:
 @pytest.mark.parametrize("bits", ["6", "18"])
 @pytest.mark.parametrize(("rule", "options"), CASES)
 def test_pieces_learn_and_predict_the_same_bits(vwlite, tmp_path, monkeypatch, rule, options, bits):
-    labels = ["1", "3", "2 0.5", "0 2"] if "poisson" in options else ["1", "-1", "1 0.5", "-1 3", ""]
+    is_amount = bool({"poisson", "gamma", "tweedie"} & {*options})
+    labels = ["1", "3", "2 0.5", "1.5 2"] if is_amount else ["1", "-1", "1 0.5", "-1 3", ""]
     bits_of = [] if "-b" in options else ["-b", bits]
     compare(
         vwlite, tmp_path, monkeypatch, text(labels), "--algorithm", rule, *options, *bits_of, "-q", "::",
-        *(["-l", "0.0005" if "poisson" in options else "0.05"] if ALGORITHMS[rule].schedule else []),
+        *(["-l", "0.0005" if is_amount else "0.05"] if ALGORITHMS[rule].schedule else []),
         *(["--holdout-period", "7"] if bits == "6" else []),
     )
 

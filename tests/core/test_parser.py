@@ -499,7 +499,7 @@ def test_settings_that_do_not_exist():
     with pytest.raises(ValueError, match="no such format"):
         Parser("xml")
     with pytest.raises(ValueError, match="unknown domain"):
-        Parser(label_domain="positive")
+        Parser(label_domain="even")
 
 
 # --- detection -------------------------------------------------------------------------------------

@@ -109,6 +109,11 @@ CLASSES: list[dict[str, Any]] = [
     {"limit": 5, "names": ["0.5"], "grows": True},
 ]
 
+DOMAINS = {
+    "any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"],
+    "positive": ["0.25", "1", "5"],
+}
+
 
 def lines(rng: Random) -> Case:
     """Texts for the parser and its slow reference."""
@@ -118,7 +123,7 @@ def lines(rng: Random) -> Case:
         options: dict[str, Any] = {
             "hash_all": rng.random() < 0.5,
             "hash_seed": rng.choice([0, 0, 1, 2**32 - 1]),
-            "label_domain": rng.choice(["any", "any", "binary", "nonnegative"]),
+            "label_domain": rng.choice(["any", "any", "binary", "nonnegative", "positive"]),
             "labels": rng.choice([None, None, (0.0, 1.0)]),
             "lenient_labels": rng.random() < 0.5,
             "stop_at_fault": rng.random() < 0.5,
@@ -246,13 +251,11 @@ def setup(rng: Random, *, rare: float = 0, in_parts: bool = False) -> Setup:
     a = CHOICES[rng.choice(list(ALGORITHMS if in_parts else [*CHOICES, "auto"]))]
     loss = rng.choice(a.losses)
     options = ["--algorithm", a.name, "--loss", loss]
-    labels = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}[
-        LOSSES[loss].labels
-    ]
+    labels = DOMAINS[LOSSES[loss].labels]
     if rare and LOSSES[loss].labels != "binary" and rng.random() < rare:
         labels = [*labels, "1e300", "1e-300", "1e30"]
     found = Setup(options, labels)
-    classes = rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative"
+    classes = rng.random() < 0.2 and LOSSES[loss].labels not in ("nonnegative", "positive")
     for each in (name for name in a.options if name not in without):
         if each == "feature_weights":
             if rng.random() < 0.2:
@@ -461,7 +464,6 @@ def vw(rng: Random) -> Case:
 # --- batch problems ----------------------------------------------------------------------------------
 
 OF_SOLVE, OF_CERTIFY = ([p for p in c.params if isinstance(p, click.Option)] for c in (solve, certify))
-DOMAINS = {"any": ["1", "-1", "0", "0.5", "2", "-3.25"], "binary": ["1", "-1"], "nonnegative": ["0", "1", "2", "5"]}
 
 
 def problem(rng: Random, rare: float) -> Setup:
@@ -491,7 +493,7 @@ def problem(rng: Random, rare: float) -> Setup:
         found.more["weights"] = b"a^x 2\nb^y 0.5\nx1 1000\n" + (b"a^y 1e300\n" if rng.random() < rare else b"")
     if rare and LOSSES[loss].labels != "binary" and rng.random() < rare:
         found.labels = [*found.labels, "1e300", "1e-300", "1e30"]
-    if rng.random() < 0.2 and LOSSES[loss].labels != "nonnegative":
+    if rng.random() < 0.2 and LOSSES[loss].labels not in ("nonnegative", "positive"):
         names = rng.random() < 0.5
         found.labels = NAMED[:3] if names else ["1", "2", "3"]
         found.options += rng.choice([["--classes", ",".join(NAMED[:3])], ["--oaa", "4", "--classes", "auto"]]

@@ -35,8 +35,8 @@ def test_a_link_of_its_own(vwlite, model, tmp_path):
     assert [f"{p:.6f}" for p in found] == expected
     with pytest.raises(ValueError, match="link poisson cannot be applied to the scores of loss logistic"):
         load_model(model, link="poisson")
-    with pytest.raises(ValueError, match="unknown link log: choose from identity, logistic"):
-        load_model(model, link="log")
+    with pytest.raises(ValueError, match="unknown link log10: choose from identity, logistic"):
+        load_model(model, link="log10")
 
 
 def test_each_line_is_answered_at_once_if_that_is_asked_for(model):

@@ -32,7 +32,7 @@ def estimator(loss, options):
 def check(vwlite, folder, x, y, loss, options):
     data = written(folder / "data.libsvm", x, y)
     typed = {"loss": loss} if not options.get("softmax") else {}
-    typed |= {"link": "poisson"} if loss == "poisson" else {}
+    typed |= {"link": links[0]} if (links := LOSSES[loss].links) and LOSSES[loss].labels != "binary" else {}
     vwlite("train", data, *words(typed | options), "-m", folder / "command.model", "--quiet")
     made = estimator(loss, options).fit(x, y)
     made.save(folder / "python.model")

@@ -21,4 +21,5 @@ def drawn(loss="logistic", classes=0, rows=ROWS, seed=1):
     domain = LOSSES[loss].labels
     if domain == "binary":
         return x, np.where(score > 0, 1, -1)
-    return x, np.round(np.exp(np.clip(score, -3, 1.5))) if domain == "nonnegative" else np.round(score, 2)
+    mean = np.exp(np.clip(score, -3, 1.5))
+    return x, {"nonnegative": np.round(mean), "positive": np.round(mean, 2)}.get(domain, np.round(score, 2))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import slow_rules
 import test_rules
+from losses import LOG_LINKED, LOSSES
 from streams import random_stream
-from test_rules import FLOAT, LOSSES, assert_agree
+from test_rules import FLOAT, assert_agree
 
 from vwlite.core.vw.coin import Coin
 from vwlite.core.vw.freegrad import FreeGrad
@@ -23,7 +24,7 @@ def parameter_free_rules(monkeypatch):
     monkeypatch.setattr(test_rules, "RULES", RULES)
 
 
-@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "poisson"])
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss not in LOG_LINKED])
 @pytest.mark.parametrize(
     ("name", "options", "tolerance"),
     [

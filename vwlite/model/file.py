@@ -151,7 +151,7 @@ class Model:
     @property
     def records(self) -> int:
         """How many weights a feature has: one, or one for each class or quantile."""
-        return self.settings.records
+        return _records(self.options)
 
     def class_names(self) -> list[str]:
         """The names of the classes; `?4` for the fourth if it has no name yet. Empty without classes. Those of several
@@ -222,6 +222,12 @@ class Model:
             **({"continued": self.continued} if self.continued else {}),
             **({"typed": self.typed} if self.typed else {}),
         }
+
+
+def _records(options: dict[str, Any]) -> int:
+    """`Settings.records`, without the rest of the settings."""
+    taus = options.get("quantile_tau")
+    return options.get("oaa") or (len(taus) if isinstance(taus, list | tuple) else 1)
 
 
 class _Digesting(io.RawIOBase):
@@ -337,7 +343,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
         with zipfile.ZipFile(file) as archive:
             header = _header(path, archive)
             names = _members(archive, data, ("keys", "weights"))
-            columns = Settings.restored(header["options"]).records
+            columns = _records(header["options"])
             named = [name in names for name in NAMES]
             has_names = any(named) if header["format"] >= WITH_OPTIONS else header["format"] == WITH_NAMES
             if named != [has_names] * len(NAMES):
