@@ -64,6 +64,8 @@ cdef class GivenPredictions(Learner):
             turn.o.p = turn.shown = arranged(self)
             return Reason.DONE
         turn.o.p = turn.shown = clipped(self, turn.raw)
+        if self.offset != 0:
+            turn.shown += self.offset
         return Reason.DONE
 
 

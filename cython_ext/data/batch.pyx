@@ -723,7 +723,7 @@ cdef class Batch:
             low = 0 if domain == "nonnegative" else 5e-324
         elif domain == "ternary":
             low, high, whole = -1, 1, True
-        elif domain not in ("any", "binary"):
+        elif domain not in ("any", "binary", "log1p"):
             raise ValueError("unknown domain of labels")
         with nogil:
             spread(<const uint32_t*>self.a.value, self.a.features, &least, &largest)

@@ -66,6 +66,7 @@ cdef class Learner:
     cdef size_t points
     cdef const double[::1] point_scores, point_values
     cdef double outer_slope
+    cdef public double offset              # is added to a clipped score before the link: see `Tally.offset`
     # Where the features of an example are.
     cdef char** slots[2]                   # owned; of an example, and of the next one
     cdef size_t slot_capacity[2]

@@ -56,6 +56,7 @@ cdef class Learner:
             self.quantiles = rule
         names = class_names if self.quantiles is None else self.quantiles.names
         self.writer = PredictionWriter(class_names=names, quantiles=self.quantiles is not None, **written)
+        self.writer.of_log = loss.of_log
         self.multiclass = self.classifier is not None and self.quantiles is None
         if self.multiclass:
             if class_names is None or class_names.limit != rule.classes:
@@ -79,7 +80,8 @@ cdef class Learner:
     def _new_tally(self):
         if not self.multiclass:
             facts = 0 if self.quantiles is None else self.quantiles.facts_count
-            return Tally(power=self.loss.power, keeps_labels=self.loss.keeps_labels, facts=facts)
+            return Tally(power=self.loss.power, keeps_labels=self.loss.keeps_labels, facts=facts,
+                         of_log=self.loss.of_log)
         return Tally(self.classifier.classes, probable=self.classifier.probable)
 
     def calibrate(self, double slope, const double[::1] scores, const double[::1] values):
@@ -92,7 +94,7 @@ cdef class Learner:
     cdef predict_as(self, Learner other):
         """Clip and map scores as another learner does."""
         self.clips, self.named, self.min_label, self.max_label = other.clips, other.named, other.min_label, other.max_label
-        self.points, self.outer_slope = other.points, other.outer_slope
+        self.points, self.outer_slope, self.offset = other.points, other.outer_slope, other.offset
         self.point_scores, self.point_values = other.point_scores, other.point_values
         self.folded = other.folded
 
@@ -208,6 +210,8 @@ cdef class Learner:
             self.widen_range(turn.o.label)
         if self.classifier is None:
             turn.o.p = turn.shown = calibrated(self, clipped(self, raw)) if self.points else clipped(self, raw)
+            if self.offset != 0:
+                turn.shown += self.offset
             return Reason.DONE
         if self.classifier.out_of_memory:
             return Reason.NO_MEMORY

@@ -5,6 +5,7 @@ cdef class Loss:
     cdef readonly double least_p       # --algorithm auto clips to [least_p, largest_p]
     # p is the logarithm of the mean m, and the variance of labels grows as m^power: 1 Poisson, 2 gamma; 0: p is the mean
     cdef readonly double power
+    cdef public bint of_log            # labels are log(1 + y), and exp(p) - 1 predicts y
     cdef readonly bint keeps_labels    # no sums over the labels tell its best constant, which is not their mean
     cdef double value(self, double p, double y) noexcept nogil
     cdef double dloss(self, double p, double y) noexcept nogil

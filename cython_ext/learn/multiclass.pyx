@@ -26,7 +26,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from vwlite.core.base.buffers cimport reserve
-from vwlite.core.base.elementary cimport exp, log, log1p, sigmoid
+from vwlite.core.base.elementary cimport exp, expm1, log, log1p, sigmoid
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.learn.losses import Logistic
 from vwlite.core.learn.rule cimport Example, Outcome, Rule
@@ -472,7 +472,11 @@ cdef class Quantiles(Classifier):
             o.loss = (<Rule>self.each[k]).loss.evaluate(o.p, o.label, &o.dloss)
             self.facts[k] = (<Rule>self.each[k]).loss.value(self.sorted[k], whole.label)
             whole.loss += self.facts[k] / n
+            if (<Rule>self.each[k]).loss.of_log:    # facts are in the unit of labels
+                self.facts[k] = (<Rule>self.each[k]).loss.value(expm1(self.sorted[k]), expm1(whole.label))
         for k in range(n // 2):
             fact[2 * k] = self.sorted[k] <= whole.label <= self.sorted[n - 1 - k]
             fact[2 * k + 1] = self.sorted[n - 1 - k] - self.sorted[k]
+            if (<Rule>self.each[k]).loss.of_log:
+                fact[2 * k + 1] = expm1(self.sorted[n - 1 - k]) - expm1(self.sorted[k])
         whole.dloss = (<Rule>self.each[n // 2]).loss.dloss(self.sorted[n // 2], whole.label)

@@ -8,6 +8,7 @@ cpdef enum Link:
     GLF1 = 2
     POISSON = 3
     LOG = 4
+    EXPM1 = 5
 
 
 cpdef enum OutputFormat:
@@ -57,6 +58,7 @@ cdef class PredictionWriter:
     cdef size_t* best                         # owned; these, of a line
     cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link
+    cdef readonly bint of_log                 # labels are log(1 + y): see losses.pxd
     cdef ClassNames class_names
     cdef bint quantiles                       # ... are those of quantiles
     cdef OutputFormat format
@@ -75,7 +77,7 @@ cdef class PredictionWriter:
     cdef int quantile_line(self, const double* predictions, const double* scores, double label, const char* tag,
                            size_t tag_size) noexcept nogil
     cdef int write_name(self, Text text, size_t number) noexcept nogil
-    cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=*) noexcept nogil
+    cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=*, Link link=*) noexcept nogil
 
     cdef int header(self) except -1
     cdef int blank_row(self) noexcept nogil

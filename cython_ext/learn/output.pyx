@@ -8,6 +8,7 @@ A prediction goes through a link before it is written:
     glf1        2 / (1 + exp(-p)) - 1
     poisson     exp(p)
     log         exp(p)
+    expm1       exp(p) - 1
 
 With format `csv` or `json`, a line is a row of columns instead; a row for an invalid line has empty cells, or nulls:
 
@@ -27,7 +28,7 @@ from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
 from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_number, write_short
-from vwlite.core.base.elementary cimport exp, sigmoid
+from vwlite.core.base.elementary cimport exp, expm1, sigmoid
 from vwlite.core.base.escapes cimport escape
 from vwlite.core.base.utf8 cimport character
 from vwlite.core.data.class_names cimport ClassName, ClassNames
@@ -40,7 +41,7 @@ cdef double linked(double p, Link link) noexcept nogil:
         return 2 * sigmoid(p) - 1
     if link == Link.POISSON or link == Link.LOG:
         return exp(p)
-    return p
+    return expm1(p) if link == Link.EXPM1 else p
 
 
 cdef extern from *:
@@ -262,7 +263,7 @@ cdef class PredictionWriter:
             if self.quantile_row(predictions, label, tag, tag_size):
                 return -1
         elif self.writes:
-            if self.write_all(self.predictions, n, predictions) or self.predictions.end_line(tag, tag_size):
+            if self.write_all(self.predictions, n, predictions, NULL, self.link) or self.predictions.end_line(tag, tag_size):
                 return -1
         if self.writes_raw and self.write_all(self.raw_predictions, n, scores):
             return -1
@@ -273,7 +274,8 @@ cdef class PredictionWriter:
             return text.write(b"?", 1)
         return text.word(self.class_names.names[number - 1].text, self.class_names.names[number - 1].size)
 
-    cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=NULL) noexcept nogil:
+    cdef int write_all(self, Text text, size_t n, const double* numbers, const size_t* order=NULL,
+                       Link link=Link.IDENTITY) noexcept nogil:
         """NAME:NUMBER for n classes, or numbers of quantiles, with blanks between them. order: these, from 0; NULL: the
         first ones."""
         cdef size_t i, k
@@ -283,7 +285,7 @@ cdef class PredictionWriter:
                 return -1
             if not self.quantiles and (self.write_name(text, k + 1) or text.write(b":", 1)):
                 return -1
-            if text.write_number(numbers[k], self.short_numbers):
+            if text.write_number(linked(numbers[k], link), self.short_numbers):
                 return -1
         return 0
 
@@ -403,7 +405,7 @@ cdef class PredictionWriter:
             elif (self.predictions.write(b", " if k else b"{", 2 if k else 1)
                     or self.predictions.json_string(name.text, name.size) or self.predictions.write(b": ", 2)):
                 return -1
-            if self.number_cell(NAN if numbers == NULL else numbers[k]):
+            if self.number_cell(NAN if numbers == NULL else linked(numbers[k], self.link)):
                 return -1
         return self.predictions.write(b"}", 1) if self.format == OutputFormat.JSON else 0
 
@@ -438,7 +440,7 @@ cdef class PredictionWriter:
             if self.format == OutputFormat.TEXT:
                 return self.predictions.word(text, strlen(text))
             return self.predictions.write(text, strlen(text))
-        return self.number_cell(label)
+        return self.number_cell(expm1(label) if self.of_log else label)
 
     cdef int class_cell(self, size_t number) noexcept nogil:
         if number == 0:

@@ -30,7 +30,7 @@ cdef class Scorer(Learner):
 
         scores: [examples, width], neither clipped nor linked. predicted: clipped, or the number of the class.
         probabilities: of the classes, if the model gives any; those of classes without a name are left unchanged. Of
-        several quantiles, all predictions.
+        several quantiles, all predictions, linked.
         """
         self.scores, self.predicted, self.at = scores, predicted, 0
         self.gives_probabilities = probabilities is not None and self.multiclass and self.classifier.probable
@@ -50,7 +50,7 @@ cdef class Scorer(Learner):
         for k in range(0 if self.classifier is None else self.width):
             self.scores[self.at, k] = self.classifier.scores[k]
             if self.quantiles is not None and self.shares is not None:
-                self.shares[self.at, k] = self.quantiles.sorted[k]
+                self.shares[self.at, k] = linked(self.quantiles.sorted[k], self.writer.link)
         if self.gives_probabilities and self.named > 0:
             self.classifier.probabilities(self.named, &self.shares[self.at, 0])
         self.at += 1

@@ -19,6 +19,12 @@ cdef class Tally:
     cdef readonly double squares          # sum of importance * label^2
     cdef readonly double entropy          # of importance * `own_part` of the label (evaluation/kinds.py)
     cdef double power                     # that of the loss: see losses.pxd
+    cdef bint of_log                      # labels are logarithms
+    # ... sums of importance * exp(label - prediction), and of importance: of all, of the rows since their number was a
+    # power of two, and of those between this and the power of two before
+    cdef double ratios[3]
+    cdef double ratio_weights[3]
+    cdef size_t rows
     cdef readonly LabelSample sample      # of the labels; None: none is kept
     cdef readonly double weight2          # sum of importance^2
     cdef readonly double loss_squares     # sum of importance * loss^2
@@ -39,4 +45,5 @@ cdef class Tally:
     cdef Bins** chunks                    # owned; importance by score; allocated on demand
 
     cdef int add(self, double p, double label, double importance, double loss, double log_loss) noexcept nogil
+    cdef void add_ratio(self, double ratio, double importance) noexcept nogil
     cdef void add_facts(self, const double* facts, double importance) noexcept nogil

@@ -12,13 +12,14 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from vwlite.core.base.elementary cimport log, pow, sigmoid
+from vwlite.core.base.elementary cimport exp, log, pow, sigmoid
 
 cdef enum:
     DROPPED_BITS = 14
     CHUNKS = 1 << (32 - DROPPED_BITS - CHUNK_BITS)
     LAST_OF_CHUNK = (1 << CHUNK_BITS) - 1
     MOST_CLASSES = 1000     # above this, no confusion matrix is stored
+    LARGEST = 700           # exp(700) is finite
 
 
 cdef inline uint32_t bin_of(double score) noexcept nogil:
@@ -47,13 +48,15 @@ cdef class Tally:
     facts: so many are added of each prediction.
     probable: each prediction comes with the probability that the label's class had.
     power: that of the loss, for `entropy`. keeps_labels: a sample of them, for losses whose best constant no sums tell.
+    of_log: labels are logarithms, for `offset`.
 
     While a model learns, a score of 0 says that nothing is known, and counts as a negative prediction, as in Vowpal
     Wabbit. What applies a model sets `positive_from`, so that a probability of 0.5 is a positive one.
     """
 
-    def __init__(self, size_t classes=0, *, size_t facts=0, bint probable=False, double power=0, bint keeps_labels=False):
-        self.probable, self.power = probable, power
+    def __init__(self, size_t classes=0, *, size_t facts=0, bint probable=False, double power=0, bint keeps_labels=False,
+                 bint of_log=False):
+        self.probable, self.power, self.of_log = probable, power, of_log
         self.sample = LabelSample() if keeps_labels else None
         self.signs = True
         self.positive_from = NAN
@@ -92,6 +95,8 @@ cdef class Tally:
         if self.power > 0 and label > 0:
             self.entropy += importance * (label * log(label) if self.power == 1 else log(label) if self.power == 2
                                           else pow(label, 2 - self.power))
+        if self.of_log:
+            self.add_ratio(exp(min(label - p, LARGEST)), importance)
         if self.sample is not None and self.sample.add(label, importance):
             return -1
         self.weight2 += importance * importance
@@ -122,6 +127,26 @@ cdef class Tally:
         else:
             bins.negative[bin & LAST_OF_CHUNK] += importance
         return 0
+
+    cdef void add_ratio(self, double ratio, double importance) noexcept nogil:
+        cdef size_t k
+        self.rows += 1
+        if self.rows & (self.rows - 1) == 0:
+            self.ratios[2], self.ratio_weights[2] = self.ratios[1], self.ratio_weights[1]
+            self.ratios[1] = self.ratio_weights[1] = 0
+        for k in range(2):
+            self.ratios[k] += importance * ratio
+            self.ratio_weights[k] += importance
+
+    def offset(self, bint learning):
+        """log s and the weight of its rows, where s is the weighted mean of exp(label - prediction): if labels are logarithms,
+        exp(p) s is the mean (smearing; Duan 1983). learning: predictions are those of a new learner before it learned each
+        row: s is of the rows without the first quarter of them, or up to half. None without rows."""
+        cdef double sum = self.ratios[1] + self.ratios[2] if learning else self.ratios[0]
+        cdef double weight = self.ratio_weights[1] + self.ratio_weights[2] if learning else self.ratio_weights[0]
+        if not weight or not sum:
+            return None
+        return min(log(sum / weight), LARGEST), weight
 
     cdef void add_facts(self, const double* facts, double importance) noexcept nogil:
         """Count other numbers of a prediction that is counted."""

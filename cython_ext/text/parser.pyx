@@ -40,7 +40,7 @@ from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.text.libsvm cimport libsvm_line
 from vwlite.core.text.lines_fast cimport FULL, MOST_DELIMITERS, FeatureColumns, compute, find_delimiters
 from vwlite.core.text.tokens cimport (
-    ANY, BINARY, NONNEGATIVE, POSITIVE, TERNARY, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, TokenSettings, close_line, hash_of,
+    ANY, BINARY, LOG1P, NONNEGATIVE, POSITIVE, TERNARY, OUT_OF_MEMORY, VW_INCOMPATIBLE, TokenError, TokenSettings, close_line, hash_of,
     line_feed, name_length, space_before,
 )
 from vwlite.core.text.vw cimport plain_line, vw_line
@@ -68,7 +68,7 @@ cdef class Parser:
 
     format: "vw" or "libsvm"; a subclass is for another one, such as vwlite.core.tables.tables.TableParser.
     hash_all, hash_seed: how names are hashed, see murmur.pxd.
-    label_domain: "any", "binary" (-1 or 1), "nonnegative", "positive" or "ternary" (-1, 0 or 1); `loss_name` is named in its errors.
+    label_domain: "any", "binary" (-1 or 1), "nonnegative", "positive", "ternary" (-1, 0 or 1) or "log1p" (above -1, and mapped); `loss_name` is named in its errors.
     labels: a pair of numbers or words that are mapped to -1 and 1; no other label is valid then.
     names: of classes; labels are replaced by the numbers of their classes. Several parsers may share names that grow,
         as long as they parse one after the other in the order of the stream.
@@ -98,7 +98,8 @@ cdef class Parser:
                   bint places=False):
         if type(self) is Parser and format not in ("vw", "libsvm"):
             raise ValueError(f"no such format: {format}")
-        domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE, "positive": POSITIVE, "ternary": TERNARY}
+        domains = {"any": ANY, "binary": BINARY, "nonnegative": NONNEGATIVE, "positive": POSITIVE, "ternary": TERNARY,
+                   "log1p": LOG1P}
         if label_domain not in domains:
             raise ValueError(f"unknown domain of labels: {label_domain}")
         self.format, self.loss_name = format, loss_name

@@ -11,6 +11,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memchr
 
+from vwlite.core.base.elementary cimport log1p
 from vwlite.core.base.escapes cimport unescape
 from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport (
@@ -39,6 +40,7 @@ cdef enum Domain:
     NONNEGATIVE = 2
     TERNARY = 3      # -1, 0 or 1
     POSITIVE = 4
+    LOG1P = 5        # above -1, and becomes log(1 + y)
 
 
 # Settings of a parser, in the form for the inner loops.
@@ -302,10 +304,10 @@ cdef inline bint take_label(const TokenSettings* s, const char* p, const char* e
         else:
             return take_unfit(s, p, end, LABEL_MAPPING, label, error)
     if (s.domain == BINARY and y != 1 and y != -1) or (s.domain == NONNEGATIVE and y < 0) or (
-            s.domain == POSITIVE and y <= 0) or (
+            s.domain == POSITIVE and y <= 0) or (s.domain == LOG1P and y <= -1) or (
             s.domain == TERNARY and y != 0 and y != 1 and y != -1):
         return take_unfit(s, p, end, LABEL_DOMAIN, label, error)
-    label[0] = y
+    label[0] = log1p(y) if unlikely(s.domain == LOG1P) else y
     return True
 
 

@@ -74,6 +74,7 @@ MODELS = {
     "derived": ("--algorithm auto --normalize none", 2500, None),
     "derived, of two passes": ("--algorithm auto --normalize none --passes 2 --labels 0,1", 2500, None),
     "derived regression": ("--algorithm auto --normalize none", 2500, lambda i, y: 1000 * y + i % 17),
+    "derived, log1p": ("--algorithm auto --label-transform log1p", 2500, lambda i, y: 1000 * y + i % 17),
     "derived classes": ("--algorithm auto --normalize none --oaa 3 --classes auto", 2500,
                         lambda i, y: CLASSES[2 * y if i % 5 else 1]),
 }

@@ -89,6 +89,8 @@ MODELS = {
     "poisson": ("--loss poisson --link poisson -l 0.1", numbers(TEXT, ["0", "2", "1"])),
     "gamma": ("--loss gamma -l 0.1", numbers(TEXT, ["0.5", "2", "1"])),
     "tweedie": ("--loss tweedie --tweedie-power 1.7 -l 0.1", numbers(TEXT, ["0", "2", "1.5"])),
+    "log1p": ("--label-transform log1p --passes 3", numbers(TEXT, ["0.5", "30", "-0.25"])),
+    "log1p of the median": ("--label-transform log1p --loss quantile", numbers(TEXT, ["0.5", "30", "-0.25"])),
     "clipped": ("--loss squared -l 5", numbers(TEXT, ["0.5", "0.25", "1"])),
     "hash all": ("--loss logistic --hash all", TEXT),
     "few bits": ("--loss logistic -b 3", TEXT),

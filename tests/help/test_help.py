@@ -39,7 +39,7 @@ def test_help_shows_defaults_that_are_those_in_use():
     settings |= {"threshold": float("inf"), "holdout-period": 10, "early-terminate": 3, "progress": 2.0}
     settings |= {"feature-weights": 1}
     settings |= {"missing": ",".join(RoleOptions().missing_words), "algorithm": "auto"}
-    settings |= {"link": "logistic, poisson or log by the loss"}
+    settings |= {"link": "logistic, poisson, log or expm1 by the loss"}
     assert len(shown) >= 19
     for name, text in shown.items():
         default = settings[name]

@@ -3,9 +3,9 @@
 from itertools import combinations
 from typing import Any
 
-from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, loss_function
+from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, TRANSFORMED, loss_function
 from vwlite.algorithms.settings import Settings
-from vwlite.algorithms.table import ALGORITHMS, AUTO, MOST_STACKED, SCHEDULE, Algorithm, algorithm_of
+from vwlite.algorithms.table import ALGORITHMS, AUTO, MOST_STACKED, SCHEDULE, SOLVED, Algorithm, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.names import names_in
 from vwlite.options.spec import check_rows, option_name
@@ -13,6 +13,8 @@ from vwlite.options.spec import check_rows, option_name
 
 def usual_link(settings: Settings) -> str:
     """The link of a new model: probabilities of the logistic loss, means of losses of their logarithm."""
+    if settings.of_log:
+        return "expm1"
     links = loss_function(settings.loss).links
     return links[0] if links and settings.oaa is None else "identity"
 
@@ -33,6 +35,7 @@ def refused(algorithm: Algorithm) -> dict[str, str]:
 
 def check_together(settings: Settings, typed: dict[str, Any]) -> None:
     """UsageError if these were not taken together. typed: those settings that somebody chose."""
+    _check_transform(settings)
     _check_classes(settings)
     for name in ("oaa", "labels", "nonzeros"):
         if getattr(settings, name) is not None:
@@ -79,11 +82,39 @@ def _check_algorithm(settings: Settings, typed: dict[str, Any]) -> None:
 def check_link(settings: Settings) -> None:
     """A link that makes no sense of the loss."""
     losses = LINKS[settings.link]
+    if settings.link == "expm1" and not settings.of_log:
+        raise UsageError("--link expm1 is for scores of --label-transform log1p: leave it out")
     if settings.loss and settings.loss not in losses:
         raise UsageError(
             f"--link {settings.link} cannot be applied to the scores of --loss {settings.loss}, only of --loss "
             f"{' or '.join(losses)}: use --link identity"
         )
+
+
+def _check_transform(settings: Settings) -> None:
+    """What cannot learn logarithms of labels."""
+    if not settings.of_log:
+        return
+    option = f"--label-transform {settings.label_transform}"
+    for name in ("oaa", "labels"):
+        if getattr(settings, name) is not None:
+            raise UsageError(f"{option} is for labels that are amounts, and {option_name(name)} says that they are "
+                             "classes: leave one of them out")
+    if settings.algorithm == SOLVED.name:
+        check_untransformed(settings, "vwlite solve")
+    if settings.loss not in TRANSFORMED:
+        binary = loss_function(settings.loss).labels == "binary"
+        why = f"predicts {'one of two labels' if binary else 'the logarithm of the mean already'}"
+        instead = "--loss squared" if binary else f"--loss {settings.loss} alone"
+        raise UsageError(f"{option} cannot be used with --loss {settings.loss}, which {why}: use {instead}")
+
+
+def check_untransformed(settings: Settings, what: str, model: str | None = None) -> None:
+    """UsageError for logarithms of labels. what: does not know them. model: the path of what has them."""
+    if settings.of_log:
+        has = f", which {model} has" if model else ""
+        raise UsageError(f"{what} does not know --label-transform {settings.label_transform}{has}: use --loss gamma or "
+                         "poisson, or labels whose logarithms the data have")
 
 
 def check_one_output(settings: Settings, what: str, model: str | None = None) -> None:

@@ -72,10 +72,14 @@ _UNKNOWN = LossFunction("", "Squared", "any", "")
 
 _CALLED = {"logistic": "log loss", "poisson": "Poisson loss", "tweedie": "Tweedie loss"}
 
+# The losses that can learn log(1 + label).
+TRANSFORMED = ("squared", "huber", "quantile")
+
 # The links, and the losses whose predictions they make sense of.
 LINKS = {
     "identity": tuple(LOSSES),
     **{link: tuple(loss.name for loss in _TABLE if link in loss.links) for each in _TABLE for link in each.links},
+    "expm1": TRANSFORMED,
 }
 
 # The settings of losses, and the loss that takes each.

@@ -1,5 +1,6 @@
 """The settings of a model: the options that define it, each written once, here."""
 
+import math
 from dataclasses import fields, replace
 from typing import Any
 
@@ -15,7 +16,8 @@ MOST_CLASSES = 1 << 16
 MOST_TAUS = 99
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 # Stored if they are not at their defaults
-_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived")
+_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived",
+          "label_transform")
 POSITIVE = Number(0, open_low=True)
 
 
@@ -70,6 +72,11 @@ class Settings:
         1.5, "--tweedie-power", group=LEARN, type=Number(1, 2, open_low=True, open_high=True), metavar="P",
         help="The power of the mean to which --loss tweedie is fitted. As it grows the variance of labels: 1 is that "
              "of counts, 2 of --loss gamma, between are sums of a random number of amounts, such as claims.",
+    )
+    label_transform: str = option(
+        "none", "--label-transform", group=LEARN, type=Choice(["none", "log1p"]),
+        help="log1p: learn log(1 + label), and predict labels. For amounts above -1 whose errors are factors, with "
+             "--loss squared, huber or quantile; see `vwlite help training`.",
     )
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",
@@ -236,9 +243,9 @@ class Settings:
     # What is derived from the columns of tables, as --algorithm auto finds it
     derived: Derived | None = None
     link: str = option(
-        "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic, poisson or log by the loss",
+        "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic, poisson, log or expm1 by the loss",
         help="Function applied to scores when they are written. logistic gives probabilities, poisson and log "
-             "means; identity the scores.",
+             "means, expm1 labels of --label-transform; identity the scores.",
     )
 
     @property
@@ -268,10 +275,21 @@ class Settings:
 
     @property
     def label_domain(self) -> str:
-        return loss_function(self.loss).labels
+        return self.label_transform if self.of_log else loss_function(self.loss).labels
+
+    @property
+    def of_log(self) -> bool:
+        """Whether the learner has logarithms of labels."""
+        return self.label_transform != "none"
+
+    @property
+    def smears(self) -> bool:
+        """Whether predictions are means of labels whose logarithms were learned."""
+        return self.of_log and self.loss == "squared"
 
     def label_of(self, y: float) -> float | str:
         """A label of the learner as it is in the data."""
+        y = math.expm1(y) if self.of_log else y
         return y if self.labels is None else self.labels[y > 0]
 
     @property

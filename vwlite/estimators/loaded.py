@@ -238,7 +238,7 @@ class LoadedModel:
         s = self._learned.settings
         parser = kind(
             format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
-            loss_name=s.loss, lenient_labels=True, spaces=s.needs_spaces,
+            loss_name=s.label_transform if s.of_log else s.loss, lenient_labels=True, spaces=s.needs_spaces,
             places=format == "vw" and bool(self._learned.model().columns),
         )
         parser.zeros = s.derived is not None

@@ -780,15 +780,21 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         if missing.size:
             raise ValueError(f"y has no label at row {missing[0]}: remove the row")
         loss = o.typed.get("loss", "squared")  # else that of the initial model
-        domain = Settings(loss=loss).label_domain
+        of_log = o.typed.get("label_transform") == "log1p" or (self.initial is not None and self._initial_has("of_log"))
+        domain = "log1p" if of_log else Settings(loss=loss).label_domain
         if domain == "any":
             return label
         good, needs = (label > 0, "labels above 0") if domain == "positive" else (label >= 0, "labels of at least 0")
         if domain == "binary":
             good, needs = np.abs(label) == 1, "labels of -1 and 1: use SparseClassifier"
+        if of_log:
+            good, needs, label = label > -1, "labels above -1", label.copy()
         bad = np.flatnonzero(~good)
         if bad.size:
-            raise ValueError(f"y has the label {label[bad[0]]:g} at row {bad[0]}, but loss {loss} needs {needs}")
+            what = "label_transform log1p" if of_log else f"loss {loss}"
+            raise ValueError(f"y has the label {label[bad[0]]:g} at row {bad[0]}, but {what} needs {needs}")
+        if of_log:
+            each("log1p", label, label)
         return label
 
     def predict(self, X: Any) -> Array:

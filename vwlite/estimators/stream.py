@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import vwlite.runs.options
-from vwlite.algorithms.checks import check_one_output
+from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
@@ -41,6 +41,7 @@ class OnePass:
         if "pairs" in o.given or ("derive" in o.given and o.derive != "none"):
             raise UsageError(NOT_DERIVED)
         check_one_output(Settings(quantile_tau=o.typed.get("quantile_tau", 0.5)), "partial_fit with algorithm='auto'")
+        check_untransformed(Settings(label_transform=o.typed.get("label_transform", "none")), "partial_fit of auto")
         job, progress, source = prepared(o, None, in_place=False), Progress(o), RowSource(columns)
         source.may_be_table = False  # nothing is derived
         self.trainer = AutoTrainer(o, job, AutoData(o, job, source, progress))

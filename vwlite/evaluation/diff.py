@@ -11,7 +11,7 @@ from vwlite.algorithms.checks import check_one_output
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import DiffOptions
 from vwlite.evaluation.evaluate import Evaluating
-from vwlite.evaluation.kinds import Binary
+from vwlite.evaluation.kinds import Binary, Regression
 from vwlite.model import Model, read_model
 from vwlite.model.weights import names_by_index
 from vwlite.output.json_text import json_text, versioned
@@ -121,6 +121,8 @@ def _of_predictions(o: DiffOptions, frame: RunFrame, notes: list[str]) -> dict[s
             raise DataError("the models do not predict the same lines of the data")
         batch, label, p, q = one[0].batch, one[1].label, one[1].prediction, other[1].prediction
         q = numbers[q.astype(int)] if classes else q
+        if isinstance(tasks[0], Regression):
+            p, q = (task.shown(x) for task, x in zip(tasks, (p, q), strict=True))
         differ, size = p != q, np.abs(p - q) * (not classes)
         errors = [x != label if classes else np.abs(x - label) for x in (p, q)]
         if isinstance(tasks[0], Binary):

@@ -50,7 +50,10 @@ class Evaluating:
             self.learner.into(self._rows)
             self.scoring.take(parsed)
             line, *rows = self._rows[: self.learner.filled].T.copy()
-            yield parsed, Rows.of(np.array(rows)), line
+            found = Rows.of(np.array(rows))
+            if self.opened.settings.of_log:
+                found = found._replace(label=np.expm1(found.label))
+            yield parsed, found, line
 
     def finish(self, data: str, on_unknown: str = "note") -> tuple[dict[str, Any], list[str]]:
         """Numbers and notes. data: what they are called. DataError if there is nothing to evaluate."""
@@ -81,7 +84,7 @@ class Evaluating:
             return Quantiles(settings, most)
         loss = make_loss(settings)
         return Regression(loss=settings.loss, robust=loss if loss.keeps_labels else None, power=loss.power,
-                          most=most)
+                          offset=learner.offset if settings.of_log else None, most=most)
 
     @property
     def positive(self) -> str:

@@ -302,6 +302,8 @@ def explain(o: ExplainOptions) -> int:
             raise DataError("there is no example in the data to explain")
         if "slope" in model.model.calibration and not o.quiet:
             say("note: scores and contributions are those before their map by vwlite calibrate")
+        if model.settings.of_log and not o.quiet:
+            say("note: scores and contributions are of log(1 + label)")
         frame.report(options=frame.reported_options(model.settings, "data", "model"), signal=frame.signal,
                      results={"number of examples": explaining.recorder.examples})
         return frame.code()

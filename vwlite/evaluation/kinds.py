@@ -1,5 +1,6 @@
 """What is counted for measures of each kind of task: two labels, numbers, classes."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,11 +182,15 @@ class Binary(Kind):
 class Regression(Kind):
     """Numbers. loss: the name of the loss that the model minimizes. robust: that loss, if its best constant is not the
     mean of the labels. The baseline is that mean, and for such a loss its own best constant. power: that of the loss
-    (`Loss.power`); if it is not 0, predictions are logarithms of means."""
+    (`Loss.power`); if it is not 0, predictions are logarithms of means. offset: predictions are of log(1 + label),
+    and means are exp(prediction + offset) - 1; None: they are not."""
 
-    def __init__(self, *, loss: str, robust: Loss | None = None, power: float = 0.0, most: int = MOST_KEPT) -> None:
+    def __init__(
+        self, *, loss: str, robust: Loss | None = None, power: float = 0.0, offset: float | None = None,
+        most: int = MOST_KEPT,
+    ) -> None:
         super().__init__(loss)
-        self.robust, self.power = robust, power
+        self.robust, self.power, self.offset = robust, power, offset
         self.moments, self.labels = Moments(), Scores(most)
         self.squared = Mean()  # errors
         self.relative, self.zeros = Mean(), 0  # |error / label| of labels that are not 0; the number of the others
@@ -198,6 +203,8 @@ class Regression(Kind):
 
     def shown(self, prediction: Floats) -> Floats:
         """A prediction as a number like the labels."""
+        if self.offset is not None:
+            return np.expm1(prediction + self.offset)
         return np.exp(prediction) if self.power else prediction
 
     def count(self, rows: Rows) -> None:
@@ -245,11 +252,14 @@ class Quantiles(Kind):
 
     def constant_losses(self) -> list[float]:
         """That of the best constant prediction of each."""
-        if not self._constant:
-            y, share = (labels := self.labels.ranked()).score, labels.positive / labels.positive.sum()
-            for loss in make_losses(self.settings):
-                self._constant.append(float(constant_loss(loss, best_constant(loss, y, share), y, share)))
+        self._constant = self._constant or self.losses_of(lambda y: y)
         return self._constant
+
+    def losses_of(self, mapped: Callable[[Floats], Floats]) -> list[float]:
+        """The same of mapped labels."""
+        labels = self.labels.ranked()
+        y, share = mapped(labels.score), labels.positive / labels.positive.sum()
+        return [float(constant_loss(x, best_constant(x, y, share), y, share)) for x in make_losses(self.settings)]
 
 
 def own_part(y: Floats, power: float) -> Floats:

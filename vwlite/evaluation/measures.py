@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.screening import row_losses
 from vwlite.core.learn.labels import best_constant, constant_loss
 from vwlite.core.learn.losses import Quantile
 from vwlite.evaluation import ranking
@@ -97,9 +98,22 @@ def _deviance_of_mean(k: Regression) -> float:
     return 2 * half_deviance(k.power, mean, mean, k.entropy.value or 0.0) if mean > 0 else 0.0
 
 
-def _best_robust(k: Regression) -> float:
+def _robust_losses(k: Regression, rows: Rows) -> Floats:
+    if k.offset is None or k.robust is None:
+        return rows.loss
+    return np.asarray(row_losses(k.robust, k.mean_of(rows), rows.label))
+
+
+def _variance_of_log(k: Regression) -> float:
+    label, share = k.distribution()
+    label = np.log1p(label)
+    return float(share @ (label - share @ label) ** 2)
+
+
+def _best_robust(k: Regression, mapped: Callable[[Floats], Floats] = np.asarray) -> float:
     assert k.robust is not None
     label, share = k.distribution()
+    label = mapped(label)
     return float(constant_loss(k.robust, best_constant(k.robust, label, share), label, share))
 
 
@@ -190,9 +204,20 @@ MEASURES = (
         name="Tweedie deviance", of=Regression, fits=lambda k: k.loss == "tweedie", each=lambda k, rows: 2 * rows.loss,
         baseline=_deviance_of_mean, gain=smaller,
     ),
-    Measure(
-        name="{loss} loss", of=Regression, fits=lambda k: k.robust is not None, each=lambda k, rows: rows.loss,
+    Measure(  # huber: its delta is not in the unit of labels whose logarithms were learned
+        name="{loss} loss", of=Regression,
+        fits=lambda k: k.robust is not None and (k.offset is None or k.loss == "quantile"), each=_robust_losses,
         baseline=_best_robust, gain=smaller,
+    ),
+    Measure(
+        name="log1p MSE", of=Regression, fits=lambda k: k.offset is not None,
+        each=lambda k, rows: (np.log1p(rows.label) - rows.prediction) ** 2, baseline=_variance_of_log,
+        about=lambda k: k.labels.binned, gain=smaller, last=True,
+    ),
+    Measure(
+        name="log1p {loss} loss", of=Regression, fits=lambda k: k.offset is not None and k.robust is not None,
+        each=lambda k, rows: rows.loss, baseline=partial(_best_robust, mapped=np.log1p),
+        about=lambda k: k.labels.binned, gain=smaller, last=True,
     ),
     Measure(  # of classes
         name="log loss", of=Classes, fits=lambda k: k.probable, each=lambda k, rows: rows.log_loss,
@@ -229,7 +254,7 @@ MEASURES = (
 
 def of_one_quantile(tau: float) -> Measure:
     def is_below(k: Regression, rows: Rows) -> Floats:
-        return np.asarray(rows.label <= rows.prediction, np.float64)
+        return np.asarray(rows.label <= k.mean_of(rows), np.float64)
 
     return Measure(name="share below", of=Regression, each=is_below, share=True, high=1.0, expected=tau, neutral=True)
 
@@ -244,8 +269,11 @@ def of_quantiles(settings: Settings) -> list[Measure]:
         return np.asarray(rows.facts[i])
 
     n, taus = len(settings.taus), settings.taus
-    found = [Measure(name="pinball", of=Quantiles, each=lambda k, rows: rows.loss, gain=smaller,
-                     baseline=lambda k: sum(k.constant_losses()) / n)]
+    found = [Measure(name="pinball", of=Quantiles, gain=smaller, baseline=lambda k: sum(k.constant_losses()) / n,
+                     each=lambda k, rows: rows.facts[:n].mean(axis=0) if settings.of_log else rows.loss)]
+    if settings.of_log:
+        found.append(Measure(name="log1p pinball", of=Quantiles, each=lambda k, rows: rows.loss, gain=smaller,
+                             baseline=lambda k: sum(k.losses_of(np.log1p)) / n, last=True))
     for i, name in enumerate(settings.facts):
         of = Measure(name=name.replace("_", " "), of=Quantiles, each=partial(fact, i), neutral=True, last=True)
         if i < n:

@@ -129,6 +129,8 @@ def worst(o: WorstOptions) -> int:
             raise DataError(wrong or "no example of the data has a label: the loss of a prediction needs one")
         for note in labels[1] if not o.quiet else ():
             say(f"note: {note}")
+        if model.settings.of_log and not o.quiet:
+            say("note: losses and contributions are of log(1 + label)")
         rows = found.rows()
         if o.json:
             sys.stdout.write("".join(json_text(row.as_dict()) + "\n" for row in rows))

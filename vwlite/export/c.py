@@ -17,6 +17,7 @@ _LINKS = {
     "glf1": "2 / (1 + exp(-p)) - 1",
     "poisson": "exp(p)",
     "log": "exp(p)",
+    "expm1": "expm1(p + {offset!r})",
 }
 
 
@@ -85,7 +86,7 @@ def _prediction(linear: Linear) -> str:
         clip += f"    if (p < {linear.low!r})\n        p = {linear.low!r};\n"
     if linear.high < float("inf"):
         clip += f"    if (p > {linear.high!r})\n        p = {linear.high!r};\n"
-    words = {"CLIP": clip, "LINK": _LINKS[linear.settings.link]}
+    words = {"CLIP": clip, "LINK": _LINKS[linear.settings.link].format(offset=linear.offset)}
     return filled(template("prediction.h"), words)
 
 

@@ -41,7 +41,7 @@ Names of features are in all but the first, as far as MODEL has some. `vwlite he
 def export_command(
     model: str, kind: str, output: str, table: str | None, id_column: str | None, dialect: str | None,
 ) -> int:
-    from vwlite.algorithms.checks import check_one_output
+    from vwlite.algorithms.checks import check_one_output, check_untransformed
     from vwlite.errors import DataError, UsageError
     from vwlite.export.tables import write_all
     from vwlite.model import read_model
@@ -65,6 +65,8 @@ def export_command(
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
     check_one_output(found.settings, f"vwlite export --to {kind}", model)
+    if kind == "vw":
+        check_untransformed(found.settings, "Vowpal Wabbit", model)
     if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
         raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv, json and mlflow have its map of scores")
     if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):

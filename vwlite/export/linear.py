@@ -39,6 +39,11 @@ class Linear:
         return len(self.unseen)
 
     @property
+    def offset(self) -> float:
+        """What is added to a clipped score before the link expm1."""
+        return float(self.model.calibration.get("offset", 0.0))
+
+    @property
     def words(self) -> tuple[str, ...]:
         """The two labels, negative and positive, if they are words."""
         return tuple(x for x in self.settings.labels or () if isinstance(x, str))

@@ -283,6 +283,9 @@ class _Graph:
             return p
         if link in ("poisson", "log"):
             return self._op("Exp", p)
+        if link == "expm1":
+            p = self._op("Exp", self._op("Add", p, self._constant(np.array(self.linear.offset))))
+            return self._op("Sub", p, self._constant(np.array(1.0)))
         p = self._op("Sigmoid", p)
         if link == "glf1":
             p = self._op("Sub", self._op("Mul", p, self._constant(np.array(2.0))), self._constant(np.array(1.0)))

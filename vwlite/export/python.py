@@ -11,7 +11,7 @@ from vwlite.model.effects import LevelAxis, Numbers
 from vwlite.model.feature_names import escaped
 
 # Links that only programs of models with them know, and their functions.
-_NEWER_LINKS = {"log": "math.exp"}
+_NEWER_LINKS = {"log": "math.exp", "expm1": "lambda p: math.expm1(p + {offset!r})"}
 
 
 def python(request: Request) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _of_lines(request: Request) -> Iterator[str]:
 def _shared(request: Request) -> dict[str, str]:
     """The parts of both programs."""
     link = request.linear.settings.link
-    row = f'    "{link}": {_NEWER_LINKS[link]},\n' if link in _NEWER_LINKS else ""
+    row = f'    "{link}": {_NEWER_LINKS[link].format(offset=request.linear.offset)},\n' if link in _NEWER_LINKS else ""
     prediction = filled(template("prediction.py.txt").rstrip("\n"), {"LINK_ROW": row})
     return {"PREDICTION": prediction, "RUN": template("run.py.txt")}
 

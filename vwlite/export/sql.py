@@ -120,7 +120,7 @@ def sql(request: Request) -> Iterator[str]:
         if linear.probable:
             yield _PROBABILITIES.format(part=part_of(linear.probable, "s.score", "top.score"))
     else:
-        yield _NUMBER.format(link=LINKS[s.link], clipped=clipped(linear.low, linear.high))
+        yield _NUMBER.format(link=LINKS[s.link].format(offset=linear.offset), clipped=clipped(linear.low, linear.high))
 
 
 def _check(linear: Linear, path: str) -> None:

@@ -304,7 +304,7 @@ class _Query:
     def _last(self) -> Iterator[str]:
         linear, out = self.linear, identifier(self.id_name)
         if not linear.classes:
-            link, cut = LINKS[linear.settings.link], clipped(linear.low, linear.high, "s1")
+            link, cut = LINKS[linear.settings.link].format(offset=linear.offset), clipped(linear.low, linear.high, "s1")
             more = f", {sigmoid('p')} AS probability" if linear.settings.loss == "logistic" else ""
             yield (f"\nSELECT id AS {out}, {link} AS prediction, score{more}\n"
                    f"FROM (SELECT id, s1 AS score, {cut} AS p FROM scores) AS clipped\n")

@@ -12,6 +12,7 @@ LINKS = {
     "glf1": f"2.0 * {sigmoid('p')} - 1.0",
     "poisson": "EXP(p)",
     "log": "EXP(p)",
+    "expm1": "EXP(p + {offset!r}) - 1.0",
 }
 
 

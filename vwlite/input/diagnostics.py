@@ -272,6 +272,8 @@ def _class(code: str, token: str, names: "ClassNames") -> str:
 
 
 def _domain(loss: str, label: bytes) -> str:
+    if loss == "log1p":
+        return "--label-transform log1p needs a label above -1"
     if loss in ("poisson", "tweedie"):
         return f"{loss} needs a label of 0 or more"
     if loss == "gamma":

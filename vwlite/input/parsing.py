@@ -32,8 +32,8 @@ class ParseOptions:
     format: str = "auto"  # or one of FORMATS
     hash_all: bool = False
     labels: tuple[float, float] | tuple[str, str] | None = None  # (negative, positive)
-    label_domain: str = "any"  # any, binary, nonnegative, positive
-    loss_name: str = "squared"  # for messages
+    label_domain: str = "any"  # any, binary, nonnegative, positive, log1p
+    loss_name: str = "squared"  # or label transform, for messages
     lenient_labels: bool = False  # one that cannot be used makes the example unlabelled, without an error: `unfit`
     skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the hashes of namespaces

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.checks import check_one_output
+from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
 from vwlite.digest import blake2b
@@ -143,6 +143,7 @@ def _check_each(found: list[ShardModel]) -> None:
     for shard in found:
         model, path = shard.model, shard.path
         check_one_output(model.settings, "vwlite merge", path)
+        check_untransformed(model.settings, "vwlite merge", path)
         if refusal := algorithm_of(model.algorithm).merging.refusal:
             raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {refusal}")
         if model.merged:

@@ -3,6 +3,7 @@
 Types come first, then options that `vwlite train` would refuse, alone or together.
 """
 
+import math
 import re
 import types
 from dataclasses import fields
@@ -49,6 +50,8 @@ SOLVED_FIELDS: dict[str, Any] = {
 MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "step": float, "state": str}
 # The map of clipped scores that `vwlite calibrate` found, as of `Learner.calibrate`.
 CALIBRATION: dict[str, Any] = {"method": str, "slope": float, "scores": tuple[float, ...], "values": tuple[float, ...]}
+# ... or, if labels were logarithms, log s, where exp(p) s is the mean, and the weight of the rows that s is of.
+SMEARING, SMEARING_FACTS, LARGEST_OFFSET = "smearing", {"method", "offset", "weight"}, 700
 MOST_POINTS = 1000
 MOST_INPUTS = 1000
 _DIGEST = re.compile(r"[0-9a-f]{16}")
@@ -331,6 +334,12 @@ def _check_calibration(header: dict[str, Any], settings: Settings) -> None:
     """The map of scores; {}: there is none."""
     found = header.get("calibration", {})
     if found == {}:
+        return
+    if type(found) is dict and found.get("method") == SMEARING:
+        offset, weight = found.get("offset", math.nan), found.get("weight", math.nan)
+        known = settings.smears and set(found) == SMEARING_FACTS and _is_number(offset) and _is_number(weight)
+        if not (known and abs(offset) <= LARGEST_OFFSET and weight > 0):
+            raise ValueError("what makes means of its predictions is invalid")
         return
     if type(found) is dict and settings.oaa is not None:
         numbers = [found.get(name) for name in ("scales", "offsets")]

@@ -155,6 +155,7 @@ def _set_range(learner: Learner, model: "Model") -> None:
     if model.range is not None:
         learner.min_label, learner.max_label = model.range
     learner.clips = model.range is not None
+    learner.offset = model.calibration.get("offset", 0.0)
     if "slope" in model.calibration:
         points = (array("d", map(float, model.calibration[name])) for name in ("scores", "values"))
         learner.calibrate(model.calibration["slope"], *points)
@@ -190,7 +191,9 @@ def make_loss(settings: Settings) -> Loss:
     settings = replace(settings, quantile_tau=settings.one_tau) if settings.taus else settings
     row = loss_function(settings.loss)
     kind = cast(type[Loss], getattr(losses, row.kind))
-    return kind(*([getattr(settings, row.option)] if row.option else []))
+    loss = kind(*([getattr(settings, row.option)] if row.option else []))
+    loss.of_log = settings.of_log
+    return loss
 
 
 def make_expander(settings: Settings, normalizer: Normalizer | None = None) -> Expander:

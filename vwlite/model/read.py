@@ -14,6 +14,7 @@ from vwlite.errors import DataError, NoInputError
 from vwlite.input import looks_like_vw
 from vwlite.input.reader import check_file
 from vwlite.model.file import Model, inconsistency, read_own
+from vwlite.model.header import SMEARING
 
 FOREIGN = "vwlite.vw.models.convert:from_vw"  # what reads models that are not our own
 
@@ -48,7 +49,7 @@ def _from(path: str, file: IO[bytes], data: bytes | mmap.mmap, *, in_place: bool
 
 
 def _checked(path: str, model: Model, uncalibrated: bool) -> Model:
-    if uncalibrated and model.calibration:
+    if uncalibrated and model.calibration.get("method", SMEARING) != SMEARING:
         raise DataError(f"{path}: was made by vwlite calibrate, for its weights as they are: use the model before that")
     wrong = inconsistency(model)
     if wrong:

@@ -54,11 +54,12 @@ def snapshot(
     passes: Sequence[dict[str, float | None]] = (),
     continued: dict[str, Any] | None = None,
     typed: Sequence[str] = (),
+    calibration: dict[str, Any] | None = None,
 ) -> "Model":
     """The model as of now. before: the counters of the model that was continued, or zeros. columns: of tables, as
     `vwlite.input.schema.Schema.stored` gives them. names: the names of features found. provenance: which model
-    was continued. passes: the losses of each; one alone says no more than the counters of the run. continued, typed:
-    as a Model has them."""
+    was continued. passes: the losses of each; one alone says no more than the counters of the run. continued, typed,
+    calibration: as a Model has them."""
     from vwlite.model.file import Model
 
     rule = learner.rule
@@ -94,5 +95,6 @@ def snapshot(
         passes=[{"pass": n, **x} for n, x in enumerate(passes, 1)][-MOST_PASSES:] if len(passes) > 1 else [],
         continued=continued or {},
         typed=list(typed),
+        calibration=calibration or {},
         names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
     )

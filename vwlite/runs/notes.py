@@ -81,7 +81,7 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
     if learner.distinct_labels == 1 and learner.examples > 1:
         label = settings.label_of(learner.first_label)
         return count, [_one(f"has the label {printable(label) if isinstance(label, str) else format_number(label)}")]
-    if learner.distinct_labels == 2 and settings.loss == "squared" and not loss_typed:
+    if learner.distinct_labels == 2 and settings.loss == "squared" and not (loss_typed or settings.of_log):
         low, high = sorted([learner.first_label, learner.second_label])
         mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"
         one, other = (label_text(settings.label_of(label)) for label in (low, high))
@@ -129,7 +129,7 @@ def _expected(settings: Settings, learner: Learner) -> str:
     if settings.labels is not None or settings.label_domain == "binary":
         words = "{} or {}".format(*(_known(settings, learner, y) for y in (-1, 1)))
         return words if settings.labels is None else f"{words}, as it was trained with --labels"
-    return "0 or more"
+    return {"positive": "labels above 0", "log1p": "labels above -1"}.get(settings.label_domain, "0 or more")
 
 
 def smaller_steps(settings: Settings) -> str:

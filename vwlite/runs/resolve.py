@@ -20,7 +20,7 @@ CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "rou
 # Settings that define the meaning of the weights; a run that starts from them cannot change these.
 KEPT = (
     "labels", "bits", "hash", "constant", "interactions", "crosses", "keep", "ignore", "ignore_linear", "normalize",
-    "loss", "oaa", "classes", "softmax", "derived",
+    "loss", "oaa", "classes", "softmax", "derived", "label_transform",
 )
 # Options of a run that --algorithm auto has no use for, and why.
 NOT_AUTO = {
@@ -93,6 +93,8 @@ def resolve(
         if usual == AUTO.name and "algorithm" not in typed:
             usual, why = default_algorithm(typed, given, passes)
         typed = {"algorithm": usual} | typed
+        if typed.get("label_transform", "none") != "none":
+            typed = {"loss": "squared"} | typed
         if typed["algorithm"] == AUTO.name and ("labels" in typed or "oaa" in typed):
             typed = {"loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed["algorithm"]), **typed)

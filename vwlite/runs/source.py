@@ -101,7 +101,7 @@ def parse_options(
         hash_all=settings.hash == "all",
         labels=settings.labels,
         label_domain="ternary" if or_numbers and settings.label_domain == "binary" else settings.label_domain,
-        loss_name=settings.loss,
+        loss_name=settings.label_transform if settings.of_log else settings.loss,
         lenient_labels=lenient_labels,
         skip=o.on_error == "skip",
         class_names=class_names,

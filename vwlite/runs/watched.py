@@ -58,7 +58,8 @@ def watched(learner: "Learner") -> dict[str, Number]:
         found |= {f"label {name}": share(x, tally.weight, examples)
                   for name, x in zip(names.first(learner.named), sums, strict=False)}
     else:
-        found["mean label"] = (share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
-                               mean(tally.labels, tally.squares, tally.weight, tally.weight2))
-        found["mean prediction"] = mean(tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
+        of = "mean log1p" if learner.writer.of_log else "mean"
+        found[f"{of} label"] = (share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
+                                mean(tally.labels, tally.squares, tally.weight, tally.weight2))
+        found[f"{of} prediction"] = mean(tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
     return found | {"loss": mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}

@@ -287,7 +287,8 @@ class Served:
         counts.losses += [x for x in records.loss if x == x]
         if self.classes is None:
             counts.predictions += map(learner.linked, finite)
-            counts.labels += [x for x in records.label if x == x]
+            of_log = self.settings.of_log
+            counts.labels += [math.expm1(x) if of_log else x for x in records.label if x == x]
         if tags:
             counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
         return text, records
@@ -311,8 +312,9 @@ class Served:
         feed(scorer, batch, self.settings, diverged=diverged)
         scorer.release()
         if taus:
+            found = zip(leads, map(self._json.linked, records.shown), shares.tolist(), strict=True)
             return [{"prediction": rounded(p), **lead, "quantiles": dict(zip(taus, map(rounded, each), strict=True))}
-                    if p == p else {} for lead, p, each in zip(leads, records.shown, shares.tolist(), strict=True)]
+                    if p == p else {} for lead, p, each in found]
         columns = zip(leads, records.shown, scores.tolist(), shares.tolist(), strict=True)
         return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *numbers)} if p == p else {}
                 for lead, p, *numbers in columns]

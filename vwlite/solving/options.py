@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from vwlite.algorithms.checks import check_one_output, check_together, usual_link
+from vwlite.algorithms.checks import check_one_output, check_together, check_untransformed, usual_link
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.solvers import SOLVERS, SolverRow, best_solver
 from vwlite.algorithms.table import SOLVED, algorithm_of
@@ -362,6 +362,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         box=model.box if name == "l1" and model.radius is None else None,
         feature_weights="feature_weights" in o.typed,
     )
+    check_untransformed(found, "vwlite certify", path)
     check_one_output(found, "vwlite certify", None if "quantile_tau" in o.typed else path)
     return found
 

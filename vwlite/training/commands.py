@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 TUNE = "Tune"
 _CHOOSING = "of the learned examples or their labels, and settings are compared on the same ones: use it as an option"
-_SHAPING = dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "tweedie_power", "feature_weights"), _CHOOSING)
+_SHAPING = dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "tweedie_power", "feature_weights",
+                          "label_transform"), _CHOOSING)
 _PASSES = next(spec for spec in specs_of(TrainOptions) if spec.name == "passes")
 TRIED = {
     spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), _PASSES)

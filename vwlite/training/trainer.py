@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from math import exp, log
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vwlite.algorithms.settings import Resolved
@@ -19,6 +20,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.parsing import Parsed
 from vwlite.model.feature_names import NONE
+from vwlite.model.header import SMEARING
 from vwlite.model.learners import new_learner, resume
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, snapshot
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, together
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model import Model
 
+FEWEST = 64  # rows whose errors tell something of those of a learner that begins
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
 
 
@@ -44,6 +47,7 @@ class Job(NamedTuple):
     before: dict[str, int]  # the counters of that model
     provenance: Provenance
     known: DataNames
+    calibration: dict[str, Any] | None = None  # of that model
 
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
@@ -62,7 +66,7 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names))
     learner = resume(model, resolved, o.initial, **options)
     known = DataNames(learner.class_names, columns=model.columns, features=names)
-    return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known)
+    return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known, model.calibration)
 
 
 class Examples(Protocol):
@@ -174,6 +178,7 @@ class Trainer:
     chooses_passes = False
     continues = True  # the model has the state of its algorithm
     shows_rows = True  # of progress, from the start on
+    counted: Tally | None = None  # in place of that of the learner
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         self.options, self.job, self.source, self.listener = o, job, source, listener
@@ -244,7 +249,28 @@ class Trainer:
             provenance=self.job.provenance,
             passes=self.losses,
             typed=words_of_run(self.options, self.chooses_passes or len(self.losses) < 2),
+            calibration=self._smearing() if self.settings.smears else None,
         )
+
+    @property
+    def is_progressive(self) -> bool:
+        """Whether the measures are of predictions that the learner made before it learned each row."""
+        return self.held_tally is None
+
+    def _smearing(self) -> dict[str, Any]:
+        """What makes means of predictions of logarithms, by rows that were not learned: with those of the model that is
+        continued, if there is one; {} if they are too few."""
+        before, tally = self.job.calibration or {}, self.held_tally or self.counted or self.learner.progressive
+        begins = self.is_progressive and self.job.before.get("examples", 0) < FEWEST
+        found = None if begins and self.learner.examples < FEWEST else tally.offset(begins)
+        if found is None:
+            return before
+        offset, weight = found
+        if before:
+            whole = weight + before["weight"]
+            s = (weight * exp(offset) + before["weight"] * exp(before["offset"])) / whole
+            offset, weight = log(s), whole
+        return {"method": SMEARING, "offset": offset, "weight": weight}
 
     @property
     def has_learned(self) -> bool:

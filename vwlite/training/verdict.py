@@ -22,6 +22,7 @@ def result(settings: Settings, measures: dict[str, Any], rows: str) -> str:
     if loss is None or not math.isfinite(loss):
         return ""
     usual = "share of errors" if settings.oaa else called(settings.loss)
+    usual += " of log(1 + label)" if settings.of_log else ""
     said = f"{usual if name == 'average loss' else name} {loss:.4f} {rows}"
     if baseline is None or not math.isfinite(baseline):
         return said

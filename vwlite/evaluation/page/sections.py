@@ -382,6 +382,8 @@ def unit_of(kind: Kind, label: Label) -> tuple[str, str]:
     """What effects add to, and what that means."""
     if isinstance(kind, Binary) and kind.probable:
         return "log-odds", "A sum of +0.7 doubles the odds, and -0.7 halves them."
+    if isinstance(kind, Regression) and kind.offset is not None:
+        return f"log of 1 + {label.column}", f"A sum of +0.7 doubles 1 + {label.column}, and -0.7 halves it."
     if isinstance(kind, Regression) and kind.power:
         return f"log of {label.column}", f"A sum of +0.7 doubles the expected {label.column}, and -0.7 halves it."
     if isinstance(kind, Regression | Quantiles):

@@ -66,6 +66,9 @@ def check_options(o: TrainOptions) -> None:
             raise UsageError(f"{option_name(name)} has no effect with --sparse: {why}")
     if "oaa" in o.typed or "classes" in o.typed:
         raise UsageError("--sparse and --oaa cannot be used together: it is for one score")
+    if o.typed.get("label_transform", "none") != "none":
+        raise UsageError("--sparse and --label-transform cannot be used together: leave --sparse out, or use "
+                         "--algorithm adagrad-rda --l1 1e-5")
     if isinstance(o.typed.get("quantile_tau"), tuple):
         raise UsageError("--sparse is for one score, and --quantile-tau names several quantiles: train a model of one")
     if o.passes > 1:

@@ -179,6 +179,10 @@ class DataTrainer(Trainer, Learning):
             learner.give(batch, lines)
             self.feed(batch)
 
+    @property
+    def is_progressive(self) -> bool:
+        return self.has_begun
+
     def measures(self, tally: Tally) -> dict[str, Any]:
         """With the best constant of all labels of files, where the tally has a sample of them."""
         data = self.data
@@ -620,6 +624,7 @@ class AutoTrainer(DataTrainer):
             apart.job = self.job._replace(before=before)
             apart.learner = self._given(self.data.settings, self.data.weights_as)
             apart.learner.min_label, apart.learner.max_label = counted.min_label, counted.max_label
+        apart.counted = counted.progressive
         apart.end()
         return apart
 
