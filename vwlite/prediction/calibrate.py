@@ -97,7 +97,7 @@ def _calibrate(model: Model, o: CalibrateOptions, run: "Calibrating") -> tuple[d
     if slope < 0:
         notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the data, or "
                      "does the model, have the labels the other way round?")
-    elif values.min() == values.max():
+    elif slope == 0 and values.min() == values.max():
         notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of the "
                      "labels here")
     if run.binned:
