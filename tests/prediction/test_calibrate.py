@@ -271,6 +271,18 @@ def test_tables_and_scaled_models(vwlite, folder, options):
     p = load_model("new").predict_proba(frame)[:, 1]
     shown = vwlite("predict", "-m", "new", "data.csv", "--link", "logistic", "--quiet").out.split()
     assert p == pytest.approx([float(x) for x in shown], abs=1e-6)
+    # Programs have the line of platt in their weights; isotonic is none.
+    vwlite("names", "new", "data.csv", "-o", "named")
+    vwlite("export", "named", "--to", "python", "-o", "program.py")
+    printed = shell("python3 program.py < data.csv").out.split()
+    assert [float(x) for x in printed] == pytest.approx([float(x) for x in shown], abs=1e-6)
+    vwlite("calibrate", "-m", "m", "data.csv", "--method", "isotonic", "-o", "other")
+    assert "all but vw have --method platt" in vwlite("export", "other", "--to", "python", "-o", "x", code=65).err
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_good_map_has_no_notes(vwlite, data, method):
+    assert "note" not in vwlite("calibrate", "-m", "plain.model", "data.vw", "--method", method, "-o", "new").err
 
 
 @pytest.mark.parametrize(("method", "words"), [("platt", "the map falls"), ("isotonic", "the same probability")])

@@ -46,6 +46,7 @@ def export_command(
     from vwlite.export.tables import write_all
     from vwlite.model import read_model
     from vwlite.model.learners import restore
+    from vwlite.model.scaled import with_map
     from vwlite.output.atomic import check_apart
     from vwlite.output.folder import new_folder
     from vwlite.runs.frame import RunFrame
@@ -68,7 +69,12 @@ def export_command(
     if kind == "vw":
         check_untransformed(found.settings, "Vowpal Wabbit", model)
     if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
-        raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv, json and mlflow have its map of scores")
+        mapped = with_map(found) if kind != "vw" else None
+        if mapped is None:
+            also = "" if kind == "vw" else "; of a model of a table with an intercept, all but vw have --method platt"
+            raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv, json and mlflow have its map of "
+                            f"scores{also}")
+        found = mapped
     if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):
         missing = "needs --table for these" if kind == "sql" else "has no form for these"
         raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} {missing}")

@@ -1,4 +1,5 @@
-"""A model of classes whose scores are mapped by a line each: weights times a scale, and an offset of the intercept."""
+"""A model whose scores are mapped by a line, or one of each class: weights times a scale, and an offset of the
+intercept."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,20 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+def with_map(model: "Model") -> "Model | None":
+    """A calibrated model of two labels with its map of scores in its weights. None if that is no line, or the model
+    has no intercept, or is not of a table: then examples may have initial predictions, which would not be mapped."""
+    found = model.calibration
+    if found["method"] != "platt" or not model.settings.constant or not model.columns:
+        return None
+    scale, (at,), (value,) = found["slope"], found["scores"], found["values"]
+    return scaled(model, np.array([scale]), np.array([value - scale * at]), {})
+
+
 def scaled(model: "Model", scales: Floats, offsets: Floats, calibration: dict[str, Any]) -> "Model":
-    """A model with the scores scales * score + offsets, whose softmax are its probabilities. It has no state, so it
-    cannot be continued. offsets: of [classes]; 0 if it has no intercept. calibration: what the file says of it."""
+    """A model with the scores scales * score + offsets; with classes, their softmax are its probabilities. It has no
+    state, so it cannot be continued. offsets: of [classes]; 0 if it has no intercept. calibration: what the file says
+    of it."""
     from vwlite.model.centered import with_key
     from vwlite.model.weights import intercept_key
 
@@ -26,13 +38,15 @@ def scaled(model: "Model", scales: Floats, offsets: Floats, calibration: dict[st
     weights = np.array(model.weights, np.float64).reshape(-1, model.records) * scales
     if key is not None:
         weights[np.searchsorted(np.asarray(model.keys), key)] += offsets
-    unseen = (np.broadcast_to(model.rule.get("unseen", 0.0), scales.shape) * scales).tolist()
+    of_each = (np.broadcast_to(model.rule.get("unseen", 0.0), scales.shape) * scales).tolist()
+    unseen = of_each if model.settings.oaa is not None else of_each[0]
     means = {}
     if model.means:
         effects = {name: (np.array(mean) * scales).tolist() for name, mean in model.means["effects"].items()}
         means = {"rows": model.means["rows"], "length": model.means["length"], "effects": effects}
-    options = model.options if model.settings.softmax else model.options | {"softmax_probabilities": True}
+    is_softmax = model.settings.softmax or model.settings.oaa is None
+    options = model.options if is_softmax else model.options | {"softmax_probabilities": True}
     return replace(
         model, weights=array_of(weights.tobytes(), "d"), options=options, means=means, weights_only=True, state={},
-        more={}, rule={"unseen": unseen} if any(unseen) else {}, range=None, calibration=calibration,
+        more={}, rule={"unseen": unseen} if any(of_each) else {}, range=None, calibration=calibration,
     )
