@@ -10,7 +10,7 @@ from dataclasses import replace
 from vwlite.errors import DataError
 from vwlite.input.formats import LABEL, TEXT
 from vwlite.input.parsing import ParseOptions, SourceBlocks
-from vwlite.input.schema import OPTIONAL, decide, listed
+from vwlite.input.schema import OPTIONAL, RoleOptions, decide, listed
 from vwlite.input.table_text import TableParsing
 from vwlite.input.tables import Layout, TableReader
 
@@ -36,7 +36,8 @@ def _layout(format: str, where: str, table: TableReader) -> Layout:
         if format == "text" and not table.model:
             raise DataError(f"{where}: lines of --format text have no labels: learn from a table, or from lines that "
                             "begin with __label__x (--format fasttext)")
-        options = replace(table.options, label=LABEL, text=(TEXT,))
+        given = RoleOptions() if table.as_rows else table.options  # what copies rows asks for columns, and finds none
+        options = replace(given, label=LABEL, text=(TEXT,))
         table.decide(replace(decide([LABEL, TEXT], [False, False], options), format="fasttext", missing=()), where)
     assert table.schema is not None
     used = [role for role in table.schema.roles.values() if role not in OPTIONAL]

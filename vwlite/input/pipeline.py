@@ -109,7 +109,8 @@ def format_of(block: Block, options: ParseOptions) -> str:
     if options.table is not None and options.table.expected:
         known = options.table.format_of(block.source, block.data)
     line = first_line(block.data)
-    if known is None and by_name(block.source) is None and LABELLED.match(line):
+    copied = options.table is not None and options.table.as_rows
+    if known is None and by_name(block.source) is None and LABELLED.match(line) and not copied:
         raise DataError(f"{block.source}:{block.first_line}:1: lines of fastText, which need --format fasttext: "
                         f"{_shown(line)}")
     known = known or detect(block.data) or by_name(block.source) or by_begin(line)

@@ -83,7 +83,7 @@ def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[],
         elif not rows.data.strip():
             continue
         if column and task.format != "jsonl":
-            names = list(layout.schema.roles) if layout is not None else []
+            names = list(layout.schema.roles) if layout is not None and not layout.lines else []
             if column not in names:
                 why = no_column(column, names, is_table=True) if names else f"{task.format} text has no columns"
                 raise DataError(f"{rows.source}:1:1: {option} {column}: {why}")
