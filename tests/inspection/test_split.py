@@ -92,6 +92,23 @@ def test_a_row_is_in_the_test_if_its_hash_is_below_the_share(kind, vwlite, here)
     assert done.out.encode() == b"".join([header, *expected[1]])
 
 
+def test_lines_of_fasttext_have_labels_and_no_columns(vwlite, here):
+    lines = [f"__label__{'a' if i % 3 else chr(39) + 'b'} word{i} and more\n" for i in range(300)]
+    Path("data").write_text("".join(lines))
+    vwlite("split", "data", "--stratify", "--test", "0.3", *OUT)
+    parts = [Path(name).read_text().splitlines(keepends=True) for name in ("train", "test")]
+    assert sorted(parts[0] + parts[1]) == sorted(lines)
+    assert [sum(line.startswith("__label__a ") for line in part) for part in parts] == [140, 60]
+    assert len(parts[1]) == 90
+    done = finish(start("split", "--test", "0.3", "-o", "a", "-o", "-"), "".join(lines).encode())
+    expected = [line for line in lines if hash_of(line.rstrip("\n").encode()) < 0.3]
+    assert done.code == 0 and done.out == "".join(expected)
+    for words in (["--group", "text"], ["--time", "text"], ["--stratify", "--label", "label"]):
+        assert "fasttext text has no columns" in vwlite("split", "data", *words, *OUT, code=65).err
+    found = vwlite("split", "data", "-o", "train.csv", "-o", "test", code=2).err
+    assert "train.csv: the rows stay in the format of DATA, which is fasttext" in found
+
+
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "arrow"])
 def test_groups_labels_and_times(kind, vwlite, here):
     rows = drawn(600)

@@ -177,6 +177,28 @@ def test_columns_are_those_that_are_named_under_the_names_that_are_given(vwlite,
     ]
 
 
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_several_quantiles_are_columns(vwlite, format):
+    rows = [{"y": i % 7, "x": i % 5} for i in range(100)]
+    text = "\n".join(["y,x", *(f"{row['y']},{row['x']}" for row in rows)])
+    file = write(f"data.{format}", text if format == "csv" else "\n".join(map(json.dumps, rows)))
+    vwlite("train", file, "--label", "y", "--loss", "quantile", "--quantile-tau", "0.1,0.5,0.9", "-m", "m", "--quiet")
+    names = ["quantile_0.1", "quantile_0.5", "quantile_0.9"]
+    text = vwlite("predict", "-m", "m", file, "--output-format", "csv", "--quiet").out
+    expected = [[float(row[name]) for name in names] for row in csv.DictReader(io.StringIO(text))]
+
+    def found(*typed: str) -> list[list[str]]:
+        out = vwlite("predict", "-m", "m", file, "--append", "--quiet", *typed).out
+        if format == "csv":
+            return [row[2:] for row in read(out.encode())]
+        lines = [json.loads(line) for line in out.splitlines()]
+        return [[*lines[0]][2:], *([*line.values()][2:] for line in lines)]
+
+    whole, middle = found(), found("--append-columns", "prediction")
+    assert whole[0] == names and [[*map(float, row)] for row in whole[1:]] == expected
+    assert middle[0] == ["prediction"] and [float(x) for x, in middle[1:]] == [row[1] for row in expected]
+
+
 @pytest.mark.parametrize("model", ["two"], indirect=True)
 def test_bad_and_blank_rows_keep_their_place(vwlite, model):
     bad = 'label,number,word,note\r\n,1,a,b\r\n\r\nyes,many,a,b\r\n,2,a,b,c\r\n,3,"a\r\nb",c\r\n'
@@ -214,6 +236,9 @@ def test_what_no_table_can_have_is_refused_with_a_way_out(vwlite, model):
     assert "--append is for tables, and this is VW text" in refused("lines", code=2)
     assert "the columns score, probability, prediction" in refused("one.csv", "--append-columns", "clas", code=2)
     assert "two columns would be called p" in refused("one.csv", "--append-columns", "score=p,probability=p", code=2)
+    for name, format in (("one.csv", "parquet"), ("one.csv", "tsv"), ("data.jsonl", "csv")):
+        found = vwlite("predict", "-m", "m", name, "--append", "-p", f"out.{format}", code=2).err
+        assert f"out.{format}: the rows stay in the format of DATA" in found and not Path(f"out.{format}").exists()
     assert "overwrite" in str(vwlite("predict", "-m", "m", "one.csv", "--append", "-p", "one.csv", code=2).err)
     assert not Path("out").exists()
 

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from vwlite.errors import UsageError
+
 BOM = b"\xef\xbb\xbf"
 LONGEST_FIRST = 1 << 16  # bytes of a first line that tell the format
 PREFIX, LABEL, TEXT = b"__label__", "label", "text"  # of lines of fastText: what is before a label; the two columns
@@ -80,6 +82,14 @@ def by_name(source: str) -> str | None:
         name = name.removesuffix(suffix)
     suffix = name.rpartition(".")[2] if "." in name else ""
     return next((kind for kind, row in FORMATS.items() if suffix in row.suffixes), None)
+
+
+def check_name(path: str, format: str) -> None:
+    """UsageError for an output whose name tells another format than that of its rows, which are those of DATA."""
+    told = by_name(path) or next((kind for kind in BINARY if path.lower().endswith("." + kind)), format)
+    if told != format and (told, format) != ("csv", "tsv"):  # tabs are found in .csv, too
+        raise UsageError(f"{path}: the rows stay in the format of DATA, which is {format}: name the file so, or "
+                         f"convert DATA to {told} first")
 
 
 def by_magic(head: bytes) -> str | None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
-from vwlite.input.formats import FORMATS
+from vwlite.input.formats import FORMATS, check_name
 from vwlite.input.sources import check_sources
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows, rows_of
@@ -29,7 +29,7 @@ from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 
 MOST_LABELS = 1000
-_LABEL = re.compile(rb"^\s*([^\s|']*)")  # of VW text and libsvm
+_LABEL = re.compile(rb"^\s*(__label__\S*|[^\s|']*)")  # of fastText; of VW text and libsvm
 
 
 class Rule:
@@ -77,7 +77,7 @@ class Rule:
             raise rows.bad(rows.values.index(b""), "an empty cell, and each row needs one")
         if o.by_time:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
-        if o.stratify and FORMATS[rows.format].is_table and not rows.column:
+        if o.stratify and FORMATS[rows.format].is_table and rows.format != "fasttext" and not rows.column:
             raise UsageError("--stratify needs --label NAME, as the data are a table")
         hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in (rows.values if o.group else rows.keys))
         labels = (rows.values or [_LABEL.findall(text)[0] for text in rows.texts]) if o.stratify else repeat(b"")
@@ -151,6 +151,8 @@ def divide(o: SplitOptions, low: Fraction, high: Fraction, paths: Sequence[str],
             kind = (rows.format, rows.dialect, rows.header.strip(), rows.batch and rows.batch.schema)
             for part in parts if first is None and rows.header else ():
                 part.write(rows.header + b"\n" * (not rows.header.endswith(b"\n")))
+            for path in o.outputs if first is None else ():
+                check_name(path, rows.format)
             first = first or (rows.source, kind)
             if kind != first[1]:
                 why = f"its format or header is not that of {first[0]}: split each by itself"

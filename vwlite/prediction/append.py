@@ -12,7 +12,7 @@ from vwlite.core.learn.appended import RowJoiner
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import shown
-from vwlite.input.formats import BOM, FORMATS, OF_TEXT, by_magic
+from vwlite.input.formats import BOM, FORMATS, OF_TEXT, by_magic, check_name
 from vwlite.input.parsing import Parsed, SourceText
 from vwlite.input.schema import listed
 from vwlite.names import names_text
@@ -36,11 +36,12 @@ def chosen(known: list[str], typed: Sequence[str], settings: Settings, path: str
     """The columns that were typed, or what the model of this path has. known: those of rows of predictions. UsageError
     for one that is not there."""
     places = {name: k for k, name in enumerate(known) if name not in LEADS}
-    usual = "class" if "class" in places else "probability" if settings.link == "logistic" else "score"
-    places.setdefault("prediction", places[usual])
     others = [name for name in places if name not in USUAL]
+    usual = "class" if "class" in places else "probability" if settings.link == "logistic" else "score"
+    places.setdefault("prediction", places[others[len(others) // 2] if settings.taus else usual])
     found = []
-    for text in typed or ["prediction", *(["probability"] if "probability" in places else []), *others]:
+    first = [name for name in ("prediction", "probability") if name in places and not settings.taus]
+    for text in typed or [*first, *others]:
         name, _, called = (text, "", text) if text in places else text.rpartition("=")
         if name not in places or not called:
             raise UsageError(f"--append-columns {text}: {path} has the columns {listed([*places])}; NAME=AS calls one "
@@ -63,10 +64,11 @@ def _type_of(name: str, settings: Settings) -> str:
 class AppendedTable:
     """Makes rows of a table of rows of predictions and the batches that they are of.
 
-    header: of the rows of predictions. typed: names of columns. path: of the model.
+    header: of the rows of predictions. typed: names of columns. path: of the model. output: the file of the rows.
     """
 
-    def __init__(self, header: bytes, settings: Settings, typed: Sequence[str], path: str) -> None:
+    def __init__(self, header: bytes, settings: Settings, typed: Sequence[str], path: str, output: str) -> None:
+        self._output = output
         self._known = next(csv.reader([header.decode("utf-8", "surrogateescape")]))
         self._columns = chosen(self._known, typed, settings, path)
         self._keys = [json.dumps(column.name, ensure_ascii=False).encode() for column in self._columns]
@@ -83,6 +85,7 @@ class AppendedTable:
         before, or has a column already."""
         self._parsed = parsed
         if parsed.rows is not None:
+            check_name(self._output, parsed.format)
             self._begin_arrow(parsed)
         elif parsed.source is not None:
             self._begin_text(parsed, parsed.source)
@@ -102,6 +105,7 @@ class AppendedTable:
             self._blank += source.text
             self._parsed = None
             return
+        check_name(self._output, source.format)
         if source.format == "jsonl":
             if self._is_first(parsed, source.format):
                 keys = [key + b": " for key in self._keys]

@@ -69,7 +69,7 @@ class PredictOptions(ModelOptions):
     )
     append_columns: tuple[tuple[str, ...], ...] = option(
         (), "--append-columns", group=OUT, type=NamesType(), metavar="NAMES", multiple=True, needs=("--append",),
-        shown="prediction, and probability if there is one",
+        shown="prediction, and probability if there is one; or the quantiles",
         help="The columns of --append. Known are those of --output-format csv, and prediction: a number, or a label as "
              "in DATA; NAME=AS calls one AS.",
     )

@@ -26,7 +26,8 @@ def predict(o: PredictOptions) -> int:
         if o.append:
             from vwlite.prediction.append import AppendedTable
 
-            table = AppendedTable(learner.predictions.take(), settings, list(chain(*o.append_columns)), str(o.model))
+            columns, output = list(chain(*o.append_columns)), o.predictions or "-"
+            table = AppendedTable(learner.predictions.take(), settings, columns, str(o.model), output)
             files.through = table.rows
 
         def take_bad(bad: list[BadLine]) -> None:
