@@ -1,5 +1,6 @@
 """`vwlite evaluate`: its measures against scikit-learn's, its screen, its errors."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -245,6 +246,18 @@ def test_slices_of_tables_and_json(vwlite):
     for data in ("t.csv", "t.jsonl"):
         found = json.loads(vwlite("evaluate", "-m", "m", data, "--by", "word", "--json").out)
         assert {name: part["rows"] for name, part in found["by"].items()} == {"a,b": 10, 'say "x"': 5, "(none)": 5}
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"word": [a or None for a, _ in rows], "y": [y for _, y in rows], "n": range(20),
+                      "list": [[1]] * 20, "when": pa.array([86400 * (i % 2) for i in range(20)], pa.timestamp("s"))})
+    importlib.import_module("pyarrow.parquet").write_table(table, "t.parquet")
+    with pa.OSFile("t.arrow", "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=7)
+    of_csv = json.loads(vwlite("evaluate", "-m", "m", "t.csv", "--by", "word", "--json").out)["by"]
+    for data in ("t.parquet", "t.arrow"):
+        assert json.loads(vwlite("evaluate", "-m", "m", data, "--by", "word", "--json").out)["by"] == of_csv
+        times = json.loads(vwlite("evaluate", "-m", "m", data, "--by", "when", "--json").out)["by"]
+        assert [(name[:10], part["rows"]) for name, part in times.items()] == [("1970-01-01", 10), ("1970-01-02", 10)]
+        assert "--by list: a column of list" in vwlite("evaluate", "-m", "m", data, "--by", "list", code=2).err
     text = vwlite("evaluate", "-m", "m", "t.csv", "--by", "word").out
     assert text.splitlines()[0] == "20 rows, 10 y (50.0 %)"
     assert max(map(len, text.splitlines())) <= 80

@@ -38,6 +38,8 @@ class Slices:
         """The number of the slice of each row. columns: of tables without a header."""
         if isinstance(parsed.rows, FrameRows):
             values, self._found = parsed.rows.texts(self._by, rows), True
+        elif parsed.rows is not None:
+            values = self._of_arrow(parsed.rows, rows)
         elif parsed.source is None:
             raise UsageError("--by needs lines of text: convert these data with vwlite convert")
         else:
@@ -58,9 +60,7 @@ class Slices:
     def _values(self, source: SourceText, lines: Sequence[bytes], columns: Sequence[str]) -> list[str]:
         if source.dialect.delimiter:
             names = [_text(cell) for cell in split(source.header, *source.dialect)[0][0]] if source.header else columns
-            if self._by not in names:
-                raise UsageError(f"--by {self._by}: there is no such column; there are {', '.join(names[:20])}")
-            at, self._found = list(names).index(self._by), True
+            at = self._place(names)
             records = split(b"\n".join(lines), *source.dialect, most=len(lines))
             return [_text(row[at]) for row, _, _ in records]
         if source.format == "jsonl":
@@ -68,6 +68,20 @@ class Slices:
         if source.format != "vw":
             raise UsageError(f"--by: {source.format} has neither columns nor namespaces")
         return [self._of_namespaces(line) for line in lines]
+
+    def _place(self, names: Sequence[str]) -> int:
+        if self._by not in names:
+            raise UsageError(f"--by {self._by}: there is no such column; there are {', '.join(names[:20])}")
+        self._found = True
+        return list(names).index(self._by)
+
+    def _of_arrow(self, batch: Any, rows: Sequence[int]) -> list[str]:
+        column = batch.column(self._place(batch.schema.names))
+        try:
+            cells = column.cast("string").to_pylist()
+        except (NotImplementedError, ValueError):
+            raise UsageError(f"--by {self._by}: a column of {column.type}, whose cells are no words") from None
+        return [cells[row] or "" for row in rows]
 
     def _of_json(self, row: dict[str, Any]) -> str:
         if self._by not in row or row[self._by] is None:
