@@ -146,6 +146,7 @@ def worst(o: WorstOptions) -> int:
 def _text(settings: Settings, number: int, row: WorstRow) -> str:
     what = [f"loss {row.loss:.6g}", f"label {number_text(row.label)}", f"predicted {number_text(row.prediction)}"]
     if row.rival:
-        what.append(f"{number_text(row.rival)} ahead by {row.explanation.score:.6g}")
+        margin = row.explanation.score
+        what.append(f"{number_text(row.rival)} {'behind' if margin < 0 else 'ahead'} by {abs(margin):.6g}")
     lines = column_lines(row.terms) if row.terms is not None else term_lines(settings, row.explanation)
     return heading(row.file, row.line, row.tag, what, f"{number}. ") + lines
