@@ -25,7 +25,8 @@ class Line:
         self.is_open = self.type in ("any", "object")
         self.is_required = not (optional or "*" in key or re.search(r"\[\]|[A-Z]{3}", self.key) or self.is_open)
         pattern = re.escape(self.key).replace("WHERE_", "(holdout_|out_of_fold_|validation_|progressive_)?")
-        pattern = re.sub("MEASURE|CLASS|COLUMN|NAME", "[^.]*", pattern).replace("FILE", ".*")
+        pattern = re.sub("CLASS|COLUMN|NAME", "[^.]*", pattern).replace("FILE", ".*")
+        pattern = pattern.replace("MEASURE", r"[a-z]\w*(?:\.\d\w*)*").replace("TAU", r"\d\.\d+")
         self.pattern = re.compile(pattern + (r"([.[].*)?" if self.is_open else ""))
         self.origin = origin
 
@@ -89,7 +90,10 @@ def written(tmp_path_factory):
     (folder / "bad.csv").write_text("kind,word,size\n1,2\n")
     for line in ("--label yes -m b.model", "--label kind --oaa 3 --classes auto -m c.model",
                  "--label size --algorithm gd --passes 3 -m r.model",
-                 "--label size --algorithm gd --l1 .01 -m q.model"):
+                 "--label size --algorithm gd --l1 .01 -m q.model",
+                 "--label size --loss quantile --quantile-tau .1,.5,.9 -m t.model",
+                 "--label size --loss quantile --algorithm gd -m h.model",
+                 "--label size --loss tweedie -m w.model"):
         vwlite(f"train t.csv {line}")
     found = {name: [] for name in LISTED}
 
@@ -110,20 +114,25 @@ def written(tmp_path_factory):
     report("train --report", "train odd.csv --label yes --on-error skip -m x.model")
     report("train --report", "train t.csv --label size --algorithm adagrad-rda --nonzeros 3 --passes 9 -m x.model")
     report("train --report", "train t.csv --label size --algorithm l1-ball --nonzeros 3 --ignore x --names -m x.model")
+    report("train --report", "train t.csv --label size --loss quantile --quantile-tau .1,.5,.9 -m x.model")
+    report("predict --report", "predict -m t.model u.csv")
     report("predict --report", "predict -m b.model u.csv")
     report("predict --report", "predict -m c.model odd.csv --on-error skip")
     report("predict --report", "predict -m c.model u.csv")
     report("predict --report", "predict -m c.model bad.csv", 65)
-    for line in ("-m b.model t.csv --against b.model --by yes", "-m c.model t.csv", "-m r.model u.csv"):
+    for line in ("-m b.model t.csv --against b.model --by yes", "-m c.model t.csv", "-m c.model t.csv --top 2",
+                 *(f"-m {name}.model u.csv" for name in "rthw"), "-m t.model t.csv --against t.model --by yes"):
         found["evaluate --json"].append(json.loads(vwlite(f"evaluate {line} --json --report-version 2")))
         report("evaluate --report", f"evaluate {line}")
+    for line in ("--label yes --stratify", "--label size --loss quantile --quantile-tau .1,.9"):
+        found["cv --json"].append(json.loads(vwlite(f"cv t.csv {line} --folds 2 --json --report-version 2")))
     (folder / "front.json").write_text(vwlite("tune t.csv --label yes --seconds 1 --json --report-version 2"))
     found["tune --json"].append(json.loads((folder / "front.json").read_text()))
     for line in ("-m b.model t.csv --front front.json", "-m r.model t.csv"):
         found["report --json"].append(json.loads(vwlite(f"report {line} --json --report-version 2")))
         report("report --report", f"report {line} -o page.html")
     for command in ("explain", "worst"):
-        for model in "bcr":
+        for model in "bcrt":
             lines = vwlite(f"{command} -m {model}.model t.csv --json").splitlines()
             found[f"{command} --json"] += [json.loads(line) for line in lines[:20]]
     for name, line in (

@@ -24,13 +24,16 @@ class CvOptions(TrainOptions):
     json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
 
 
+_OF_TRAIN = [s for s in TRAIN if s.name == "report_version" or (s.group != OUT and s.name not in _OF_ONE)]
+
+
 @click.command(
     "cv", cls=Command,
     usual=("--folds", "--group", "--stratify", "--label", "--algorithm", "--json"),
     examples=("vwlite cv clicks.csv --label clicked --folds 2 --stratify",
               "vwlite cv clicks.csv --label clicked --folds 2 --stratify --algorithm gd --json"),
 )
-@takes(CvOptions, (*specs_of(CvOptions), *(s for s in TRAIN if s.group != OUT and s.name not in _OF_ONE)))
+@takes(CvOptions, (*specs_of(CvOptions), *_OF_TRAIN))
 def cv_command(options: CvOptions) -> int:
     """Cross-validate: train on all folds but one, evaluate on that one, for each of them.
 

@@ -16,7 +16,7 @@ from vwlite.evaluation.measures import Value
 from vwlite.input.formats import by_name
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.split import divide
-from vwlite.output.json_text import json_text
+from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import shown
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions, TrainOptions
@@ -78,7 +78,8 @@ def _print(o: CvOptions, found: list[tuple[int, list[Value]]]) -> None:
         }
     if o.json:
         measures = {key: values for (key, _), values in table.items()}
-        sys.stdout.write(json_text({"folds": o.folds, "rows": rows, "measures": measures}, indent=2) + "\n")
+        facts = {"folds": o.folds, "rows": rows, "measures": measures}
+        sys.stdout.write(json_text(versioned(facts, o.report_version), indent=2) + "\n")
         return
     lines = [["", "mean", "deviation", *(f"fold {k}" for k in range(1, o.folds + 1))]]
     lines += [["rows", "", "", *map(str, rows)]]
