@@ -6,6 +6,7 @@ import io
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -45,13 +46,14 @@ def read(text: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text.decode(), newline=""), delimiter=delimiter))
 
 
-@pytest.fixture(params=["two", "numbers", "classes", "squared"])
+@pytest.fixture(params=["two", "numbers", "classes", "squared", "quantiles"])
 def model(request, vwlite):
     """A model; the labels of its tables, and the options for columns of rows of CSV that are those of --append."""
     labels = {"two": ["no", "yes"], "numbers": ["-1", "1"], "classes": ["r", "blue, green", 'n"x'],
-              "squared": ["1.5", "2", "-7"]}[request.param]
+              "squared": ["1.5", "2", "-7"], "quantiles": ["1.5", "2", "-7"]}[request.param]
     options = {"two": ["--labels", "no,yes", "--loss", "logistic"], "numbers": ["--loss", "logistic"],
-               "classes": ["--classes", 'r,"blue, green","n""x"', "--loss", "logistic"], "squared": []}[request.param]
+               "classes": ["--classes", 'r,"blue, green","n""x"', "--loss", "logistic"], "squared": [],
+               "quantiles": ["--loss", "quantile", "--quantile-tau", "0.1,0.9"]}[request.param]
     rows = [row for row in drawn(0, 300, labels) if row[0]]
     write("learned.csv", delimited(rows, random.Random(3)))
     roles = ("--label", "label", "--numeric", "number", "--drop", "note")
@@ -60,8 +62,16 @@ def model(request, vwlite):
     return request.param, labels, more.get(request.param, [])
 
 
-def appended_of(kind: str, row: dict[str, str]) -> list[str]:
+def names_of(kind: str) -> list[str]:
+    """The columns that are appended, if none were typed."""
+    return {"squared": ["prediction"], "quantiles": ["quantile_0.1", "quantile_0.9"]}.get(
+        kind, ["prediction", "probability"])
+
+
+def appended_of(kind: str, row: dict[str, Any]) -> list[str]:
     """What a row of CSV says of the prediction, and of its probability."""
+    if kind == "quantiles":
+        return [row[name] for name in names_of(kind)] if "quantiles" not in row else [*row["quantiles"].values()]
     prediction = row["class" if kind == "classes" else "score" if kind == "squared" else "prediction"]
     return [prediction, *([row["probability"]] if "probability" in row else [])]
 
@@ -77,7 +87,7 @@ def test_delimited_rows_keep_their_bytes_and_have_the_columns_of_csv(vwlite, mod
     draw = random.Random(seed)
     text = delimited(drawn(seed, 200, labels), draw)
     file = write("data.csv", text)
-    expected = [["prediction", "probability"][: 1 + (kind != "squared")], *target(vwlite, kind, file, more)]
+    expected = [names_of(kind), *target(vwlite, kind, file, more)]
     whole = vwlite("predict", "-m", "m", file, "--append", "--quiet").out.encode()
     before, after = read(text), read(whole)
     assert [row[:4] for row in after] == before
@@ -111,12 +121,11 @@ def test_lines_of_json_get_the_keys_at_the_end_of_their_objects(vwlite, model, s
     file = write("data.jsonl", text.rstrip())
     out = vwlite("predict", "-m", "m", file, "--append", "--quiet").out
     found = [json.loads(line) for line in out.splitlines()]
-    assert [{k: row[k] for k in row if k not in ("prediction", "probability")} for row in found] == rows
+    assert [{k: row[k] for k in row if k not in names_of(kind)} for row in found] == rows
     expected = vwlite("predict", "-m", "m", file, "--output-format", "json", *more, "--quiet").out.splitlines()
     for row, line in zip(found, expected, strict=True):
-        assert [*row][-2 if kind != "squared" else -1 :] == ["prediction", "probability"][: 1 + (kind != "squared")]
-        assert [row["prediction"], *([row["probability"]] if "probability" in row else [])] == \
-            appended_of(kind, json.loads(line))
+        assert [*row][-len(names_of(kind)) :] == names_of(kind)
+        assert [row[name] for name in names_of(kind)] == appended_of(kind, json.loads(line))
 
 
 def table_of(rows: list[list[str]], labels: list[str]) -> pa.Table:
@@ -145,7 +154,7 @@ def test_columns_of_arrow_are_behind_the_others_which_are_unchanged(vwlite, mode
     found = reading("out")
     assert found.select(COLUMNS).equals(reading(name)) and found.schema.metadata == reading(name).schema.metadata
     is_word = kind in ("two", "classes")
-    names = ["prediction", "probability"][: 1 + (kind != "squared")]
+    names = names_of(kind)
     assert found.schema.names == [*COLUMNS, *names]
     types = [pa.string() if is_word else pa.float64(), pa.float64()]
     assert [found.schema.field(n).type for n in names] == types[: len(names)]
