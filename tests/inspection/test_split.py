@@ -201,9 +201,12 @@ BAD = 'y,g,t\n1,a,"2026-01-01"\n\n0,"b\nb" ,2026-01-02\n0,{},{}\n'
     (BAD.format("c", "2026-01-03"), ["--group", "h"], "a.csv:1:1: --group h: no such column"),
     (BAD.format("c", "2026-01-03"), ["--stratify"], "--stratify needs --label NAME"),
     ("y,g\n1,a\n", [], "would be empty"),
-    ("y,t\n1,5\n0,5\n", ["--time", "t"], "TRAIN would be empty: the other file has all 2 rows, as there are few times"),
-    ("y,g\n", [], "would be empty: the other file has all 0 rows"),
-    ("", [], "would be empty: the other file has all 0 rows"),
+    ("y,t\n1,5\n0,5\n", ["--time", "t"], "TRAIN would be empty: all 2 rows would be in TEST, as there are few times"),
+    ("y,g\n", [], "a.csv: no rows: nothing to split"),
+    ("", [], "a.csv: no rows: nothing to split"),
+    ("y,g,g\n1,a,b\n0,c,d\n", ["--group", "g"], "a.csv:1:1: two columns are called 'g'"),
+    ("__label__x a\n", ["--group", "g", "--format", "fasttext"], "--group g: lines of --format fasttext have no"),
+    ("__label__x a\n", ["--label", "label", "--stratify", "--format", "fasttext"], "--label label: lines of"),
     ('{"g": "a"}\n\n {"t": 1, "g": ""}\n', ["--group", "g", "--format", "jsonl"], "a.csv:3:1: column g: an empty"),
     ('{"g": "a"}\n{"g": [1]}\n', ["--group", "g", "--format", "jsonl"], "a.csv:2:1: column g: an array or object"),
     ('{"g": "a"}\n{"g": \n', ["--group", "g", "--format", "jsonl"], "a.csv:2:1: a line of JSON lines is an object"),
@@ -225,7 +228,18 @@ def test_what_cannot_be_is_a_sentence(vwlite, here):
     assert "-o names two files" in vwlite("split", "a.csv", "-o", "one", code=2).err
     for words in (["--time", "y"], ["--stratify", "--label", "y"]):
         assert "read only once: name files" in vwlite("split", "-", *words, *OUT, code=2).err
+        assert "c.csv: No such file" in vwlite("split", "c.csv", *words, *OUT, code=66).err
+    assert "train.zst: only .gz is compressed" in vwlite("split", "a.csv", "-o", "train.zst", *OUT[2:], code=2).err
     assert sorted(os.listdir()) == ["a.csv", "b.csv"]
+
+
+def test_lines_of_fasttext_have_shares_of_each_label(vwlite, here):
+    lines = [f"__label__{'ab'[k % 5 == 0]} {k}\n" for k in range(500)]
+    Path("lines").write_text("".join(lines))
+    vwlite("split", "lines", "--format", "fasttext", "--stratify", "--test", "0.2", *OUT)
+    test = Path("test").read_text().splitlines(keepends=True)
+    assert Counter(line[9] for line in test) == {"a": 80, "b": 20}
+    assert sorted(test + Path("train").read_text().splitlines(keepends=True)) == sorted(lines)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

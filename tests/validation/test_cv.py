@@ -86,9 +86,32 @@ def test_stratified_folds_have_equal_shares_and_hold_each_row_once(vwlite):
 def test_what_cannot_be_is_a_sentence(vwlite):
     Path("a.csv").write_text("y,g\n1,a\n0,b\n")
     assert "name files" in vwlite("cv", "-", code=2).err
+    assert vwlite("cv", "no.csv", code=66).err == "no.csv: No such file or directory\n"
     assert "few groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
     assert "--group no: no such column" in vwlite("cv", "a.csv", "--label", "y", "--group", "no", code=65).err
     assert os.listdir("tmp") == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_messages_have_the_places_of_data(end, vwlite):
+    lines = ["y,x", *(f"{k % 2},{k}" for k in range(80)), "1,2,3", "1,9,9,9"]
+    Path("a.csv").write_bytes((end.join(lines)).encode())
+    run = ["cv", "a.csv", "--label", "y", *GD, "--folds", "2"]
+    bad = vwlite(*run, code=65).err
+    assert bad in ("a.csv:82:1: a row of 3 cells, but there are 2 columns\n",
+                   "a.csv:83:1: a row of 4 cells, but there are 2 columns\n")
+    skipped = [line for line in vwlite(*run, "--on-error", "skip").err.splitlines() if "(skipped)" in line]
+    assert {line.split(":")[1] for line in skipped} == {"82", "83"} and all(x.startswith("a.csv:") for x in skipped)
+    wrong = vwlite("cv", "a.csv", "--label", "no", code=65).err
+    assert wrong == "a.csv:1:1: --label no: no such column; the columns are y, x\n"
+
+
+def test_folds_of_different_losses_are_not_one_table(vwlite):
+    rows = [f"{k % 2},{k * k % 17},g{k % 10}\n" for k in range(200)] + [f"{k},3,gx\n" for k in range(3, 8)]
+    Path("a.csv").write_text("y,x,g\n" + "".join(rows))
+    run = ["cv", "a.csv", "--label", "y", "--group", "g", "--folds", "2"]
+    assert "are not those of fold 1" in vwlite(*run, code=65).err
+    assert vwlite(*run, "--loss", "squared").out.splitlines()[2].startswith("MSE")
 
 
 def test_a_signal_leaves_nothing():
@@ -101,4 +124,5 @@ def test_a_signal_leaves_nothing():
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     assert process.wait() == 128 + signal.SIGTERM
+    assert b"vwlite-" not in process.stderr.read()
     assert os.listdir("tmp") == []

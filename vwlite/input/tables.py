@@ -204,7 +204,10 @@ def json_layout(source: str, table: TableReader) -> Layout:
 
 
 def as_rows(table: TableReader, source: str, names: Sequence[str], dialect: Dialect = NO_TEXT) -> Layout:
-    """The layout of rows that are copied."""
+    """The layout of rows that are copied. DataError for two columns with the name of one that is used."""
+    for name in table.options.roles():
+        if names.count(name) > 1:
+            raise DataError(f"{source}:1:1: two columns are called {name!r}: rename one of them")
     places = {name: at for at, name in enumerate(names)}
     return Layout(table, Schema(dict.fromkeys(places, "drop")), (*places.values(),), len(names), dialect, source)
 

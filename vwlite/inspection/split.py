@@ -20,7 +20,7 @@ import numpy as np
 
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
-from vwlite.input.formats import FORMATS, check_name
+from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
 from vwlite.input.sources import check_sources
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows, rows_of
@@ -43,6 +43,8 @@ class Rule:
         self._are_dates: bool | None = None
         self.option = "--time" if o.by_time else "--group" if o.group else "--label"
         self.column = o.by_time or o.group or (o.label if o.stratify else None)
+        if self.column and o.format in OF_TEXT:
+            raise UsageError(f"{self.option} {self.column}: lines of --format {o.format} have no columns: leave it out")
         ends: tuple[float, ...] = tuple(math.ceil(share * 2**64) - 1 for share in self._shares)
         self._ends = {b"": ends}
 
@@ -77,7 +79,7 @@ class Rule:
             raise rows.bad(rows.values.index(b""), "an empty cell, and each row needs one")
         if o.by_time:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
-        if o.stratify and FORMATS[rows.format].is_table and rows.format != "fasttext" and not rows.column:
+        if o.stratify and FORMATS[rows.format].is_table and rows.format not in OF_TEXT and not rows.column:
             raise UsageError("--stratify needs --label NAME, as the data are a table")
         hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in (rows.values if o.group else rows.keys))
         labels = (rows.values or [_LABEL.findall(text)[0] for text in rows.texts]) if o.stratify else repeat(b"")
@@ -139,9 +141,17 @@ class Part(io.RawIOBase):
             self.file.write(self._packer.flush())
 
 
-def divide(o: SplitOptions, low: Fraction, high: Fraction, paths: Sequence[str], frame: RunFrame) -> list[Part]:
-    """Write two files: the rows that the rule with this share does not take, and those that it takes. DataError for
-    sources of several formats, and if all rows would be in one file."""
+def is_read_once(data: Sequence[str]) -> bool:
+    """Whether some of DATA is no file, so that it cannot be read again. What is missing is for the reader to say."""
+    return any(path == "-" or (os.path.exists(path) and not os.path.isfile(path)) for path in data or ["-"])
+
+
+def divide(
+    o: SplitOptions, low: Fraction, high: Fraction, paths: Sequence[str], frame: RunFrame,
+    names: Sequence[str] = ("TRAIN", "TEST"),
+) -> list[Part]:
+    """Write two files: the rows that the rule with this share does not take, and those that it takes. names: for
+    messages. DataError for sources of several formats, and if all rows would be in one file."""
     rule, first = Rule(o, low, high), None
     with ExitStack() as stack:
         train, test = parts = [Part(path, stack) for path in paths]
@@ -162,10 +172,12 @@ def divide(o: SplitOptions, low: Fraction, high: Fraction, paths: Sequence[str],
             train.take(rows, [not x for x in taken])
         if frame.signal is not None:
             return []
+        if not train.rows + test.rows:
+            raise DataError(f"{' '.join(o.data) or '<stdin>'}: no rows: nothing to split")
         if not (train.rows and test.rows):
             few = "times" if o.by_time else "groups" if o.group else "different rows"
-            raise DataError(f"{'TEST' if train.rows else 'TRAIN'} would be empty: the other file has all "
-                            f"{train.rows + test.rows:,} rows, as there are few {few}")
+            raise DataError(f"{names[not test.rows]} would be empty: all {train.rows + test.rows:,} rows would be in "
+                            f"{names[not train.rows]}, as there are few {few}")
         for part in parts:
             part.finish()
         for part in parts:
@@ -178,7 +190,10 @@ def split(o: SplitOptions) -> int:
     """Run `vwlite split`; the exit code."""
     if len(o.outputs) != 2:
         raise UsageError(f"-o names two files, -o TRAIN -o TEST, and not {len(o.outputs)}")
-    if (o.by_time or o.stratify) and not all(map(os.path.isfile, o.data or ["-"])):
+    for path in o.outputs:
+        if path.lower().endswith(COMPRESSED) and not path.lower().endswith(".gz"):
+            raise UsageError(f"-o {path}: only .gz is compressed here: name it so, or leave the last suffix out")
+    if (o.by_time or o.stratify) and is_read_once(o.data):
         raise UsageError("--time and --stratify read the data twice, and standard input is read only once: name files")
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)

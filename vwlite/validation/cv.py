@@ -1,22 +1,26 @@
 """Cross-validation: the measures of models on the fold that each has not learned."""
 
-import os
+import re
 import sys
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
+from itertools import islice
 from statistics import fmean, stdev
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from vwlite.algorithms.table import AUTO
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import EvaluateOptions
 from vwlite.evaluation.evaluate import Evaluation, models_of
 from vwlite.evaluation.measures import Value
-from vwlite.input.formats import by_name
+from vwlite.input.formats import BOM, by_magic, by_name
+from vwlite.input.reader import Block, read_blocks
 from vwlite.inspection.commands import SplitOptions
-from vwlite.inspection.split import divide
+from vwlite.inspection.split import divide, is_read_once
 from vwlite.output.json_text import json_text, versioned
+from vwlite.output.stdio import renaming
 from vwlite.output.text import shown
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions, TrainOptions
@@ -27,24 +31,57 @@ from vwlite.validation.commands import CvOptions
 
 def cv(o: CvOptions) -> int:
     """Run `vwlite cv`; the exit code."""
-    if not o.data or not all(map(os.path.isfile, o.data)):
+    if is_read_once(o.data):
         raise UsageError("vwlite cv reads the data once for each fold: name files")
     given = {f.name: getattr(o, f.name) for f in fields(InputOptions)}
     divided = SplitOptions(**given, stratify=o.stratify, seed=o.seed)
     found: list[tuple[int, list[Value]]] = []
     with RunFrame("cv", o) as frame:
         folder = frame.enter_context(TemporaryDirectory(prefix="vwlite-"))
+        frame.enter_context(renaming(lambda text: _named(text, folder, o.data, len(found) + 1)))
         *paths, model = (f"{folder}/{name}.{by_name(o.data[0]) or 'data'}" for name in ("train", "test", "model"))
         for k in range(o.folds):
-            parts = divide(divided, Fraction(k, o.folds), Fraction(k + 1, o.folds), paths, frame)
-            code, values = frame.code() or train(_training(o, paths[0], model)), list[Value]()
+            names = f"the training rows of fold {k + 1}", f"fold {k + 1}"
+            parts = divide(divided, Fraction(k, o.folds), Fraction(k + 1, o.folds), paths, frame, names)
+            code, values = frame.code("") or train(_training(o, paths[0], model)), list[Value]()
             if not code:
                 code, values = _evaluated(o, model, paths[1])
             if code:
                 return code
             found.append((parts[1].rows, values))
+            if [x.key for x in values] != [x.key for x in found[0][1]]:
+                raise DataError(f"the measures of fold {k + 1} are not those of fold 1, as each fold chooses its loss "
+                                "by its labels: give --loss, or --classes")
         _print(o, found)
         return 0
+
+
+def _named(text: str, folder: str, data: Sequence[str], fold: int) -> str:
+    """A message with the places of DATA in place of those of parts, which nobody else sees."""
+    if text.startswith("interrupted"):
+        return text.partition(";")[0]
+
+    def place(found: re.Match[str]) -> str:
+        line = found[2] and _line_of(found[0].removesuffix(f":{found[2]}"), int(found[2]), data)
+        what = {"train": "training rows", "test": "rows"}.get(found[1], "model")
+        return line or f"{' '.join(data)} ({what} of fold {fold})" + f":{found[2]}" * bool(found[2])
+
+    return re.sub(re.escape(folder) + r"/(\w+)\.\w+(?::(\d+))?", place, text)
+
+
+def _line_of(path: str, number: int, data: Sequence[str]) -> str | None:
+    """Where DATA have a line of a part first. None for binary formats, and if that is not found."""
+    with open(path, "rb") as file:
+        if by_magic(file.read(8)):
+            return None
+        file.seek(0)
+        line = next(islice(file, number - 1, None), b"").removeprefix(BOM).rstrip(b"\r\n")
+    for block in read_blocks(data, skip_faults=True) if line else ():
+        if isinstance(block, Block):
+            for at, other in enumerate(bytes(block.data).split(b"\n"), block.first_line):
+                if other.removeprefix(BOM).rstrip(b"\r") == line:
+                    return f"{block.source}:{at}"
+    return None
 
 
 def _training(o: CvOptions, path: str, model: str) -> TrainOptions:
