@@ -138,6 +138,15 @@ def test_few_rows_of_a_class_are_said(vwlite, folder):
     assert "20 or more of each class" in vwlite("calibrate", "-m", "c.model", "few.csv", "-o", "x.model").err
 
 
+def test_a_class_without_rows_keeps_its_share(vwlite, folder):
+    kept = [line for line in rows(5, 600).splitlines(keepends=True) if not line.startswith("green")]
+    (folder / "two.csv").write_text("".join(kept))
+    found = json.loads(vwlite("calibrate", "-m", "c.model", "two.csv", "-o", "new.model", "--json").out)
+    assert found["method"] == "temperature"
+    old, new = (scores(vwlite, model)[1][:, 2] for model in ("c.model", "new.model"))
+    assert (new[old > 0.5] > 0.1).all()
+
+
 def test_exports_have_the_map(vwlite, folder):
     vwlite("train", "train.csv", "--label", "kind", "--oaa", "3", "--classes", "auto", "-m", "c.model")
     vwlite("calibrate", "-m", "c.model", "fresh.csv", "-o", "new.model", "--method", "vector")

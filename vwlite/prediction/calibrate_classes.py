@@ -66,7 +66,8 @@ class ClassScores:
         scores, label, weight = (np.concatenate(x) for x in zip(*self._parts, strict=True)) if self._parts else (
             np.empty((0, 1)), np.empty(0), np.empty(0))
         if not len(label):
-            raise DataError(f"no example has a label for {self.scoring.path}: nothing to calibrate by")
+            raise DataError(f"no example has a label for {self.scoring.path} and an importance above 0: nothing to "
+                            "calibrate by")
         if label.min() == label.max():
             raise DataError("every label is the same class: calibration needs examples of several")
         return scores[:, : self.learner.named], label.astype(np.int64), weight
@@ -131,6 +132,9 @@ def calibrated(model: "Model", method: str | None, found: ClassScores) -> tuple[
     """The calibrated model, the results and notes. method: None: the one with the least loss in folds."""
     scores, label, weight = found.rows()
     has_offsets = intercept_key(model.settings) is not None
+    counts = np.bincount(label, minlength=scores.shape[1])
+    if method is None and not counts.all():
+        method = "temperature"  # vector: the probability of a class without rows would be 0
     name, line, losses = chosen_map(method, scores, label, weight, has_offsets)
     if not np.isfinite([*line.scales, *line.offsets]).all():
         raise DataError("the scores or importances are too large, or too small, to calibrate by")
@@ -142,7 +146,6 @@ def calibrated(model: "Model", method: str | None, found: ClassScores) -> tuple[
     results = {"rows": len(label), "method": name, **({"log_loss_of_folds": losses} if losses else {}),
                "before": measured(before, label, weight), "after": measured(line(scores), label, weight)}
     notes = []
-    counts = np.bincount(label, minlength=scores.shape[1])
     if counts.min() < FEW:
         rare = int(counts.argmin())
         notes.append(f"class {model.class_names()[rare]} has {counts[rare]} rows: {FEW} or more of each class make a "
