@@ -127,6 +127,20 @@ def test_a_model_of_text_takes_lines(shared, models):
             assert all(sum(row) == pytest.approx(1, abs=1e-5) for row in rows)
 
 
+def test_quantiles_are_outputs_each(serve, tmp_path):
+    (tmp_path / "d.csv").write_text("y,x\n" + "".join(f"{i % 7},{i % 3}\n" for i in range(200)))
+    learn = ("train", tmp_path / "d.csv", "--label", "y", "--loss", "quantile", "--quantile-tau", "0.1,0.5,0.9",
+             "--algorithm", "gd", "--quiet", "-m", tmp_path / "q")
+    assert finish(start(*learn)).code == 0
+    server = serve("-m", tmp_path / "q")
+    found = infer(server, "q", [tensor("x", [0, 2], "FP64")])
+    check_answer(found, server.json("/v2/models/q"))
+    rows = json.loads(server.post("/predict", b'[{"x": 0}, {"x": 2}]'))
+    outputs = {output["name"]: output["data"] for output in found["outputs"]}
+    assert outputs == {"prediction": [row["prediction"] for row in rows],
+                       **{f"quantile_{tau}": [row["quantiles"][tau] for row in rows] for tau in ("0.1", "0.5", "0.9")}}
+
+
 def test_numbers_of_datatypes(shared):
     for datatype in sorted(DATATYPES - {"BYTES", "BOOL"}):
         bits = int(datatype.lstrip("UINTFP"))

@@ -15,7 +15,7 @@ from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import ModelOptions
-from vwlite.runs.resolve import OF_LOSS, check_run
+from vwlite.runs.resolve import OF_LOSS, check_run, shown_setting
 from vwlite.runs.source import parse_with
 
 
@@ -61,8 +61,8 @@ def _settings(o: ModelOptions, model: Model) -> Settings:
         old = getattr(settings, name)
         if settings.loss and value != old:
             raise UsageError(
-                f"{option_name(name)} {value} contradicts the model {o.model}, which was trained with {old}: leave the "
-                "option out"
+                f"{option_name(name)} {shown_setting(value)} contradicts the model {o.model}, which was trained with "
+                f"{shown_setting(old)}: leave the option out"
             )
     for name, loss in LOSS_OPTIONS.items():
         if name in typed and (typed.get("loss") or settings.loss) != loss:

@@ -181,7 +181,7 @@ def contradictions(options: Typed, typed: Typed, model: Settings, path: str | No
         if name not in CHANGEABLE or form:
             raise UsageError(
                 f"{_typed(options, name, value)} contradicts the model {path}, which was trained with "
-                f"{_shown(old) or 'plain weights'}: leave the option out, or train a new model"
+                f"{shown_setting(old) or 'plain weights'}: leave the option out, or train a new model"
             )
         changed[name] = (old, value)
     return changed
@@ -195,7 +195,7 @@ def _typed(options: Typed, name: str, value: Any) -> str:
         return "--average"
     if name in ("interactions", "crosses"):
         return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in options.get(n, ()))
-    return f"{option_name(name)} {_shown(value)}"
+    return f"{option_name(name)} {shown_setting(value)}"
 
 
 def check_run(o: InputOptions) -> None:
@@ -217,9 +217,10 @@ def check_run(o: InputOptions) -> None:
     check_apart(outputs, inputs, ("--model", getattr(o, "initial", None)))
 
 
-def _shown(value: Any) -> str:
+def shown_setting(value: Any) -> str:
+    """A setting as it is typed."""
     if isinstance(value, tuple):
-        return ",".join(v if isinstance(v, str) else _shown(v) for v in value) or "none"
+        return ",".join(v if isinstance(v, str) else shown_setting(v) for v in value) or "none"
     if isinstance(value, float):
         return f"{value:g}"
     return {"": "none", "None": "none", "True": "a constant", "False": ""}.get(str(value), str(value)).strip()

@@ -42,7 +42,7 @@ def inputs_of(model: Served) -> list[dict[str, Any]]:
 def outputs_of(model: Served) -> list[dict[str, Any]]:
     """The tensors that a model gives."""
     kind, n = "FP64" if model.classes is None else "INT64" if model.has_numbers else "BYTES", len(model.shared)
-    found = [("prediction", kind, [-1])]
+    found = [("prediction", kind, [-1]), *((f"quantile_{tau}", kind, [-1]) for tau in model.settings.tau_names)]
     if model.is_probable:
         found += [("probability", "FP64", [-1])] if model.classes is None else [
             ("probability", "FP64", [-1, n]), ("classes", "BYTES", [n])]
@@ -80,6 +80,8 @@ def wanted(body: bytes, model: Served) -> Wanted:
 def answered(model: Served, asked: Wanted, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The tensors of answers to rows."""
     data: dict[str, list[Any]] = {"prediction": [a["prediction"] for a in answers], "classes": model.shared}
+    for tau in model.settings.tau_names:
+        data[f"quantile_{tau}"] = [a["quantiles"][tau] for a in answers]
     if model.is_probable:
         rows = ([a["probability"]] if model.classes is None else a["probabilities"].values() for a in answers)
         data["probability"] = [*chain.from_iterable(rows)]
