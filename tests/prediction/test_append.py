@@ -249,6 +249,7 @@ def test_what_no_table_can_have_is_refused_with_a_way_out(vwlite, model):
         found = vwlite("predict", "-m", "m", name, "--append", "-p", f"out.{format}", code=2).err
         assert f"out.{format}: the rows stay in the format of DATA" in found and not Path(f"out.{format}").exists()
     assert "overwrite" in str(vwlite("predict", "-m", "m", "one.csv", "--append", "-p", "one.csv", code=2).err)
+    assert "not compressed" in str(vwlite("predict", "-m", "m", "one.csv", "--append", "-p", "o.csv.gz", code=2).err)
     assert not Path("out").exists()
 
 

@@ -8,6 +8,7 @@ from vwlite.algorithms.losses import usual_threshold
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
+from vwlite.input.formats import COMPRESSED
 from vwlite.names import names_text
 from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.scoring import Reading, Scoring
@@ -18,6 +19,8 @@ from vwlite.runs.run import PredictionFiles, measures_of, say, summary
 
 def predict(o: PredictOptions) -> int:
     """Run `vwlite predict`; the exit code."""
+    if o.append and (o.predictions or "").lower().endswith(COMPRESSED):
+        raise UsageError(f"-p {o.predictions}: tables are not compressed here: use -p - and a pipe, as in `| gzip`")
     as_read = {"keeps_text": True, "whole_rows": True} if o.append else {}
     model = opened(o, lambda settings: written(o, settings), **as_read)
     with RunFrame("predict", o) as frame:
