@@ -106,6 +106,14 @@ def test_messages_have_the_places_of_data(end, vwlite):
     assert wrong == "a.csv:1:1: --label no: no such column; the columns are y, x\n"
 
 
+def test_labels_of_one_fold_alone_are_not_evaluated_and_said(vwlite):
+    Path("a.csv").write_text("y,x\n" + "".join(f"{'ab'[k % 2]},{k}\n" for k in range(100)) + "c,999\n")
+    done = vwlite("cv", "a.csv", "--label", "y", "--oaa", "3", "--classes", "auto", *GD, "--loss", "logistic")
+    (note,) = [line for line in done.err.splitlines() if "not evaluated" in line]
+    fold = fold_of("c,999", 5) + 1
+    assert f"such as c (a.csv:102), are unknown to the model of fold {fold}: it expects a, b" in note
+
+
 def test_folds_of_different_losses_are_not_one_table(vwlite):
     rows = [f"{k % 2},{k * k % 17},g{k % 10}\n" for k in range(200)] + [f"{k},3,gx\n" for k in range(3, 8)]
     Path("a.csv").write_text("y,x,g\n" + "".join(rows))

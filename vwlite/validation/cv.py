@@ -20,7 +20,7 @@ from vwlite.input.reader import Block, read_blocks
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.split import divide, is_read_once
 from vwlite.output.json_text import json_text, versioned
-from vwlite.output.stdio import renaming
+from vwlite.output.stdio import renaming, say
 from vwlite.output.text import shown
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions, TrainOptions
@@ -62,11 +62,13 @@ def _named(text: str, folder: str, data: Sequence[str], fold: int) -> str:
         return text.partition(";")[0]
 
     def place(found: re.Match[str]) -> str:
-        line = found[2] and _line_of(found[0].removesuffix(f":{found[2]}"), int(found[2]), data)
-        what = {"train": "training rows", "test": "rows"}.get(found[1], "model")
-        return line or f"{' '.join(data)} ({what} of fold {fold})" + f":{found[2]}" * bool(found[2])
+        path, part, number = found.groups()
+        if part == "model":
+            return f"the model of fold {fold}"
+        rows = f"{' '.join(data)} ({'training ' * (part == 'train')}rows of fold {fold})"
+        return rows if number is None else _line_of(path, int(number), data) or f"{rows}:{number}"
 
-    return re.sub(re.escape(folder) + r"/(\w+)\.\w+(?::(\d+))?", place, text)
+    return re.sub(f"({re.escape(folder)}/" + r"(\w+)\.\w+)(?::(\d+))?", place, text)
 
 
 def _line_of(path: str, number: int, data: Sequence[str]) -> str | None:
@@ -102,6 +104,8 @@ def _evaluated(o: CvOptions, model: str, path: str) -> tuple[int, list[Value]]:
         evaluation.read(reading.batches(one.scoring.parse, one.learner))
         if frame.signal is None:
             evaluation.finish(path)
+            for note in one.scoring.about_labels()[0][1]:  # labels that are not evaluated
+                say(f"note: {note}")
         return frame.code(), evaluation.values if frame.signal is None else []
 
 
