@@ -185,6 +185,13 @@ def test_there_are_not_more_different_values_than_values(seed):
     assert n * 0.3 < values.distinct <= n + (same > 0)
 
 
+def test_the_next_command_has_numbers_that_were_typed(vwlite):
+    Path("lines").write_text("__label__a b c\n__label__b c d\n" * 20)
+    command = described(vwlite, "lines", "--format", "fasttext", "--ngram", "2")["next"]
+    assert "--ngram 2" in command
+    vwlite(*shlex.split(command)[1:], "--quiet")
+
+
 @pytest.mark.parametrize("delimiter", ["\x01", "\x1f", ";"])
 def test_the_next_command_can_be_pasted(vwlite, folder, delimiter):
     """Without characters that a terminal obeys, and as a shell reads it."""

@@ -260,7 +260,8 @@ class Description:
             if spec.name not in o.given or spec.name == "data":
                 continue
             value = getattr(o, spec.name)
-            parts += [spec.long, *([] if spec.type is None else [_names(chain(*value)) if spec.multiple else value])]
+            word = _names(chain(*value)) if spec.multiple else str(value)
+            parts += [spec.long, *([] if spec.type is None else [word])]
         if self.rows > self._lines and not label:
             likely = [name for name, v in self._columns.items() if v.distinct == 2] or [*self._columns]
             return joined(["vwlite", "describe", *parts, "--label", likely[-1]])

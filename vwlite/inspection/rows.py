@@ -10,7 +10,7 @@ from typing import Any
 from vwlite.core.tables.tables import split
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
-from vwlite.input.formats import BINARY, BOM, NO_TEXT, Dialect
+from vwlite.input.formats import BINARY, BOM, NO_TEXT, OF_TEXT, Dialect
 from vwlite.input.parsing import ParseOptions, Task
 from vwlite.input.pipeline import tasks
 from vwlite.input.schema import RoleOptions, no_column
@@ -67,8 +67,9 @@ class Rows:
 def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[], bool]) -> Iterator[Rows]:
     """The rows of DATA, with the values of a column, if an option names one. DataError."""
     given = o.roles
+    named = () if o.format in OF_TEXT else (*given.roles(), *filter(None, [column]))
     table = TableReader(RoleOptions(
-        drop=(*given.roles(), *filter(None, [column])), names=given.names, no_header=given.no_header,
+        drop=named, names=given.names, no_header=given.no_header,
         delimiter=given.delimiter, quote=given.quote, escape=given.escape,
     ), as_rows=True)
     source, several, rest = -1, False, b""
