@@ -89,6 +89,7 @@ def test_what_cannot_be_is_a_sentence(vwlite):
     assert vwlite("cv", "no.csv", code=66).err == "no.csv: No such file or directory\n"
     assert "few groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
     assert "--group no: no such column" in vwlite("cv", "a.csv", "--label", "y", "--group", "no", code=65).err
+    assert "both --label and --drop" in vwlite("cv", "a.csv", "--label", "y", "--drop", "y", code=2).err
     Path("lines").write_text("".join(f"__label__a b{k}\n" for k in range(50)))
     for option in ("--label", "--drop", "--text"):
         said = vwlite("cv", "lines", "--format", "fasttext", option, "label", code=2).err

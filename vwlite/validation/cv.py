@@ -25,6 +25,7 @@ from vwlite.output.text import shown
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.resolve import resolve
+from vwlite.runs.source import table_of
 from vwlite.training.train import train
 from vwlite.validation.commands import CvOptions
 
@@ -33,6 +34,7 @@ def cv(o: CvOptions) -> int:
     """Run `vwlite cv`; the exit code."""
     if is_read_once(o.data):
         raise UsageError("vwlite cv reads the data once for each fold: name files")
+    table_of(o)  # refuses what trainings would
     given = {f.name: getattr(o, f.name) for f in fields(InputOptions)}
     divided = SplitOptions(**given, stratify=o.stratify, seed=o.seed)
     found: list[tuple[int, list[Value]]] = []
