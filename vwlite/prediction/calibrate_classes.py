@@ -150,7 +150,7 @@ def calibrated(model: "Model", method: str | None, found: ClassScores) -> tuple[
         rare = int(counts.argmin())
         notes.append(f"class {model.class_names()[rare]} has {counts[rare]} rows: {FEW} or more of each class make a "
                      "reliable map")
-    if (line.scales <= 0).any():
+    if line.scales.min() < -0.1 * line.scales.max():
         notes.append("scores of a class were turned round: are the labels of the data those of the model?")
     if found.every > 1:
         notes.append(f"of many rows, one in {found.every} was used")
