@@ -140,7 +140,7 @@ class SlowParser:
                     return UNFIT
                 raise Bad("label not mapped", begin, end)
             y = -1.0 if y == self.labels[0] else 1.0
-        usable = {"any": True, "binary": y in (-1, 1), "nonnegative": y >= 0}[self.label_domain]
+        usable = {"any": True, "binary": y in (-1, 1), "nonnegative": y >= 0, "positive": y > 0}[self.label_domain]
         if not usable and not self.lenient_labels:
             raise Bad("label outside domain", begin, end)
         return y if usable else UNFIT

@@ -6,16 +6,16 @@ import lzma
 import os
 import random
 import re
-import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from algorithm_options import MANY, TYPED
 from lines import BAD, COMPRESS, GOOD, OLD, SAID, text, write
-from running import GD, in_child, leftovers, standard_input
+from running import GD, leftovers, standard_input
 
 from vwlite.algorithms.table import ALGORITHMS
-from vwlite.cli import run
 from vwlite.input import pipeline
 from vwlite.model import read_model
 from vwlite.runs import source
@@ -249,20 +249,23 @@ def test_text_of_a_bad_line_cannot_command_the_terminal(vwlite):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="cannot tell here how much memory is in use")
-def test_too_little_memory_is_said_and_leaves_no_model(folder, capfd):
+def test_too_little_memory_is_said_and_leaves_no_model(folder):
     write("data", b"1 |a " + b" ".join(b"%d" % i for i in range(3000)) + b"\n")  # 4.5 million pairs
     write("model", OLD)
 
-    def attempt():
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + (48 << 20)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        return run(["train", *GD, "data", "-m", "model", "-q", "aa", "--quiet"])
-
-    assert in_child(attempt) == 70
+    # A process of its own: one that has run other tests has memory that it can use again.
+    limited = (
+        "import resource, pathlib, sys; from vwlite.cli import run; import vwlite.training.train\n"
+        "pages = int(pathlib.Path('/proc/self/statm').read_text().split()[0])\n"
+        "limit = pages * resource.getpagesize() + (48 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit)); sys.exit(run(sys.argv[1:]))"
+    )
+    command = ["train", *GD, "data", "-m", "model", "-q", "aa", "--quiet"]
+    done = subprocess.run([sys.executable, "-c", limited, *command], capture_output=True, text=True)
+    assert done.returncode == 70, done.stderr
     # The second if this process had memory for the features
     said = "out of memory: (data:1 makes 4,504,501 features .* do not fit|the model does not fit); .*\n"
-    assert re.fullmatch(said, capfd.readouterr().err)
+    assert re.fullmatch(said, done.stderr)
     assert Path("model").read_bytes() == OLD
     assert leftovers(folder, ["data", "model"]) == []
 

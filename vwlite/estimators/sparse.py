@@ -149,6 +149,11 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
     def _default_loss(self, algorithm: str) -> str:
         raise NotImplementedError
 
+    def _initial_has(self, name: str) -> bool:
+        """Whether the initial model, if there is one, has this setting: earlier versions did not store names."""
+        with as_python():
+            return self.initial is None or bool(getattr(read_model(os.fspath(self.initial)).settings, name))
+
     # --- data --------------------------------------------------------------------------------
 
     def _validated(self, X: Any, y: Any, reset: bool, **more: Any) -> tuple[Any, Any]:
@@ -553,10 +558,6 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         if len(set(names)) == len(names) and all(map(can_name, names)) and self._initial_has("classes"):
             return {"classes": names_text(names)}
         return {"oaa": len(names)}
-
-    def _initial_has(self, name: str) -> bool:
-        """Whether the initial model, if there is one, has this setting: earlier versions did not store names."""
-        return self.initial is None or bool(getattr(read_model(os.fspath(self.initial)).settings, name))
 
     def _words(self, found: Array) -> dict[str, Any]:
         """The setting that stores two classes that are words, if data can have them as labels."""
