@@ -80,7 +80,7 @@ def in_size(o: TrainOptions, run: Callable[[TrainOptions], int | TooLarge]) -> i
 def _smaller(o: TrainOptions, found: TooLarge) -> tuple[TrainOptions, str] | None:
     """The options of the next attempt, and which they are in words; None: there is none."""
     fit = found.fit(o.max_size or 0)
-    chooses = not ({"algorithm", "bits"} & set(o.typed)) and o.group is None and o.validate is None
+    chooses = not ({"algorithm", "bits", "label_transform"} & set(o.typed)) and o.group is None and o.validate is None
     if found.scores == 1 and chooses and o.typed.get("normalize") != "center":
         # The header of the next model is another one, so at first half of the file is for weights at least.
         most = max(fit, (o.max_size or 0) // 24) if o.most_weights is None else min(fit, o.most_weights - 1)
