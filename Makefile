@@ -135,7 +135,8 @@ $(SANITIZED) $(PORTABLE): .venv-%/.installed: $(SOURCES)
 	touch $@
 
 # detect_leaks=0: the interpreter itself keeps memory until the end of the process.
-WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so)" UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
+# Of libstdc++ too, or exceptions of pyarrow end the process.
+WATCHED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" UBSAN_OPTIONS=halt_on_error=1 PYTHONMALLOC=malloc
 
 sanitize: $(SANITIZED)
 	$(WATCHED) ASAN_OPTIONS=detect_leaks=0 .venv-asan/bin/pytest $(ALL_PAIRS) $(CORE_TESTS)
