@@ -238,7 +238,7 @@ class Regression(Kind):
 
 
 class Quantiles(Kind):
-    """Several quantiles of a number, of settings. The baseline are the quantiles of the labels."""
+    """Several quantiles of a number, of settings. The baseline is made of the quantiles of the labels."""
 
     def __init__(self, settings: Settings, most: int = MOST_KEPT) -> None:
         super().__init__("quantile")

@@ -115,7 +115,7 @@ def body(kind: Kind, names: Sequence[str]) -> list[str]:
     if isinstance(kind, Classes):
         return _of_classes(kind, names)
     if isinstance(kind, Quantiles):
-        return ["the baseline are the quantiles of the labels"]
+        return ["the baseline is made of the quantiles of the labels"]
     assert isinstance(kind, Regression)
     own = f"; of the {kind.loss} loss, the best constant" if kind.robust is not None else ""
     lines = [f"the baseline is the mean of the labels{own}"]
