@@ -1,4 +1,4 @@
-"""Rows of a table with cells of predictions behind their own.
+"""Rows of a table with cells of predictions appended.
 
 The predictions are rows of CSV as PredictionWriter writes them, one for each line of a batch.
 """
@@ -16,7 +16,7 @@ cdef struct Piece:
 
 
 cdef class RowJoiner:
-    """Puts cells of predictions behind rows of text, whose own bytes stay as they are.
+    """Appends cells of predictions to rows of text, whose own bytes stay as they are.
 
     places: of these cells in a row of predictions. words: which of them are words; the others are numbers. keys: of
     JSON lines, each with quotes and a colon; None: the text is delimited. quoted: words may be in quotes there.

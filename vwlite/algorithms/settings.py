@@ -70,8 +70,8 @@ class Settings:
     )
     tweedie_power: float = option(
         1.5, "--tweedie-power", group=LEARN, type=Number(1, 2, open_low=True, open_high=True), metavar="P",
-        help="The power of the mean to which --loss tweedie is fitted. As it grows the variance of labels: 1 is that "
-             "of counts, 2 of --loss gamma, between are sums of a random number of amounts, such as claims.",
+        help="The variance power of --loss tweedie. The variance of labels grows as the mean to this power: 1 is "
+             "Poisson, 2 gamma; between them, labels are sums of a random number of amounts, such as claims.",
     )
     label_transform: str = option(
         "none", "--label-transform", group=LEARN, type=Choice(["none", "log1p"]),

@@ -29,7 +29,7 @@ class EvaluateOptions(ModelOptions):
     )
     top: int | None = option(
         None, "--top", group=OUT, type=Whole(1), metavar="K",
-        help="Print precision and recall at K. Of classes: the label is one of the K that are predicted first.",
+        help="Print precision and recall at K, for classes. A label is found if it is among the K best classes.",
     )
     fail_if: tuple[Condition, ...] = option(
         (), "--fail-if", group=OUT, type=ConditionType(), multiple=True,

@@ -173,11 +173,11 @@ def divide(
         if frame.signal is not None:
             return []
         if not train.rows + test.rows:
-            raise DataError(f"{' '.join(o.data) or '<stdin>'}: no rows: nothing to split")
+            raise DataError(f"{' '.join(o.data) or '<stdin>'}: there are no rows")
         if not (train.rows and test.rows):
             few = "times" if o.by_time else "groups" if o.group else "different rows"
-            raise DataError(f"{names[not test.rows]} would be empty: all {train.rows + test.rows:,} rows would be in "
-                            f"{names[not train.rows]}, as there are few {few}")
+            raise DataError(f"{names[not test.rows]} would be empty: there are {train.rows + test.rows:,} rows, and "
+                            f"too few {few}")
         for part in parts:
             part.finish()
         for part in parts:

@@ -12,7 +12,7 @@ _RENAMED = {
     "unknown features, share": "share_of_unknown_features",
 }
 # Objects whose keys are names of classes, files, columns and such, which stay as they are.
-_BY_NAME = frozenset(("by", "classes", "columns", "confusion", "holdout_losses_of_shards", "losses", "weights"))
+_BY_NAME = frozenset(("by", "classes", "columns", "holdout_losses_of_shards", "losses", "weights"))
 
 
 def json_text(value: Any, **options: Any) -> str:

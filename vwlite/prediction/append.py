@@ -1,4 +1,4 @@
-"""The tables of DATA with columns of predictions behind their own, in their format: `vwlite predict --append`."""
+"""The tables of DATA with columns of predictions appended, in their format: `vwlite predict --append`."""
 
 import csv
 import json

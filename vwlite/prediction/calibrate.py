@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from vwlite import __version__
 from vwlite.core.base.arrays import total
-from vwlite.core.base.elementary import each
 from vwlite.core.learn.scorer import Scorer
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
@@ -23,7 +22,7 @@ from vwlite.model import Model, write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import label_text, printable
-from vwlite.prediction.calibrate_classes import METHODS, ClassScores, calibrated
+from vwlite.prediction.calibrate_classes import BINS, METHODS, ClassScores, bins_of, calibrated, function_of, softplus
 from vwlite.prediction.commands import CalibrateOptions
 from vwlite.prediction.scoring import Reading, Scoring, TakeBad
 from vwlite.runs.frame import RunFrame
@@ -32,7 +31,6 @@ from vwlite.runs.run import say
 
 MOST_ROWS = 1_000_000  # that are kept; more are in bins of scores
 FEW = 100  # rows of the rarer label
-SHOWN = 7  # bins that are printed
 
 Floats = NDArray[np.float64]
 
@@ -171,14 +169,14 @@ def platt(scores: Floats, weights: Floats, positive: Floats, _: int) -> tuple[fl
     x = (scores - shift) / scale
     p, n = total(positive), total(weights - positive)
     goal = positive * ((p + 1) / (p + 2)) + (weights - positive) / (n + 2)
-    line = np.array([0.0, float(_each("log", np.array([(p + 1) / (n + 1)]))[0])])
+    line = np.array([0.0, float(function_of("log", np.array([(p + 1) / (n + 1)]))[0])])
 
     def loss(line: Floats) -> float:
         z = line[0] * x + line[1]
-        return float(total(weights * _softplus(z) - goal * z))
+        return float(total(weights * softplus(z) - goal * z))
 
     for _ in range(100):
-        share = _each("sigmoid", line[0] * x + line[1])
+        share = function_of("sigmoid", line[0] * x + line[1])
         rest, curve = goal - weights * share, weights * share * (1 - share)
         a, b, c = total(curve * x * x), total(curve * x), total(curve)
         u, v = total(rest * x), total(rest)
@@ -202,10 +200,10 @@ def isotonic(scores: Floats, weights: Floats, positive: Floats, rows: int) -> tu
         pools.append((w, p, begin))
     w, p, begins = (np.array(part) for part in zip(*pools, strict=True))
     if len(w) > MOST_POINTS // 2:  # join them to as many as there may be, of equal importance
-        _, first = np.unique((np.cumsum(w) - w / 2) * (MOST_POINTS // 2) // total(w), return_index=True)
+        first = bins_of(w, MOST_POINTS // 2)
         w, p, begins = np.add.reduceat(w, first), np.add.reduceat(p, first), begins[first]
     share = np.clip(p / w, 1 / (rows + 2), 1 - 1 / (rows + 2))
-    odds = _each("log", share / (1 - share))
+    odds = function_of("log", share / (1 - share))
     ends = np.append(begins[1:], len(scores)) - 1
     at, which = np.unique(np.concatenate([begins, ends]), return_index=True)
     return 0.0, scores[at], np.concatenate([odds, odds])[which]
@@ -213,10 +211,10 @@ def isotonic(scores: Floats, weights: Floats, positive: Floats, rows: int) -> tu
 
 def measured(scores: Floats, weights: Floats, positive: Floats) -> dict[str, Any]:
     """How good probabilities are, and what they are in bins of equal importance, beside what happened."""
-    p, all_of = _each("sigmoid", scores), total(weights)
+    p, all_of = function_of("sigmoid", scores), total(weights)
     brier = total(positive * (1 - p) ** 2 + (weights - positive) * p**2) / all_of
-    loss = total(positive * _softplus(-scores) + (weights - positive) * _softplus(scores)) / all_of
-    _, first = np.unique((np.cumsum(weights) - weights / 2) * SHOWN // all_of, return_index=True)
+    loss = total(positive * softplus(-scores) + (weights - positive) * softplus(scores)) / all_of
+    first = bins_of(weights, BINS)
     sums = np.add.reduceat(weights, first)
     return {
         "log_loss": loss, "brier": brier, "predicted": (np.add.reduceat(weights * p, first) / sums).tolist(),
@@ -226,18 +224,6 @@ def measured(scores: Floats, weights: Floats, positive: Floats) -> dict[str, Any
 
 def _sums(at: NDArray[np.intp], numbers: Floats) -> Floats:
     return np.bincount(at, numbers).astype(np.float64)
-
-
-def _each(name: str, x: Floats) -> Floats:
-    """A function of each number, with the same bits everywhere."""
-    out = np.empty(len(x))
-    each(name, np.ascontiguousarray(x), out)
-    return out
-
-
-def _softplus(z: Floats) -> Floats:
-    """log(1 + exp(z))"""
-    return np.maximum(z, 0) + _each("log1p", _each("exp", -np.abs(z)))
 
 
 def _table(results: dict[str, Any], mark: str) -> str:

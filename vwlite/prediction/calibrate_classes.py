@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_SCORES = 20_000_000  # that are kept; of more rows every second one, fourth one, and so on
-FOLDS, BINS, FEW = 5, 7, 20
+FOLDS, FEW = 5, 20
+BINS = 7  # that are printed
 METHODS = ("temperature", "vector")
 
 
@@ -142,7 +143,7 @@ def calibrated(model: "Model", method: str | None, found: ClassScores) -> tuple[
     all_scales[: len(line.scales)], all_offsets[: len(line.offsets)] = line.scales, line.offsets
     facts = {"method": name, "scales": all_scales.tolist(), "offsets": all_offsets.tolist()}
     new = scaled(model, all_scales, all_offsets, facts)
-    before = scores if model.settings.probable == "softmax" else -_softplus(-scores)  # shares of sigmoids
+    before = scores if model.settings.probable == "softmax" else -softplus(-scores)  # shares of sigmoids
     results = {"rows": len(label), "method": name, **({"log_loss_of_folds": losses} if losses else {}),
                "before": measured(before, label, weight), "after": measured(line(scores), label, weight)}
     notes = []
@@ -166,7 +167,7 @@ def measured(scores: Floats, label: NDArray[np.int64], weight: Floats) -> dict[s
     top = share.max(axis=1)
     order = np.argsort(top, kind="stable")
     w = weight[order]
-    _, first = np.unique((np.cumsum(w) - w / 2) * BINS // all_of, return_index=True)
+    first = bins_of(w, BINS)
     sums = np.add.reduceat(w, first)
     return {
         "log_loss": total(weight * log_losses(scores, label)) / all_of, "brier": brier,
@@ -176,7 +177,7 @@ def measured(scores: Floats, label: NDArray[np.int64], weight: Floats) -> dict[s
 
 
 def softmax(scores: Floats) -> Floats:
-    found = _each("exp", scores - scores.max(axis=1, keepdims=True))
+    found = function_of("exp", scores - scores.max(axis=1, keepdims=True))
     shares: Floats = found / found.sum(axis=1, keepdims=True)
     return shares
 
@@ -184,8 +185,8 @@ def softmax(scores: Floats) -> Floats:
 def log_losses(scores: Floats, label: NDArray[np.int64]) -> Floats:
     """-log of the softmax at the label, of each row."""
     largest = scores.max(axis=1)
-    sums = _each("exp", scores - largest[:, None]).sum(axis=1)
-    found: Floats = _each("log", sums) + largest - scores[np.arange(len(label)), label]
+    sums = function_of("exp", scores - largest[:, None]).sum(axis=1)
+    found: Floats = function_of("log", sums) + largest - scores[np.arange(len(label)), label]
     return found
 
 
@@ -222,11 +223,17 @@ def least(loss: Callable[[Floats], tuple[float, Floats]], at: Floats) -> Floats:
     return at
 
 
-def _softplus(z: Floats) -> Floats:
-    return np.maximum(z, 0) + _each("log1p", _each("exp", -np.abs(z)))
+def bins_of(weights: Floats, count: int) -> NDArray[np.int64]:
+    """Where each of so many bins of equal importance begins."""
+    return np.unique((np.cumsum(weights) - weights / 2) * count // total(weights), return_index=True)[1]
 
 
-def _each(name: str, x: Floats) -> Floats:
+def softplus(z: Floats) -> Floats:
+    """log(1 + exp(z))"""
+    return np.maximum(z, 0) + function_of("log1p", function_of("exp", -np.abs(z)))
+
+
+def function_of(name: str, x: Floats) -> Floats:
     """A function of each number, with the same bits everywhere."""
     out = np.empty(x.size)
     each(name, np.ascontiguousarray(x).reshape(-1), out)

@@ -64,8 +64,8 @@ class PredictOptions(ModelOptions):
     append: bool = option(
         False, "--append", group=OUT,
         excludes={"--output-format": "the format is that of DATA", "--tag": "DATA come with all their columns"},
-        help="Write the tables of DATA with predictions behind. In their format: rows as they are, then the columns of "
-             "--append-columns.",
+        help="Write the rows of DATA with predictions appended. The format is that of DATA, and the bytes of rows stay "
+             "as they are; --append-columns names the columns.",
     )
     append_columns: tuple[tuple[str, ...], ...] = option(
         (), "--append-columns", group=OUT, type=NamesType(), metavar="NAMES", multiple=True, needs=("--append",),

@@ -278,13 +278,17 @@ def _check_known(o: "TrainOptions") -> None:
         raise UsageError("--on-unknown needs --initial or --continue: a new model knows nothing")
 
 
+def _are_files(o: "TrainOptions") -> bool:
+    return bool(o.data) and all(map(os.path.isfile, o.data))
+
+
 def _check_files(o: "TrainOptions") -> None:
-    if not (o.data and all(map(os.path.isfile, o.data))):
+    if not _are_files(o):
         raise UsageError("--max-size may have to learn several times: name files, not standard input")
 
 
 def _check_counted(o: "TrainOptions") -> None:
-    if o.class_weight == "balanced" and not (o.data and all(map(os.path.isfile, o.data))):
+    if o.class_weight == "balanced" and not _are_files(o):
         raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
                          "--class-weight=-1:1,1:10")
 
