@@ -34,7 +34,7 @@ WORDS = 0  # the resolution of a column of words
 
 @record(frozen=True)
 class NumberColumn:
-    """A column of numbers. missing: whether some rows have none. knots: by resolution, which is how many there are at
+    """A column of numbers. missing: whether a missing one has a feature; only in models of 0.2.0 some have none. knots: by resolution, which is how many there are at
     most, or one more."""
 
     name: str
@@ -188,15 +188,15 @@ def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
     from vwlite.hashing import name_hash, namespace_hash
 
     space = namespace_hash(_bytes(c.name), hash_all)
+    absent = name_hash(_bytes(f"{c.name}?"), space, hash_all)
     if isinstance(c, WordColumn):
-        return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part)
+        return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part), absent
     knots = {
         k: (at, [name_hash(_bytes(name), space, hash_all) for name in c.names(k)[:-1]] if k == CURVE else [])
         for k, at in sorted(c.knots.items(), key=lambda item: item[0] != CURVE)  # that of the curve is the first
     }
-    missing = name_hash(_bytes(f"{c.name}?"), space, hash_all) if c.missing else 0
     number = name_hash(_bytes(c.name), space, hash_all)
-    return _bytes(c.name), space, True, number, c.mean, c.deviation, missing, knots
+    return _bytes(c.name), space, True, number, c.mean, c.deviation, absent if c.missing else 0, knots
 
 
 def _column_of(stored: dict[str, Any]) -> Column:

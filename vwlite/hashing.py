@@ -29,6 +29,12 @@ def namespace_hash(namespace: bytes, hash_all: bool = False, seed: int = 0) -> i
     return name_hash(namespace, seed, hash_all)
 
 
+def absent_hash(namespace: str, hash_all: bool = False) -> int:
+    """The hash of the feature of an absent cell of a column: `vwlite/model/absent.py`."""
+    space = namespace.encode("utf-8", "surrogateescape")
+    return feature_hash(space + b"?", space, hash_all)
+
+
 def feature_hash(name: bytes, namespace: bytes, hash_all: bool = False, seed: int = 0) -> int:
     """All 32 bits of a feature's hash; its key in a model is `hash & (2**bits - 1)`."""
     return name_hash(name, namespace_hash(namespace, hash_all, seed), hash_all)

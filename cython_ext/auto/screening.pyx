@@ -164,6 +164,7 @@ cdef struct WordCount:
 cdef struct ScannedColumn:
     uint32_t space          # the hash of its namespace
     uint32_t number         # the hash of its number as a feature
+    uint32_t absent         # that of the feature of an absent cell
     uint32_t* part          # owned; [parts] the words that are of this column; NULL: all of the namespace
     size_t parts
     size_t numbers, words   # rows that have one
@@ -177,8 +178,8 @@ cdef struct ScannedColumn:
 cdef class ColumnScan:
     """What columns have in all rows, and which values in those of the sample.
 
-    columns: of each the hash of its namespace and of its number; or, of a part of a time, the hash of its namespace and those of
-    its words. Columns of a namespace are in a row. sampled: a byte for each row. words, on the other hand, are
+    columns: of each the hash of its namespace, of its number, and of the feature of an absent cell; or, of a part of a time,
+    the hash of its namespace, those of its words, and that of an absent cell. Columns of a namespace are in a row. sampled: a byte for each row. words, on the other hand, are
     counted in all rows.
     """
 
@@ -200,8 +201,8 @@ cdef class ColumnScan:
         self.places = <uint32_t*>calloc(<size_t>1 << self.bits, sizeof(uint32_t))
         if self.columns == NULL or self.places == NULL:
             raise MemoryError("no memory for columns")
-        for i, (space, number) in enumerate(columns):
-            self.columns[i].space = space
+        for i, (space, number, absent) in enumerate(columns):
+            self.columns[i].space, self.columns[i].absent = space, absent
             if isinstance(number, int):
                 self.columns[i].number = number
             else:
@@ -257,6 +258,8 @@ cdef class ColumnScan:
             if self.places[at] == 0:
                 continue
             c, begin = &self.columns[self.places[at] - 1], a.feature_begin[span]
+            if a.hash[begin] == c.absent:
+                continue
             if c.part != NULL:
                 if self.take_parts(a, span, self.places[at] - 1):
                     return -1

@@ -29,7 +29,7 @@ cdef struct Column:
     uint8_t letter
     uint32_t hash           # of its number as a feature
     double mean, deviation  # of z; deviation 0: there is no curve
-    uint32_t missing        # the hash of the feature of a missing number; 0: none
+    uint32_t missing        # the hash of the feature of a missing cell; 0: none
     size_t first_knots, resolutions     # in `knots`; the first one is that of its curve
     size_t levels           # of words
     bint is_part            # each word is one of the levels; other words of the namespace are those of other columns

@@ -35,8 +35,9 @@ cdef class Derivation:
 
     columns: of each its namespace as bytes and the hash of that; then, for a number, `True`, the hash of its feature, mean,
     standard deviation, the hash of the feature of a missing one (0: none), and its knots by resolution as (knots, hashes of
-    hats), of which the first are those of its curve; for a word, `False`, the hashes of its levels, and whether these are all
-    that it may be, of several words in its namespace, such as the hours of a time. Columns of a namespace are in a row.
+    hats), of which the first are those of its curve; for a word, `False`, the hashes of its levels, whether these are all
+    that it may be, of several words in its namespace, such as the hours of a time, and the hash of the feature of an absent
+    one, which may stand behind words. Columns of a namespace are in a row.
     products: the factors of each as (column, resolution), and of each factor the names of its codes as bytes; names are
     joined by `^`, and hashed in the namespace of the first column. only_words: of texts; features beyond these are left out.
     """
@@ -58,7 +59,7 @@ cdef class Derivation:
             c.letter, c.space, c.is_number = (column[0] or b" ")[0], column[1], column[2]
             at.append({})
             if not c.is_number:
-                c.first_level, c.levels, c.is_part = n, len(column[3]), column[4]
+                c.first_level, c.levels, c.is_part, c.missing = n, len(column[3]), column[4], column[5]
                 for hash in column[3]:
                     self.level_hash[n] = hash
                     n += 1
@@ -235,12 +236,14 @@ cdef class Derivation:
                 if end == begin + 1 and a.hash[begin] == c.hash:
                     out.number[i], out.present[i] = a.value[begin], True
                     return
+                if end == begin + 1 and a.hash[begin] == c.missing:
+                    return
             elif c.is_part:
                 while i < self.count and self.columns[i].is_part and self.columns[i].space == space:
                     for k in range(begin, end):
                         self.note_word(i, a.hash[k], out)
                     i += 1
-            elif end > begin:
+            elif end > begin and a.hash[end - 1] != c.missing:
                 self.note_word(i, a.hash[begin], out)
         for k in range(begin, end):
             add(out, a.hash[k], self.open_value if a.value[k] == OPEN else a.value[k])

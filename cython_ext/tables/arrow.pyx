@@ -20,8 +20,8 @@ from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_exact, write_unsigne
 from vwlite.core.data.batch cimport EXAMPLE, MOST_DISTINCT, REJECTED, Batch, new_dictionary
 from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, NUMERIC, TEXT, TIME, Cells, Column, Missing, Role, CellSink, add_number,
-    add_text, add_time, add_word, begun_hash, close_space, fitting, is_missing, is_missing_number, log_name, open_space,
-    read_time, word_size, write,
+    add_text, add_time, add_word, begun_hash, end_cell, fitting, is_empty, is_missing, is_missing_number, log_name,
+    missing_cell, open_space, read_time, word_size, write,
 )
 from vwlite.core.tables.times cimport Moment, moment_of_day, moment_of_number, moment_of_ticks
 from vwlite.core.text.tokens cimport close_line
@@ -649,6 +649,7 @@ cdef class Frame:
     def fill(self, Batch batch not None, Py_ssize_t row, *, bint whole=False):
         """Clear the batch and fill it with rows from this one on, some ten thousand features, or all; the row after them."""
         cdef Py_ssize_t next = row
+        cdef uint64_t before
         cdef int failed = 0
         if not 0 <= row <= self.rows or self.cells is None:
             raise IndexError(row)
@@ -659,10 +660,26 @@ cdef class Frame:
             failed = batch.keep_spaces(self.spaces) or batch.reserve(1, 1, 64, 0)
             if not failed:
                 batch.a.tag_begin[0] = batch.a.span_begin[0] = batch.a.feature_begin[0] = 0
-                failed = self.number_features(batch) or self.rows_from(batch, &next, whole)
+                failed = self.number_features(batch)
+                before = self.absent_cells()
+                failed = failed or self.rows_from(batch, &next, whole)
+                if self.absent_cells() != before:
+                    batch.a.distinct = 0    # their features have no number
         if failed:
             raise MemoryError("no memory for a batch")
         return next
+
+    cdef uint64_t absent_cells(self) noexcept nogil:
+        """How many cells so far had the feature of an absent one."""
+        cdef size_t i
+        cdef uint64_t found = 0
+        for i in range(self.cells.count):
+            found += self.cells.columns[i].missing + self.cells.columns[i].unknown
+        return found
+
+    def take_absents(self):
+        """As of the cells."""
+        return self.cells.take_absents()
 
     def take_log(self):
         """As of the cells: the names in the rows that were filled in."""
@@ -728,7 +745,7 @@ cdef class Frame:
             while at < chunk.length:
                 if not whole and (batch.a.features >= FULL or batch.a.lines >= MOST_LINES):
                     return 0
-                if batch.reserve(1, 1, self.cells.count, 0):
+                if batch.reserve(1, 1, 2 * self.cells.count, 0):
                     return -1
                 if batch.a.distinct and batch.number_capacity < batch.feature_capacity:
                     if resize(<void**>&batch.a.hash_number, batch.feature_capacity, 2):
@@ -772,19 +789,19 @@ cdef class Frame:
         cdef int64_t value
         row += a.offset
         if not is_valid(a, row):
-            return 0
+            return missing_cell(&self.cells.sink, column, batch)
         value = whole_at(self.kinds[self.places[i]].type, a, row)
         if value < 0 or value >= self.codes[i].size:
-            return 0
+            return missing_cell(&self.cells.sink, column, batch)
         value += self.codes[i].first
         if not self.present[value]:
-            return 0
+            return missing_cell(&self.cells.sink, column, batch)
         open_space(&self.cells.sink, batch, column.name, column.size)
         batch.a.hash[n], batch.a.value[n] = self.hashes[value], 1
         if batch.a.distinct:
             batch.a.hash_number[n] = <uint16_t>value
         batch.a.features = n + 1
-        return close_space(&self.cells.sink, batch, column.letter, column.size)
+        return end_cell(&self.cells.sink, column, batch, False)
 
 
 cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, const ArrowArray* a, int64_t value, uint32_t* hash,
@@ -840,14 +857,16 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
     cdef Moment time
     cdef float x
     cdef int failed = 0
+    cdef bint missing
     value = cell_at(kind, a, i)
     if value.type == NULLS:
-        return 0
+        return missing_cell(sink, column, batch)
     if open_space(sink, batch, column.name, column.size):
         return -1
     if role == NUMERIC:
         x = <float>number_at(value.type, value.array, value.at)
-        if not is_missing_number(&sink.missing, x):
+        missing = is_missing_number(&sink.missing, x)
+        if not missing:
             failed = add_number(sink, column, batch, x, b"1" if x != 0 else b"0", 1)
     elif role == TEXT:
         word = string_at(value.type, value.array, value.at)
@@ -859,7 +878,9 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
         word = word_at(value.type, value.array, value.at, digits)
         if word.size:
             failed = add_word(sink, column, batch, word.begin, word.size)
-    return -1 if failed or close_space(sink, batch, column.letter, column.size) else 0
+    if role != NUMERIC:
+        missing = is_empty(sink, column, batch)
+    return -1 if failed or end_cell(sink, column, batch, missing) else 0
 
 
 cdef object number_of(Type type, uint64_t bits):

@@ -86,6 +86,9 @@ cdef struct Column:
     const char* name        # name=; in VW text, without what that cannot hold
     bint escaped            # ... which was escaped
     uint32_t logged         # words that are in the log
+    uint32_t absent_hash    # the hash of the feature `name?`
+    bint has_absent         # a cell that is absent has this feature
+    uint64_t missing, unknown   # cells that had it so far: as they have no value, or words that are all unknown
 
 
 # Words that mean a missing value in numeric columns, the label and the importance. Those that are numbers count in
@@ -125,6 +128,11 @@ cdef struct CellSink:
     uint64_t* logged        # [1 << logged_bits] the space and the hash of what is in the log
     size_t logged_count
     int logged_bits
+    bint absents            # absent cells have a feature
+    bint knows              # the model knows these features, and no others:
+    const uint32_t* known   # [known_count] rising keys; owned by what `Cells.known` keeps
+    size_t known_count
+    uint32_t mask           # from a hash to a key
 
 
 cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
@@ -239,6 +247,43 @@ cdef inline int close_space(CellSink* sink, Batch batch, uint8_t letter, size_t 
     return 0
 
 
+cdef bint is_known(const CellSink* sink, uint32_t hash) noexcept nogil
+cdef bint can_be_absent(const CellSink* sink, const Column* c) noexcept nogil
+cdef int add_absent(CellSink* sink, const Column* c, Batch batch, bint missing) noexcept nogil
+
+
+cdef inline bint is_unknown(const CellSink* sink, const Column* c, Batch batch) noexcept nogil:
+    """Whether the namespace that is being filled has features, and the model knows none of them."""
+    cdef size_t i
+    if c.role == NUMERIC or sink.as_text:
+        return False
+    for i in range(sink.first, batch.a.features):
+        if likely(is_known(sink, batch.a.hash[i])):
+            return False
+    return batch.a.features > sink.first
+
+
+cdef inline bint is_empty(const CellSink* sink, const Column* c, Batch batch) noexcept nogil:
+    """Whether the namespace that is being filled has no feature so far."""
+    return sink.text.size == sink.first + 2 + c.size if sink.as_text else batch.a.features == sink.first
+
+
+cdef inline int end_cell(CellSink* sink, const Column* c, Batch batch, bint missing) noexcept nogil:
+    """Close the namespace of a cell. One that is missing, or has only words that the model does not know, gets the
+    feature `name?`."""
+    if likely(c.has_absent) and (missing or (sink.knows and is_unknown(sink, c, batch))):
+        if add_absent(sink, c, batch, missing):
+            return -1
+    return close_space(sink, batch, c.letter, c.size)
+
+
+cdef inline int missing_cell(CellSink* sink, const Column* c, Batch batch) noexcept nogil:
+    """The features of a cell without a value."""
+    if not c.has_absent:
+        return 0
+    return open_space(sink, batch, c.name, c.size) or end_cell(sink, c, batch, True)
+
+
 cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
     """name:value. [p, p + n): the value as text, for a sink of text."""
     if likely(not sink.as_text):
@@ -309,5 +354,6 @@ cdef class Cells:
     cdef size_t heads           # how many there are
     cdef readonly list names    # of the columns, each with `=` behind it
     cdef list missing           # the words that mean a missing value, as bytes
+    cdef const uint32_t[::1] known  # keys that a model knows
 
     cdef set_missing(self, list words)

@@ -370,17 +370,77 @@ cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t 
     return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
 
 
+cdef bint is_known(const CellSink* sink, uint32_t hash) noexcept nogil:
+    """Whether the model has a key: hashes are spread evenly, so it is near its share of the keys."""
+    cdef uint32_t key = hash & sink.mask
+    cdef const uint32_t* keys = sink.known
+    cdef size_t n = sink.known_count, low, high, step = 8, middle
+    if n == 0:
+        return False
+    low = <size_t>(<double>key / (<double>sink.mask + 1) * <double>n)
+    high = low = min(low, n - 1)
+    if keys[low] > key:
+        while low > 0 and keys[low] > key:
+            high = low
+            low = low - step if low > step else 0
+            step *= 4
+    else:
+        while high < n and keys[high] <= key:
+            low = high
+            high += step
+            step *= 4
+        high = min(high, n)
+    while high - low > 1:       # keys[low] <= key < keys[high], unless key is below all
+        middle = low + (high - low) // 2
+        if keys[middle] <= key:
+            low = middle
+        else:
+            high = middle
+    return keys[low] == key
+
+
+cdef int add_absent(CellSink* sink, const Column* c, Batch batch, bint missing) noexcept nogil:
+    """The feature `name?` of a column, behind words that are unknown. missing: there is no value."""
+    if missing:
+        (<Column*>c).missing += 1
+    else:
+        (<Column*>c).unknown += 1
+    if unlikely(sink.as_text):
+        sink.escaped += c.escaped
+        return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b"?", 1)
+    return put(batch, c.absent_hash, 1)
+
+
+cdef uint32_t absent_hash(const char* p, size_t n, uint32_t space) noexcept nogil:
+    """The hash of `name?`. [p, p + n): `name=`."""
+    cdef uint32_t h = space, block = 0
+    cdef size_t i
+    for i in range(n):
+        block |= <uint32_t><uint8_t>(p[i] if i + 1 < n else c'?') << (8 * (i % 4))
+        if i % 4 == 3:
+            h, block = mix(h, block), 0
+    return finish(h ^ scramble(block), <uint32_t>n)
+
+
 cdef void set_column(Column* c, const char* p, size_t n, Role role, uint32_t space, bint strings, uint8_t letter) noexcept nogil:
     """A column whose features are `name` or start with `name=`, in a namespace. [p, p + n): `name=`, which the caller
     keeps alive, without characters that are not valid in VW text."""
     cdef size_t i
     c.role, c.letter, c.space, c.name, c.size = role, letter, space, p, <uint32_t>(n - 1)
     c.numeric_hash = hash_strings(p, n - 1, space) if strings else murmur(p, n - 1, space)
+    c.absent_hash = absent_hash(p, n, space)
     c.prefix, c.rest, c.rest_size = space, 0, <uint32_t>(n % 4)
     for i in range(n // 4):
         c.prefix = mix(c.prefix, load32(p + 4 * i))
     for i in range(n % 4):
         c.rest |= <uint32_t><uint8_t>p[n // 4 * 4 + i] << (8 * i)
+
+
+cdef bint can_be_absent(const CellSink* sink, const Column* c) noexcept nogil:
+    """Whether absent cells of a column have a feature: of those of a model, if it has that."""
+    if not sink.absents or IS_LABEL <= c.role <= DROPPED:
+        return False
+    return not sink.knows or is_known(sink, c.absent_hash)
 
 
 cdef class Cells:
@@ -391,14 +451,17 @@ cdef class Cells:
     for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
     zeros: numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of
     characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams.
+    absents: a cell that is absent has the feature `name?`. known: the keys that a model has, rising, and their bits: it has
+    only features of these, and a cell of words is absent if it knows none of them.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
                   bint as_text=False, int words=2, int names=2, str decimal="", str thousands="", bint zeros=False,
-                  bint logs=False, int characters=0):
+                  bint logs=False, int characters=0, bint absents=False, known=None):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
+        cdef Column* c
         if not 1 <= ngram <= MOST_WORDS:
             raise ValueError(f"an n-gram has 1 to {MOST_WORDS} words")
         if not 0 <= characters <= MOST_CHARACTERS:
@@ -407,6 +470,12 @@ cdef class Cells:
         self.sink.seed, self.sink.words, self.sink.keeps = hash_seed, words, names > 1
         self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
         self.sink.beyond = OPEN if zeros and characters else 1
+        self.sink.absents = absents
+        if known is not None:
+            self.known, bits = known
+            self.sink.knows, self.sink.known_count = True, self.known.shape[0]
+            self.sink.known = &self.known[0] if self.sink.known_count else NULL
+            self.sink.mask = <uint32_t>((<uint64_t>1 << <int>bits) - 1)
         if decimal or thousands:
             self.sink.decimal = <char>ord(decimal or ".")
             self.sink.thousands = <char>ord(thousands) if thousands else 0
@@ -425,7 +494,9 @@ cdef class Cells:
             space = name_hash(&self.sink, name, len(name) - 1, hash_seed)
             if IS_LABEL <= role <= IS_TAG:
                 heads.append((role, i))
-            set_column(&self.columns[i], name, len(name), role, space, not hash_all, name[0] if len(name) > 1 else c' ')
+            c = &self.columns[i]
+            set_column(c, name, len(name), role, space, not hash_all, name[0] if len(name) > 1 else c' ')
+            c.has_absent = can_be_absent(&self.sink, c)
 
         self.heads = len(heads)
         if self.heads > 3 or len({role for role, _ in heads}) < self.heads:
@@ -466,7 +537,16 @@ cdef class Cells:
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps,
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
                      thousands=chr(self.sink.thousands) if self.sink.thousands else "",
-                     characters=self.sink.characters)
+                     characters=self.sink.characters, absents=self.sink.absents)
+
+    def take_absents(self):
+        """Of each column, how many cells since the last call had the feature of an absent cell: as they have no value, and
+        as the model knows none of their words."""
+        cdef size_t i
+        found = [(self.columns[i].missing, self.columns[i].unknown) for i in range(self.count)]
+        for i in range(self.count):
+            self.columns[i].missing = self.columns[i].unknown = 0
+        return found
 
     def take_log(self):
         """The columns with a number or word and the words of columns that were first seen since the last call: the hash of

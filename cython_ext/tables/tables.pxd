@@ -46,6 +46,7 @@ cdef class TableParser(Parser):
     cdef int key_bits
     cdef uint32_t first_key      # 1 + the first key of the last line
     cdef uint64_t stamp          # of the line
+    cdef bint is_zero            # the value has a number 0
     cdef list unknown_keys
     cdef char* heads[3]          # owned; label, importance and tag as text
     cdef size_t[3] head_size, head_room
@@ -75,6 +76,7 @@ cdef class TableParser(Parser):
     cdef uint32_t add_key(self, const char* p, size_t n, uint32_t parent, int role) noexcept nogil
     cdef int enter_key(self, uint32_t key) noexcept nogil
     cdef void forget_keys(self) noexcept nogil
+    cdef int add_missing_keys(self, Batch batch) noexcept nogil
     cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil
     cdef const char* json_value(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil
     cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil

@@ -28,8 +28,8 @@ from vwlite.core.data.batch cimport BLANK, EXAMPLE, REJECTED, ParseError, line_s
 from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role,
-    CellSink, add_number, add_padded_word, add_text, add_time, close_space, is_missing, is_missing_number,
-    name_hash, open_space, plain_number, put, read_time, set_column, word_size, write,
+    CellSink, add_number, add_padded_word, add_text, add_time, can_be_absent, end_cell, is_empty, is_missing,
+    is_missing_number, missing_cell, name_hash, open_space, plain_number, put, read_time, set_column, word_size, write,
 )
 from vwlite.core.tables.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
@@ -115,11 +115,15 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
     cdef Float number
     cdef Moment time
     cdef int failed
+    cdef bint missing = False
     cdef char[LONGEST_PLAIN + PADDING] plain
     cdef size_t size
     while p < end and is_blank(p[0]):
         p += 1
     if p == end:
+        if unlikely(missing_cell(sink, c, batch)):
+            error_at(error, OUT_OF_MEMORY, NULL, NULL)
+            return -1
         return 0
     while is_blank((end - 1)[0]):
         end -= 1
@@ -128,11 +132,14 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
         return -1
     if c.role == CATEGORICAL:
         failed = add_padded_word(sink, c, batch, p, end - p)
+        missing = is_empty(sink, c, batch)
     elif c.role == TEXT:
         failed = add_text(sink, c.space, batch, p, end - p)
+        missing = is_empty(sink, c, batch)
     elif c.role == TIME:
         failed = 0
-        if not is_missing(&sink.missing, p, end - p):
+        missing = is_missing(&sink.missing, p, end - p)
+        if not missing:
             if not read_time(p, end - p, &time):
                 error_at(error, CELL_TIME, p, end)
                 return -1
@@ -150,18 +157,19 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
             if unlikely(not isfinite(number.value)):
                 error_at(error, CELL_LARGE, p, end)
                 return -1
-            if unlikely(sink.missing.number_count != 0) and is_missing_number(&sink.missing, number.value):
-                failed = 0
-            else:
+            failed = 0
+            missing = unlikely(sink.missing.number_count != 0) and is_missing_number(&sink.missing, number.value)
+            if likely(not missing):
                 failed = add_number(sink, c, batch, number.value, p, end - p)
         elif c.role == BY_VALUE:
             failed = add_padded_word(sink, c, batch, p, end - p)
+            missing = is_empty(sink, c, batch)
         elif is_missing(&sink.missing, p, end - p):
-            failed = 0
+            failed, missing = 0, True
         else:
             error_at(error, CELL, p, end)
             return -1
-    if unlikely(failed or close_space(sink, batch, c.letter, c.size)):
+    if unlikely(failed or end_cell(sink, c, batch, missing)):
         error_at(error, OUT_OF_MEMORY, NULL, NULL)
         return -1
     return 0
@@ -441,10 +449,20 @@ cdef class TableParser(Parser):
         if p != end:
             return error_at(error, JSON_AFTER, p, p + 1)
         self.column = 0
+        if self.table.sink.absents and self.add_missing_keys(batch):
+            return error_at(error, OUT_OF_MEMORY, p, p)
         if self.end_json(batch, error):
             return NULL
         close_line(batch, EXAMPLE, end)
         return end
+
+    cdef int add_missing_keys(self, Batch batch) noexcept nogil:
+        """The features of columns that are no keys of the line; -1: no memory."""
+        cdef size_t i
+        for i in range(self.fixed):
+            if self.keys[i].stamp != self.stamp and missing_cell(&self.table.sink, &self.table.columns[i], batch):
+                return -1
+        return 0
 
     cdef const char* json_object(self, const char* p, uint32_t parent, Batch batch, TokenError* error) noexcept nogil:
         """The members of the object at p. Returns the position after it, or NULL."""
@@ -491,7 +509,9 @@ cdef class TableParser(Parser):
         cdef Key* k = &self.keys[key - 1]
         cdef Role role = k.column.role
         cdef int kind = 0
+        cdef bint missing
         cdef const char* end
+        self.is_zero = False
         if role == DROPPED:
             return json_skip(p, error)
         if p[0] == BRACE or p[0] == BRACKET:
@@ -513,8 +533,10 @@ cdef class TableParser(Parser):
         if end == NULL:
             return NULL
         k = &self.keys[key - 1]     # there may be more of them now
-        if k.parent == 0 and close_space(&self.table.sink, batch, k.column.letter, k.column.size):
-            return error_at(error, OUT_OF_MEMORY, p, p)
+        if k.parent == 0:
+            missing = is_empty(&self.table.sink, &k.column, batch) and not self.is_zero
+            if end_cell(&self.table.sink, &self.table.columns[k.schema - 1] if k.schema else &k.column, batch, missing):
+                return error_at(error, OUT_OF_MEMORY, p, p)
         return end
 
     cdef const char* json_array(self, uint32_t key, const char* p, Batch batch, TokenError* error) noexcept nogil:
@@ -605,6 +627,7 @@ cdef class TableParser(Parser):
                 return error_at(error, CELL if number.end != end else CELL_LARGE, begin, p)
             if is_missing_number(&sink.missing, number.value):
                 return p
+            self.is_zero |= number.value == 0
             if index < 0:
                 failed = add_number(sink, c, batch, number.value, text, end - text)
             else:
@@ -808,6 +831,7 @@ cdef class TableParser(Parser):
         if parent == 0:
             space = name_hash(sink, name, size, sink.seed)
             set_column(&k.column, name, size + 1, <Role>role, space, sink.strings, name[0] if n else c' ')
+            k.column.has_absent = can_be_absent(sink, &k.column)
         else:
             top = &self.keys[parent - 1]
             set_column(&k.column, name, size + 1, <Role>role, top.column.space, sink.strings, top.column.letter)
@@ -913,7 +937,12 @@ cdef class TableParser(Parser):
                     return -1
         for k in range(self.table.count):
             at = self.position[k]
-            if at < 0 or columns[k].role >= IS_LABEL and columns[k].role <= DROPPED:
+            if columns[k].role >= IS_LABEL and columns[k].role <= DROPPED:
+                continue
+            if unlikely(at < 0):    # a key of JSON lines that this table does not have
+                if missing_cell(sink, &columns[k], batch):
+                    error_at(error, OUT_OF_MEMORY, NULL, NULL)
+                    return -1
                 continue
             p, end = cell[at].begin, cell[at].end
             if unlikely(cell[at].doubled):
@@ -1059,6 +1088,10 @@ cdef class TableParser(Parser):
     def take_log(self):
         """As of Cells."""
         return self.table.take_log()
+
+    def take_absents(self):
+        """As of Cells."""
+        return self.table.take_absents()
 
     @property
     def table_names(self):

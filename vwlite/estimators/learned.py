@@ -30,6 +30,7 @@ from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.parsing import Parsed
 from vwlite.input.schema import OPTIONAL, Schema
+from vwlite.model.absent import RowSample
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.learners import make_finder, restore
@@ -73,6 +74,8 @@ class RowSource:
         """columns: of a frame, as a model stores them. rows_of: makes the rows; None: there is nothing to read. finder:
         finds names of features in the first pass."""
         self.columns, self.may_be_table = columns, bool(columns)
+        self.keys: list[str] = []
+        self.sample = RowSample()
         self._rows_of, self._names_of = rows_of, finder
         self._ends = [0]  # the row after each batch of the last pass
         self._logs: dict[int, Any] = {}  # by that row, for batches that are prepared ahead
@@ -94,12 +97,15 @@ class RowSource:
         rows = self.rows
         if rows is not None:
             finder, self._names_of = self._names_of, None
+            self._samples = len(self._ends) == 1
             self._ends = [0]
             with closing(batches_of(rows, filled=self._take_log if self.logs else None)) as found:
                 yield (self._parsed(rows, batch, row, finder) for batch, row in found)
 
     def _parsed(self, rows: BatchSource, batch: Batch, end: int, finder: NameFinder | None) -> Parsed:
         self._ends.append(end)
+        if self._samples and self.columns:
+            self.sample.take(batch)
         names, log = names_in(rows, batch, end, finder), self._logs.pop(end, ())
         return Parsed(batch, [], end, rows.rows, names=names, log=log)
 
@@ -324,6 +330,7 @@ class FittedState(Fitted):
                 found = names_in(rows, batch, row, finder)
                 if run.names is not None:
                     run.names.take(found)
+                run.source.sample.take(batch)
                 run.feed(batch)
                 learned.append((batch, found))
         size = self._size + sum(len(batch.value) for batch, _ in learned)
@@ -351,6 +358,7 @@ class FittedState(Fitted):
             _name(job.learner, names)
             job.learner.begin_pass()
             for batch, _ in batches:
+                run.source.sample.take(batch)
                 run.feed(batch)
         return run
 

@@ -25,6 +25,7 @@ from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.schema import Schema
+from vwlite.model.absent import applied_schema
 from vwlite.input.strangers import KnownColumns
 from vwlite.input.tables import TableReader, json_layout
 from vwlite.model.feature_names import CONSTANT
@@ -229,7 +230,7 @@ class LoadedModel:
         if not columns:
             raise ValueError("the model was not trained on a table: it has no column names")
         parser = self._new_parser(TableParser, "jsonl", names)
-        layout = json_layout("", TableReader(schema=Schema.restored(columns)))
+        layout = json_layout("", TableReader(schema=applied_schema(self._learned.model())))
         settings = self._learned.settings
         layout.prepare(parser, settings.hash == "all", zeros=settings.derived is not None)
         return parser
@@ -280,7 +281,7 @@ class LoadedModel:
             columns = self._learned.model().columns
             if not columns:
                 raise ValueError("X is a frame, but the model was not trained on a table: it has no column names")
-            rows = prepared(frame_of(X), Schema.restored(columns), settings)
+            rows = prepared(frame_of(X), applied_schema(self._learned.model()), settings)
             return score(self._learned, rows, probabilities)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from vwlite.estimators.learned import BatchSource, batches_of
 from vwlite.estimators.rows import matrix_of
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import FrameRows, Parsed, ParseOptions
-from vwlite.input.schema import Schema
+from vwlite.model.absent import applied_schema
 from vwlite.runs.opened import Opened
 
 
@@ -28,7 +28,7 @@ class InMemory:
     """Rows, as a model reads them. y: their labels; None: there are none."""
 
     def __init__(self, X: Any, y: Any, opened: Opened) -> None:
-        self._X, self._settings, self._columns = X, opened.settings, opened.model.columns
+        self._X, self._settings, self._columns, self._model = X, opened.settings, opened.model.columns, opened.model
         self._frame: Frame | None = None
         if is_frame(X):
             if not self._columns:
@@ -71,7 +71,7 @@ class InMemory:
     def _source(self, label: Any, spaces: bool) -> BatchSource:
         if self._frame is None:
             return matrix_of(self._X, self._settings, label=label, spaces=spaces)
-        schema = Schema.restored(self._columns)
+        schema = applied_schema(self._model)
         importance = _importance(self._frame, schema.name_of("importance"))
         return prepared(self._frame, schema, self._settings, label=label, importance=importance, spaces=spaces)
 

@@ -62,6 +62,7 @@ from vwlite.estimators.options import (
 from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
+from vwlite.model.absent import applied_schema
 from vwlite.model.file import Model
 from vwlite.model.read import read_model
 from vwlite.names import can_name, names_in, names_text, namespace_of
@@ -207,13 +208,15 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _rows(
         self, X: Any, settings: Settings, label: Any = None, importance: Any = None, *, derives: bool = False,
-        logs: bool = False,
+        logs: bool = False, learns: bool = True,
     ) -> BatchSource:
-        """derives: features will be derived from the columns of a frame. logs: its names are logged."""
+        """derives: features will be derived from the columns of a frame. logs: its names are logged. learns: the rows are
+        learned, not predicted."""
         if isinstance(X, Frame):
             assert self._schema is not None
-            return prepared(X, self._schema, settings, label=label, importance=importance, derives=derives,
-                            logs=logs)
+            schema = self._schema if learns else applied_schema(self._learned.model())
+            return prepared(X, schema, settings, label=label, importance=importance, derives=derives, logs=logs,
+                            spaces=learns)
         names = getattr(self, "feature_names_in_", None)
         return matrix_of(X, settings, label=label, importance=importance, names=names)
 
@@ -291,7 +294,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X, _ = self._validated(X, None, reset=False)
         with as_python():
-            return score(self._learned, self._rows(X, self._learned.settings), probabilities)
+            return score(self._learned, self._rows(X, self._learned.settings, learns=False), probabilities)
 
     # --- the weights -------------------------------------------------------------------------
 

@@ -44,6 +44,7 @@ class OnePass:
         check_untransformed(Settings(label_transform=o.typed.get("label_transform", "none")), "partial_fit of auto")
         job, progress, source = prepared(o, None, in_place=False), Progress(o), RowSource(columns)
         source.may_be_table = False  # nothing is derived
+        self.sample = source.sample
         self.trainer = AutoTrainer(o, job, AutoData(o, job, source, progress))
         self.data, self.names = self.trainer.data, self.trainer.names
         progress.begin(self.trainer)
@@ -63,6 +64,7 @@ class OnePass:
 
     def take(self, batch: Batch, names: Any) -> None:
         self.take_names(names)
+        self.sample.take(batch)
         try:
             self.data.take(batch, self.trainer)
         except OverflowError as e:

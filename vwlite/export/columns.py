@@ -14,7 +14,8 @@ import numpy as np
 from vwlite.export.linear import Linear
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import NAMES, Schema
-from vwlite.model.effects import Axis, Effects, LevelAxis, NumberAxis, Numbers, as_bytes, effects_of
+from vwlite.model.absent import absent_name
+from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis, Numbers, as_bytes, effects_of
 from vwlite.model.weights import intercept_key
 from vwlite.names import namespace_of
 from vwlite.output.text import printable
@@ -135,6 +136,7 @@ def _without_names(linear: Linear, schema: Schema, effects: Effects) -> int:
             continue
         axis, space = effect.axes[0], spaces[effect.columns[0]]
         names = [space] if isinstance(axis, NumberAxis) else [f"{axis.part or space}={word}" for word in axis.levels]
+        names.append(absent_name(space))
         known.update(feature_hash(as_bytes(name), as_bytes(space), hash_all=hash_all) & linear.mask for name in names)
     if settings.derived is not None:
         known.update(hash & linear.mask for hash, *_ in settings.derived.hashed(hash_all))
@@ -151,6 +153,8 @@ class _Maker:
             if effect.slope is not None:
                 number = self._place(self.made.numbers, effect.name)
                 self.made.slopes.append(Slope(effect.name, number, effect.slope, effect.mean))
+                if effect.values.any():
+                    self._add_missing(effect)
                 continue
             values = effect.values
             places = []
@@ -161,6 +165,12 @@ class _Maker:
                     values = np.take(values, [*order, len(order), len(order) + 1], axis=k)
                 places.append(self._add(axis))
             self.made.grids.append(Grid(effect.name, tuple(places), values, effect.mean))
+
+    def _add_missing(self, effect: Effect) -> None:
+        """What a missing number without a curve adds: an effect that is 0 for all numbers."""
+        axis = self._add(NumberAxis(effect.name, np.zeros(1), 0.0, 0.0))
+        values = np.concatenate([np.zeros_like(effect.values), effect.values])
+        self.made.grids.append(Grid(effect.name, (axis,), values, np.zeros_like(effect.mean)))
 
     def _add(self, axis: Axis) -> int:
         if isinstance(axis, NumberAxis):

@@ -200,7 +200,7 @@ class ArrowParsing:
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)
         cells, places = self._cells_of(layout), layout.positions
-        columns: dict[str, Any] = {"tag": max(map(layout.place_of, ("tag", GROUP))), "spaces": o.spaces or o.derives}
+        columns: dict[str, Any] = {"tag": max(map(layout.place_of, ("tag", GROUP))), "spaces": o.spaces or o.derives or o.samples}
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
             wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \
@@ -227,6 +227,7 @@ class ArrowParsing:
             return parsed
         frame.fill(batch, 0, whole=True)
         parsed.log = cells.take_log()
+        layout.table.count_absents(layout.schema, cells.take_absents())
         self._kept = found, layout
         parsed.unfit = self._unfit
         return parsed

@@ -38,6 +38,7 @@ class ParseOptions:
     skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the hashes of namespaces
     derives: bool = False  # ... and numbers of value 0, as what is derived from columns needs them
+    samples: bool = False  # batches of tables have the hashes of namespaces
     logs: bool = False  # names of columns and words come with the batches
     class_names: ClassNames | None = None  # labels are then names of classes
     or_numbers: bool = False  # or all of them are numbers
@@ -136,6 +137,8 @@ class SourceBlocks:
 class LineParsing:
     """Parses blocks of one format, here of lines of features. For one thread."""
 
+    _of_tables = False
+
     def __init__(self, format: str, options: ParseOptions) -> None:
         o, self._format, self._options = options, format, options
         self._places: dict[str, str] = {}  # of labels that the model cannot use
@@ -143,7 +146,7 @@ class LineParsing:
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
             or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
-            spaces=o.spaces or o.derives, places=o.finder is not None or (format == "vw" and o.table is not None),
+            spaces=o.spaces or o.derives or (o.samples and self._of_tables), places=o.finder is not None or (format == "vw" and o.table is not None),
         )
         self._parser.zeros = o.derives
 

@@ -11,6 +11,10 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
 
+An absent cell of any of these is `age?`, unless the model is of 0.2.0 or before: then it has no feature. Of a model that
+is applied, so is a cell of words of which the model knows none, behind these words. `vwlite/model/absent.py` says what
+weight the feature has.
+
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
 --missing says) in a column of numbers or times, the label and the importance; elsewhere it is a word as others are.
 Labels, tags, words and the keys of objects are kept as they are. VW text cannot hold bytes up to the space, `|`, and
@@ -26,7 +30,7 @@ numeric, anything else categorical (true and false are words), null absent, as i
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vwlite.delimiters import is_delimiter, is_escape
@@ -43,7 +47,9 @@ CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such a
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
 NAMES = (1, 2)  # of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
-_RARE: dict[str, str | int] = {"decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0, "format": ""}
+_RARE: dict[str, str | int] = {
+    "decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0, "format": "", "absents": False,
+}
 _RARE_KINDS = {name: type(value) for name, value in _RARE.items()}  # of what a schema stores only if it is set
 OF_TEXTS = (2, 4)  # words and characters of the n-grams that are tried for texts
 SAMPLE = 1000  # rows from which roles are decided
@@ -70,7 +76,9 @@ class Schema:
     only, by value. words: how texts become words, of WORDS. names: how labels and features are called, of NAMES.
     decimal, thousands: the point of numbers in text, and what is between groups of their digits, as people write them:
     then signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0:
-    there are none. format: of files whose names tell none; "": by their first lines.
+    there are none. format: of files whose names tell none; "": by their first lines. absents: a cell that is absent has
+    a feature of its own, unlike in models of 0.2.0 and before. known: the keys of a model that is applied, rising, and
+    their bits: a cell of words that the model does not know is absent, too.
     """
 
     roles: Mapping[str, str]  # by name
@@ -87,11 +95,15 @@ class Schema:
     escape: str = ""
     characters: int = 0
     format: str = ""
+    absents: bool = True
+    known: Any = field(default=None, compare=False, repr=False)
 
     @property
     def names_of_cells(self) -> dict[str, Any]:
-        """How texts become words and n-grams, and how features are called: arguments of `Cells`."""
-        return {"ngram": self.ngram, "characters": self.characters, "words": self.words, "names": self.names}
+        """How texts become words and n-grams, how features are called, and what absent cells become: arguments of
+        `Cells`."""
+        return {"ngram": self.ngram, "characters": self.characters, "words": self.words, "names": self.names,
+                "absents": self.absents, "known": self.known}
 
     def with_ngrams(self) -> "Schema":
         """The same columns, with the n-grams of texts that are tried, if there are texts."""
@@ -106,6 +118,7 @@ class Schema:
         """As the header of a model has it."""
         roles = [[name, "drop" if role == GROUP else role] for name, role in self.roles.items()]
         found = vars(self) | {"roles": roles, "missing": list(self.missing)}
+        del found["known"]
         if self.words == WORDS[0] or "text" not in self.roles.values():
             del found["words"]  # as models of 0.2.0 have it
         if self.names == NAMES[0]:
@@ -116,12 +129,14 @@ class Schema:
         return found
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update({"words": WORDS[0], "names": NAMES[0]} | state)  # of an estimator of 0.2.0, without these
+        before = {"words": WORDS[0], "names": NAMES[0], "absents": False}  # of an estimator of 0.2.0, without these
+        vars(self).update(before | state)
 
     def read_as(self, stored: dict[str, Any]) -> "Schema":
-        """The same columns, with the words and names of a model that has `stored` these."""
+        """The same columns, with the words, the names and the absent cells of a model that has `stored` these."""
         return self if not stored else replace(
-            self, words=stored.get("words", WORDS[0]), names=stored.get("names", NAMES[0]))
+            self, words=stored.get("words", WORDS[0]), names=stored.get("names", NAMES[0]),
+            absents=stored.get("absents", False))
 
     @staticmethod
     def restored(stored: Any) -> "Schema":

@@ -29,6 +29,7 @@ _BLANKS = b" \t\r\n"
 class TableParsing(LineParsing):
     """Parses delimited text. The context of a block is its Layout."""
 
+    _of_tables = True
     _parser: TableParser
     _layout: Layout | None = None  # that the parser has
     _converts: tuple[Layout, TableParser] | None = None  # creates VW text of tables with this layout

@@ -64,9 +64,13 @@ class Layout:
         """Take what a parser has noted beside the batch; report the keys that it ignored."""
         batch.breaks = parser.breaks_of_lines()
         self.table.ignore(batch.source, parser.take_unknown())
-        if self.table.awaited and not self.dialect.delimiter:
-            self.table.note_keys(parser.keys_seen(MOST_KEYS))
-
+        self.table.count_absents(self.schema, parser.take_absents())
+        if self.dialect.delimiter or self.lines:
+            return
+        keys = parser.keys_seen(MOST_KEYS)
+        self.table.keys.update(keys)
+        if self.table.awaited:
+            self.table.note_keys(keys)
 
     def look_for_rows(self, batch: Batch, lines_of: Callable[[Batch, Sequence[int]], list[bytes]]) -> None:
         """Say so, once, if a cell over several lines has lines that look like rows: then quotes may be ordinary.
@@ -105,6 +109,8 @@ class TableReader:
     awaited: set[str] = field(default_factory=set)  # keys of JSON lines that options name, and no line had so far
     as_rows: bool = False  # rows are copied: columns have positions, and no roles
     noted_rows: bool = False  # a note on a cell that may be rows was printed
+    keys: set[str] = field(default_factory=set)  # of JSON lines so far
+    absents: dict[str, tuple[int, int]] = field(default_factory=dict)  # by column: missing cells, and of unknown words
     _others: set[str] = field(default_factory=set)  # keys that came meanwhile
     _ignored: set[str] = field(default_factory=set)
 
@@ -144,6 +150,13 @@ class TableReader:
         if new:
             self._ignored.update(new)
             self.say(f"{source}: columns that are not in the model are ignored: {listed(new)}")
+
+    def count_absents(self, schema: Schema, found: Iterable[tuple[int, int]]) -> None:
+        """So many more cells of columns are missing, or have only words that the model does not know."""
+        for name, (missing, unknown) in zip(schema.roles, found, strict=True):
+            if missing or unknown:
+                before = self.absents.get(name, (0, 0))
+                self.absents[name] = before[0] + missing, before[1] + unknown
 
     def note_keys(self, keys: Iterable[str]) -> None:
         """These keys, or columns, are in the data."""
@@ -227,12 +240,18 @@ def lay_out(
     schema, options = table.schema, table.options
     assert schema is not None
     try:
+        keys: list[str] = []
         if schema.open:  # a model of JSON lines: every other column by its values
             new = [name for name in schema.unknown(names) if name not in index]
-            schema = replace(schema, roles={**schema.roles, **dict.fromkeys(new, "auto")})
+            keys = [name for name, role in schema.roles.items() if role == "auto" and name not in names]
+            roles = {name: role for name, role in schema.roles.items() if name not in keys}
+            schema = replace(schema, roles={**roles, **dict.fromkeys(new, "auto")})
         if options.tag is not None and options.tag in names:
             schema = _with_tag(schema, options.tag)
         positions = schema.positions(names)
+        if keys:  # which lines need not have, so they are absent
+            schema = replace(schema, roles={**schema.roles, **dict.fromkeys(keys, "auto")})
+            positions += [-1] * len(keys)
     except SchemaError as e:
         raise DataError(f"{where}: {e}") from None
     table.note_keys(names)

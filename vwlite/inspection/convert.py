@@ -8,6 +8,7 @@ from vwlite.input.tables import TableReader
 from vwlite.inspection.commands import ConvertOptions
 from vwlite.inspection.derived_text import DerivedText
 from vwlite.model import read_model
+from vwlite.model.absent import applied_schema
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines, Sink, say
@@ -23,6 +24,8 @@ def convert(o: ConvertOptions) -> int:
     table.as_text, derived = True, model.settings.derived if model else None
     if model is not None and not model.columns:
         table.model = o.model or ""
+    elif model is not None:
+        table.schema = applied_schema(model)
     # Labels of any form are copied, and none is kept in the batch: training checks them.
     parse = ParseOptions(
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table

@@ -10,6 +10,7 @@ from vwlite.core.base.elementary import each
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
+from vwlite.model.absent import absent_name
 from vwlite.model.effects import (
     Effects,
     LevelAxis,
@@ -88,6 +89,8 @@ class Contributions:
             for axis in effect.axes if len(effect.axes) == 1 and isinstance(axis, LevelAxis) and axis.part
             for level in axis.levels
         }
+        self._absent = {column: self._hash(column, absent_name(namespace_of(column))) for effect in effects
+                        for column in effect.columns} if model.columns.get("absents") else {}
         self._curves = {effect.name for effect in effects if len(effect.axes) == 1 and effect.slope is None
                         and isinstance(effect.axes[0], NumberAxis)}
 
@@ -112,6 +115,11 @@ class Contributions:
         numbers, first = {}, {}  # by column: its number, and the hash of its first feature
         for of, column in self._spaces.items():
             mine = np.flatnonzero((space == of) & (span_row >= 0) & (sizes > 0))[::-1]  # the first one counts
+            if column in self._absent and len(mine):
+                absent = hash[(begin + sizes)[mine] - 1] == self._absent[column]
+                if column in self._curves:  # a part of the curve
+                    is_plain[begin[mine[absent]]] = False
+                mine = mine[~absent]
             at = begin[mine]
             if column in self._number:
                 mine = mine[single := (sizes[mine] == 1) & (hash[at] == self._number[column])]

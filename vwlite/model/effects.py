@@ -21,6 +21,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model import Model
+from vwlite.model.absent import absent_name
 from vwlite.model.weights import intercept_key
 from vwlite.names import namespace_of
 from vwlite.records import record
@@ -91,7 +92,8 @@ class Effect:
 
     name: that of the column, or those of a product with * between them. values: by the places on each axis, and for
     each class; their mean is still in them. mean: [classes], over training data; 0 if the model has no record. slope:
-    of a number without a curve, what is added for each unit, [classes]; then it has no knots. words: of a text, the
+    of a number without a curve, what is added for each unit, [classes]; then it has no knots, and the value is that of
+    a missing one. words: of a text, the
     weights of its words and n-grams that have a name, [classes] each; it has no axes. standardized: the part of a curve
     that is linear. band: of one score, the least and the largest values less their means, of models that have each
     learned all but a part of the data; None if the model has no record.
@@ -116,7 +118,7 @@ class Effect:
         assert isinstance(axis, NumberAxis)
         missing = np.isnan(x)
         if self.slope is not None:
-            return np.where(missing, 0.0, x)[:, None] * self.slope
+            return np.where(missing[:, None], self.values[-1], np.where(missing, 0.0, x)[:, None] * self.slope)
         values, place = self.values, place_on(axis.knots, x)
         if self.standardized is None:
             return between(values, place)
@@ -268,20 +270,21 @@ class _Maker:
             if space in curves:
                 yield self._curve(column, curves[space])
             elif self._is_number(role, space):
-                values = np.zeros((1, len(self._zeros)))
-                yield Effect(column, (NumberAxis(column, np.zeros(0)),), values, self._mean(column),
+                yield Effect(column, (NumberAxis(column, np.zeros(0)),), self._absent(space)[None], self._mean(column),
                              slope=self._weights.named(space, [space])[0])
             elif role == "text":
                 found = self._named(space, "")
                 words = dict(zip(found, self._weights.named(space, found), strict=True))
                 yield Effect(column, (), np.zeros((0, len(self._zeros))), self._mean(column), words=words)
             elif role == "time":
+                last = [*PARTS_OF_TIME][-1]  # a time that is missing is an effect of the last part
                 for part, levels in PARTS_OF_TIME.items():
-                    axis = LevelAxis(column, levels, part)
-                    yield self._of_levels(axis, space, [f"{part}={level}" for level in levels])
+                    axis, absent = LevelAxis(column, levels, part), self._absent(space) if part == last else self._zeros
+                    yield self._of_levels(axis, space, [f"{part}={level}" for level in levels], self._zeros, absent)
             else:
-                axis = LevelAxis(column, tuple(self._levels(space)))
-                yield self._of_levels(axis, space, [f"{space}={level}" for level in axis.levels])
+                axis, absent = LevelAxis(column, tuple(self._levels(space))), self._absent(space)
+                unknown = absent if self._model.keeps_words else self._zeros
+                yield self._of_levels(axis, space, [f"{space}={level}" for level in axis.levels], unknown, absent)
 
     def _roles(self) -> dict[str, str]:
         """Those of the columns. Keys of JSON lines are columns whose values have types, if the model names them."""
@@ -291,8 +294,17 @@ class _Maker:
             found = dict.fromkeys([*(c.name for c in self._derived.columns), *named], "auto") | found
         return found
 
-    def _of_levels(self, axis: LevelAxis, space: str, names: Sequence[str]) -> Effect:
-        values = [self._weights.named(space, names), self._weights.unseen[None], self._zeros[None]]
+    def _absent(self, space: str) -> Numbers:
+        """The weight of an absent cell."""
+        name = absent_name(space)
+        has_it = self._schema.absents and self._weights.knows(space, name)
+        return self._weights.named(space, [name])[0] if has_it else self._zeros
+
+    def _of_levels(
+        self, axis: LevelAxis, space: str, names: Sequence[str], unknown: Numbers, missing: Numbers
+    ) -> Effect:
+        """unknown, missing: what is added for any other word, and for none."""
+        values = [self._weights.named(space, names), (self._weights.unseen + unknown)[None], missing[None]]
         return Effect(axis.full_name, (axis,), np.concatenate(values), self._mean(axis.full_name))
 
     def _is_number(self, role: str, space: str) -> bool:

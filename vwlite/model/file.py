@@ -14,7 +14,7 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
 The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
 that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns), of tables
 whose words and labels are kept (`names`), of numbers with signs and separators (`decimal`, `thousands`), and of classes
-or labels with blanks or | is 5.
+or labels with blanks or | is 5; that of tables whose absent cells have a feature (`absents`) is 6.
 
 The comment at the end of the zip holds a BLAKE2b digest of everything before it, so no flipped bit and
 no missing byte goes unnoticed. Nothing in the file depends on when, where or from which file names it
@@ -34,7 +34,7 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms.settings import Settings
-from vwlite.algorithms.table import algorithm_of
+from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
 from vwlite.derived import Derived
 from vwlite.digest import blake2b
@@ -43,6 +43,7 @@ from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,
     FIELDS,
+    WITH_ABSENTS,
     WITH_MARKS,
     WITH_NAMES,
     WITH_OPTIONS,
@@ -61,7 +62,7 @@ from vwlite.records import record
 if TYPE_CHECKING:
     from vwlite.output.atomic import AtomicFile, Draft
 
-FORMAT = 5  # raised when older programs cannot read what is written
+FORMAT = 6  # raised when older programs cannot read what is written
 _COMMENT = b"vwlite blake2b=%s"
 _DIGEST = re.compile(rb"vwlite blake2b=([0-9a-f]{64})\Z")
 _COMMENT_SIZE = len(_COMMENT % (b"0" * 64))
@@ -105,6 +106,7 @@ class Model:
     calibration: dict[str, Any] = field(default_factory=dict)  # `vwlite.model.header.CALIBRATION`
     means: dict[str, Any] = field(default_factory=dict)  # of effects of columns: vwlite.model.effects
     passes: list[dict[str, float | None]] = field(default_factory=list)  # losses of each
+    absent: dict[str, Any] = field(default_factory=dict)  # means of columns of tables: vwlite.model.absent
     continued: dict[str, Any] = field(default_factory=dict)  # what `train --continue` keeps of the last run
     typed: list[str] = field(default_factory=list)  # options of its run that nothing else in the header tells
     seen: int = 0  # how many features its training has seen, without the constant, if it may keep fewer; 0: not known
@@ -147,6 +149,11 @@ class Model:
             return self.names
         pairs = ((key, derived[key][0]) for key in self.keys if key in derived)
         return FeatureNames.of([*self.names, *pairs])
+
+    @property
+    def keeps_words(self) -> bool:
+        """Whether its keys are those of all words that its training has seen, also where the weight is 0."""
+        return self.algorithm != SOLVED.name and self.seen <= len(self.keys)
 
     @property
     def records(self) -> int:
@@ -194,7 +201,7 @@ class Model:
         named = WITH_NAMES if names and len(self.names) else WITHOUT_NAMES
         new = needs_new_format(self.options, self.classes, self.stored_columns)
         oldest = CALIBRATED if self.calibration else max(oldest_format(self.options), named)
-        return WITH_MARKS if new else oldest
+        return WITH_ABSENTS if self.columns.get("absents") else WITH_MARKS if new else oldest
 
     def header(self) -> dict[str, Any]:
         return {
@@ -218,6 +225,7 @@ class Model:
             **({"chosen": self.chosen} if self.chosen else {}),
             **({"calibration": self.calibration} if self.calibration else {}),
             **({"means": self.means} if self.means else {}),
+            **({"absent": self.absent} if self.absent else {}),
             **({"passes": self.passes} if self.passes else {}),
             **({"continued": self.continued} if self.continued else {}),
             **({"typed": self.typed} if self.typed else {}),
@@ -370,6 +378,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 seen=header.get("seen", 0),
                 chosen=header.get("chosen", {}),
                 means=header.get("means", {}),
+                absent=header.get("absent", {}),
                 calibration=header.get("calibration", {}),
                 passes=header.get("passes", []),
                 continued=header.get("continued", {}),

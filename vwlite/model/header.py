@@ -30,8 +30,8 @@ LONGEST = 200  # letters of an explanation that are shown
 # The formats of models: without names of features, with them, and with options that older programs do not know, which
 # would apply the weights to other values, or show other probabilities; with a map of scores; and of texts whose words
 # have their marks, of tables whose words and labels are kept or whose numbers have signs and separators, and of labels
-# that are not words of VW text, and of several quantiles.
-WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS = 1, 2, 3, 4, 5
+# that are not words of VW text, and of several quantiles; and of tables whose absent cells have a feature.
+WITHOUT_NAMES, WITH_NAMES, WITH_OPTIONS, CALIBRATED, WITH_MARKS, WITH_ABSENTS = 1, 2, 3, 4, 5, 6
 NEW_COLUMNS = {"words", "names", "decimal", "thousands", "characters"}  # what columns may say from the last one on
 
 FIELDS: dict[str, Any] = {
@@ -108,6 +108,8 @@ def check_header(header: dict[str, Any]) -> None:
             raise ValueError(f"it has a range of predictions, which models of {settings.algorithm} do not have")
     _check_names(header.get("classes", []), settings)
     columns = header.get("columns", {})
+    if header["format"] < WITH_ABSENTS and type(columns) is dict and columns.get("absents"):
+        raise ValueError(f"its format is {header['format']}, in which absent cells have no features")
     if header["format"] < WITH_MARKS and needs_new_format(header["options"], header.get("classes", []), columns):
         raise ValueError(f"its format is {header['format']}, which does not have what its options, columns or classes "
                          "say")
@@ -131,6 +133,7 @@ def check_header(header: dict[str, Any]) -> None:
     if type(header.get("chosen", {})) is not dict:
         raise ValueError("what --algorithm auto chose is not a list of facts")
     _check_means(header.get("means", {}), settings)
+    _check_absent(header.get("absent", {}), settings, columns)
     _check_passes(header.get("passes", []))
     _check_continued(header.get("continued", {}))
     typed = header.get("typed", [])
@@ -165,6 +168,34 @@ def _check_means(found: Any, settings: Settings) -> None:
         edges = band if type(band) is list and len(band) == 2 and all(type(x) is list for x in band) else [[], [None]]
         if len(edges[0]) != len(edges[1]) or not all(map(_is_number, chain(*edges))):
             raise ValueError(f"a band of an effect is {brief(repr(band))}")
+
+
+def _check_absent(found: Any, settings: Settings, columns: Any) -> None:
+    """The record of absent cells: of how many rows, and of each column how many cells were missing, the mean effect, and
+    whether the feature of such cells was learned; or {}."""
+    if found == {}:
+        return
+    if type(found) is not dict or {*found} != {"rows", "columns"} or type(found["columns"]) is not dict:
+        raise ValueError("its record of absent cells is invalid")
+    if not columns.get("absents"):
+        raise ValueError("it has a record of absent cells, and its columns say that these have no features")
+    roles = dict(columns["roles"])
+    for name, column in found["columns"].items():
+        if type(column) is not dict or {*column} != {"missing", "mean", "learned"}:
+            raise ValueError(f"its record of absent cells of {brief(name)} is invalid")
+        if name not in roles and not columns["open"]:
+            raise ValueError(f"it has a record of absent cells of {brief(name)}, which is no column")
+        mean = column["mean"]
+        if type(mean) is not list or len(mean) != settings.records or not all(map(_is_number, mean)):
+            raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
+        if type(column["learned"]) is not bool or not _is_count(column["missing"]):
+            raise ValueError(f"its record of absent cells of {brief(name)} is invalid")
+    if not _is_count(found["rows"]):
+        raise ValueError("its record of absent cells is of no rows")
+
+
+def _is_count(x: Any) -> bool:
+    return type(x) is int and 0 <= x < LARGEST
 
 
 def _check_passes(passes: Any) -> None:

@@ -76,6 +76,10 @@ def restore(model: "Model", settings: Settings, path: str, **options: Any) -> Le
 
 
 def _restore(model: "Model", settings: Settings, path: str, options: dict[str, Any]) -> Learner:
+    if model.absent and options.get("learn", True):
+        from vwlite.model.absent import learned  # not at the top: only tables need it
+
+        model = learned(model)
     if model.weights_only:
         if options.get("learn", True):
             why = "saved with --save-weights-only"
@@ -83,8 +87,8 @@ def _restore(model: "Model", settings: Settings, path: str, options: dict[str, A
                 why += f", or learned by {model.algorithm} with --normalize center, which then has no state"
             raise DataError(f"{path}: {why}: it predicts, but cannot be continued")
         return _predictor(model, settings, path, options)
-    # The state has more weights than the model, or its intercept with fewer digits.
-    if (settings.nonzeros or model.chosen) and not options.get("learn", True):
+    # The state has more weights than the model, its intercept with fewer digits, or not those of absent cells.
+    if (settings.nonzeros or model.chosen or model.absent) and not options.get("learn", True):
         return _predictor(model, settings, path, options)
     learner = make_learner(settings, class_names=model.classes, **options)
     rule = learner.rule
@@ -123,6 +127,10 @@ def _from_weights(model: "Model", settings: Settings, path: str, options: dict[s
             f"{path}: --algorithm {settings.algorithm}{more} cannot start from weights alone, as its weights "
             f"depend on more: use {able}"
         )
+    if model.absent:
+        from vwlite.model.absent import learned
+
+        model = learned(model)
     learner = make_learner(settings, class_names=model.classes, **options)
     rule = learner.rule
     alone, fields = fresh_rule(settings), {}

@@ -16,6 +16,7 @@ from vwlite.input.formats import FORMATS, LABEL, OF_TEXT, TEXT
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, is_fasttext, parsed_batches
 from vwlite.input.reader import Tap
+from vwlite.model.absent import RowSample
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, make_names
 from vwlite.names import names_in
@@ -116,6 +117,10 @@ def parse_with(
     table, text_model = table_of(o, model.columns), "" if model.columns else path
     if table is not None:
         table.model = text_model
+        if model.columns:
+            from vwlite.model.absent import applied_schema
+
+            table.schema = applied_schema(model)
     return replace(parse_options(o, settings, class_names, table, lenient_labels=True), model=text_model)
 
 
@@ -135,7 +140,7 @@ def shaping_of(
     parse = parse_options(o, settings)
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
-        "tap", "derives", "logs", "whole_rows",
+        "tap", "derives", "logs", "whole_rows", "samples",
     )
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
@@ -188,6 +193,8 @@ class Source:
         self.spaces = False  # batches have the hashes of namespaces
         self.derives = settings.derived is not None  # ... and zeros
         self.logs = False  # names of columns and words come with what is parsed
+        self.sample = RowSample()
+        self._sampled = False  # all rows were looked at for the sample
         self.tries_ngrams = False  # of texts
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
         self._table = table_of(options, known.columns or None, needs_label=True)
@@ -205,6 +212,11 @@ class Source:
     def may_be_table(self) -> bool:
         """Whether there may be something to say of columns, once they are read."""
         return self._table is not None
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of JSON lines that were read."""
+        return sorted(self._table.keys) if self._table is not None else []
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -254,7 +266,8 @@ class Source:
             size = self._cache.size
             found = self._cache.batches(self._options.threads, self.share_numbers)
             logs = chain([self._cache.log if self.logs else ()], repeat(()))
-            yield (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
+            cached = (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
+            yield self._looked_at(cached)
             return
         with ExitStack() as stack:
             writer = self._writer()
@@ -263,17 +276,31 @@ class Source:
             parse = self._parse_options
             parse = replace(
                 parse, finder=self._finder, keeps_text=self.keeps_text, only_text=self._how.holds_out, tap=self.tap,
-                spaces=parse.spaces or self.spaces or self.logs, logs=self.logs,
+                spaces=parse.spaces or self.spaces or self.logs, logs=self.logs, samples=True,
             )
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
-            yield _written(stack.enter_context(parsed), writer)
+            yield self._looked_at(_written(stack.enter_context(parsed), writer))
             if not self.reads_more:
                 self._bad.finish()
             if writer is not None and not stop():
                 classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
                 self._cache = writer.finish(self._bad.count, classes.first(len(classes)) if classes else ())
+
+    def _looked_at(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
+        """The batches, of which the first pass takes a sample of rows."""
+        if self._sampled:
+            return batches
+        self.sample = RowSample()
+        return self._sampling(batches)
+
+    def _sampling(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
+        for parsed in batches:
+            if self._table is not None and self._table.schema is not None:
+                self.sample.take(parsed.batch)
+            yield parsed
+        self._sampled = True
 
     def end(self) -> None:
         """All has been read, with `reads_more`."""

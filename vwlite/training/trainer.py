@@ -34,6 +34,7 @@ from vwlite.training.words_of_run import words_of_run
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model import Model
+    from vwlite.model.absent import RowSample
 
 FEWEST = 64  # rows whose errors tell something of those of a learner that begins
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
@@ -48,6 +49,7 @@ class Job(NamedTuple):
     provenance: Provenance
     known: DataNames
     calibration: dict[str, Any] | None = None  # of that model
+    absent: dict[str, Any] | None = None  # of that model
 
 
 def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
@@ -66,7 +68,8 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names))
     learner = resume(model, resolved, o.initial, **options)
     known = DataNames(learner.class_names, columns=model.columns, features=names)
-    return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known, model.calibration)
+    return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known, model.calibration,
+               model.absent)
 
 
 class Examples(Protocol):
@@ -87,6 +90,12 @@ class Examples(Protocol):
 
     @property
     def columns(self) -> dict[str, Any]: ...
+
+    @property
+    def keys(self) -> list[str]: ...  # of JSON lines
+
+    @property
+    def sample(self) -> "RowSample": ...  # of the rows of tables
 
     def open(self) -> None: ...
 
@@ -235,7 +244,14 @@ class Trainer:
     def model(self, *, interrupted: bool = False) -> "Model":
         """The model as of now."""
         with self._final(not interrupted):
-            return self._snapshot(interrupted)
+            found = self._snapshot(interrupted)
+        return self._of_table(found, interrupted) if found.columns else found
+
+    def _of_table(self, model: "Model", interrupted: bool) -> "Model":
+        """The model of a table with what it has besides: the weights of absent cells."""
+        from vwlite.model.absent import with_absent  # not at the top: only tables need it, and NumPy
+
+        return with_absent(model, self.source.sample.batches, self.source.keys, self.job.absent)
 
     def _snapshot(self, interrupted: bool) -> "Model":
         return snapshot(

@@ -34,7 +34,7 @@ from vwlite.core.auto.screening import (
 )
 from vwlite.core.data.batch import Batch
 from vwlite.derived import CURVE, MOST_LEVELS, PARTS_OF_TIME, WORDS, Column, Derived, NumberColumn, Products, WordColumn
-from vwlite.hashing import namespace_hash
+from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.readable import ColumnNames
@@ -191,7 +191,7 @@ class Stages:
         parts = PARTS_OF_TIME.items()
         times = {name: [WordColumn(name, levels, part) for part, levels in parts] for name in self._times}
         columns = [c for name in order for c in times.get(name, [name] if name in spaces else [])]
-        asked = [self._scanned(c) if isinstance(c, WordColumn) else spaces[c] for c in columns]
+        asked = [(*(self._scanned(c) if isinstance(c, WordColumn) else spaces[c]), self._absent(c)) for c in columns]
         scan = judged = ColumnScan(asked, self._learned.sampled)
         for number in range(len(self._counts)):
             scan.take(self._load(number))
@@ -211,6 +211,10 @@ class Stages:
 
     def _scanned(self, c: WordColumn) -> tuple[int, list[int]]:
         return namespace_hash(c.name.encode("utf-8", "surrogateescape"), self._hash_all), c.hashes(self._hash_all)
+
+    def _absent(self, c: str | WordColumn) -> int:
+        name = c if isinstance(c, str) else c.name
+        return absent_hash(name, self._hash_all)
 
     def _part(self, scan: ColumnScan, judged: ColumnScan, i: int, c: WordColumn) -> Screened | None:
         """Hour, weekday or month of a column of times."""
@@ -243,7 +247,7 @@ class Stages:
             {q: (codes_of_numbers(rows.values(i), at[q]), len(at[q]) + 1) for q in RESOLUTIONS}
             for rows in self._scans(scan, judged)
         ]
-        return Screened(NumberColumn(name, mean, deviation, count < len(values), at), *of_numbers)
+        return Screened(NumberColumn(name, mean, deviation, True, at), *of_numbers)
 
     def _scans(self, scan: ColumnScan, judged: ColumnScan) -> list[ColumnScan]:
         """Those that a column has codes of."""

@@ -130,13 +130,19 @@ class DataTrainer(Trainer, Learning):
         if not model.columns:
             return model
         from vwlite.input.schema import Schema  # not at the top: only tables need it
-        from vwlite.training.auto.readable import with_levels, with_means
+        from vwlite.training.auto.readable import with_levels
 
         derived = self.data.settings.derived
         if derived is not None and not derived.texts and self.source.tries_ngrams:
             model = replace(model, columns=Schema.restored(model.columns).without_ngrams().stored())
         if self.data.column_names is not None and self.names is None:
             model = with_levels(model, self.data.column_names)
+        return model
+
+    def _of_table(self, model: "Model", interrupted: bool) -> "Model":
+        from vwlite.training.auto.readable import with_means
+
+        model = super()._of_table(model, interrupted)
         return model if interrupted or self.drawn is None else with_means(model, self.drawn(), self._models_of_folds())
 
     def _models_of_folds(self) -> Any:
