@@ -34,8 +34,8 @@ WORDS = 0  # the resolution of a column of words
 
 @record(frozen=True)
 class NumberColumn:
-    """A column of numbers. missing: whether a missing one has a feature; only in models of 0.2.0 some have none. knots: by resolution, which is how many there are at
-    most, or one more."""
+    """A column of numbers. missing: whether a missing one has a feature; in models of 0.2.0 some have none. knots: by
+    resolution, which is how many there are at most, or one more."""
 
     name: str
     mean: float

@@ -129,6 +129,7 @@ cdef struct CellSink:
     size_t logged_count
     int logged_bits
     bint absents            # absent cells have a feature
+    bint some_known         # ... and one in the namespace that is being written, if `knows`
     bint knows              # the model knows these features, and no others:
     const uint32_t* known   # [known_count] rising keys; owned by what `Cells.known` keeps
     size_t known_count
@@ -225,7 +226,7 @@ cdef inline int open_space(CellSink* sink, Batch batch, const char* name, size_t
     if likely(not sink.as_text):
         sink.first = batch.a.features
         return 0
-    sink.first = sink.text.size
+    sink.first, sink.some_known = sink.text.size, False
     return write(sink, b" |", 2) or write(sink, name, size)
 
 
@@ -253,10 +254,12 @@ cdef int add_absent(CellSink* sink, const Column* c, Batch batch, bint missing) 
 
 
 cdef inline bint is_unknown(const CellSink* sink, const Column* c, Batch batch) noexcept nogil:
-    """Whether the namespace that is being filled has features, and the model knows none of them."""
+    """Whether the namespace that is being filled has features, and the model knows none of them. In text it has some."""
     cdef size_t i
-    if c.role == NUMERIC or sink.as_text:
+    if c.role == NUMERIC:
         return False
+    if sink.as_text:
+        return not sink.some_known
     for i in range(sink.first, batch.a.features):
         if likely(is_known(sink, batch.a.hash[i])):
             return False
@@ -284,6 +287,12 @@ cdef inline int missing_cell(CellSink* sink, const Column* c, Batch batch) noexc
     return open_space(sink, batch, c.name, c.size) or end_cell(sink, c, batch, True)
 
 
+cdef inline void note_written(CellSink* sink, uint32_t hash) noexcept nogil:
+    """A feature with this hash is written as text."""
+    if sink.knows:
+        sink.some_known |= is_known(sink, hash)
+
+
 cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
     """name:value. [p, p + n): the value as text, for a sink of text."""
     if likely(not sink.as_text):
@@ -296,6 +305,7 @@ cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float v
             return 0
         return put(batch, c.numeric_hash, value)
     sink.escaped += c.escaped
+    note_written(sink, c.numeric_hash)
     return write(sink, b" ", 1) or write(sink, c.name, c.size) or write(sink, b":", 1) or write(sink, p, n)
 
 

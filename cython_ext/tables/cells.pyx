@@ -135,6 +135,7 @@ cdef int add_words(CellSink* sink, uint32_t space, Batch batch, const char* p, s
             if sink.as_text:
                 if write(sink, b" ", 1) or write(sink, sink.scratch + first, at - first):
                     return -1
+                note_written(sink, name_hash(sink, sink.scratch + first, at - first, space))
             elif put(batch, name_hash(sink, sink.scratch + first, at - first, space), 1 if k == 1 else sink.beyond):
                 return -1
         sink.scratch[at] = c'_'
@@ -194,6 +195,7 @@ cdef int add_gram(CellSink* sink, uint32_t space, Batch batch, const char* p, si
     memcpy(name + 1, p, n)
     n += 1
     if sink.as_text:
+        note_written(sink, name_hash(sink, name, n, space))
         if sink.keeps and needs_escape(name, n, True):
             n = escape(escaped, name, n, True)
             sink.escaped += 1
@@ -301,6 +303,7 @@ cdef int add_time(CellSink* sink, const Column* c, Batch batch, const Moment* ti
         if unlikely(sink.as_text):
             if write(sink, b" ", 1) or write(sink, word, size):
                 return -1
+            note_written(sink, name_hash(sink, word, size, c.space))
         elif put(batch, name_hash(sink, word, size, c.space), 1):
             return -1
     return 0
@@ -356,6 +359,7 @@ cdef int grow_logged(CellSink* sink) noexcept nogil:
 cdef int write_name(CellSink* sink, const Column* c, const char* p, size_t n) noexcept nogil:
     """Add name=word to the VW text."""
     cdef size_t size
+    note_written(sink, begun_hash(c, p, n))
     if not sink.keeps or not needs_escape(p, n, True):
         sink.escaped += c.escaped
         return write(sink, b" ", 1) or write(sink, c.name, c.size + 1) or write(sink, p, n)

@@ -628,6 +628,7 @@ cdef class TableParser(Parser):
             if is_missing_number(&sink.missing, number.value):
                 return p
             self.is_zero |= number.value == 0
+            sink.some_known |= index >= 0 and sink.as_text    # the keys of arrays are not looked up
             if index < 0:
                 failed = add_number(sink, c, batch, number.value, text, end - text)
             else:

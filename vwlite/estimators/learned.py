@@ -30,11 +30,11 @@ from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.parsing import Parsed
 from vwlite.input.schema import OPTIONAL, Schema
-from vwlite.model.absent import RowSample
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.learners import make_finder, restore
 from vwlite.model.read import read_model
+from vwlite.model.row_sample import RowSample
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run

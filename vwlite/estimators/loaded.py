@@ -25,9 +25,9 @@ from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.schema import Schema
-from vwlite.model.absent import applied_schema
 from vwlite.input.strangers import KnownColumns
 from vwlite.input.tables import TableReader, json_layout
+from vwlite.model.absent import applied_schema
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.learners import restore
 from vwlite.model.read import read_model

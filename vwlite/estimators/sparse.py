@@ -210,8 +210,8 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         self, X: Any, settings: Settings, label: Any = None, importance: Any = None, *, derives: bool = False,
         logs: bool = False, learns: bool = True,
     ) -> BatchSource:
-        """derives: features will be derived from the columns of a frame. logs: its names are logged. learns: the rows are
-        learned, not predicted."""
+        """derives: features will be derived from the columns of a frame. logs: its names are logged. learns: the rows
+        are learned, not predicted."""
         if isinstance(X, Frame):
             assert self._schema is not None
             schema = self._schema if learns else applied_schema(self._learned.model())

@@ -127,16 +127,28 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
         yield f"/* {_comment(axis.full_name)} */\n"
         place = columns.input_of(axis)
         if isinstance(axis, LevelAxis):
-            yield f"static const char *const vwlite_levels_{i}[] = {{{_literals(axis.levels)}0}};\n"
-            axes.append(f"    {{{place}, {len(axis.levels)}, NULL, vwlite_levels_{i}}},\n")
+            at = axis.places
+            ordered, codes = sorted(at, key=lambda word: word.encode("utf-8", "surrogateescape")), "NULL"
+            yield f"static const char *const vwlite_levels_{i}[] = {{{_literals(ordered)}0}};\n"
+            if axis.others:
+                codes = f"vwlite_codes_{i}"
+                yield f"static const int {codes}[] = {{{_numbers([at[word] for word in ordered])}}};\n"
+            axes.append(f"    {{{place}, {axis.size - 1}, NULL, vwlite_levels_{i}, {len(ordered)}, {codes}, "
+                        f"{axis.place_of_unknown}}},\n")
         else:
             yield f"static const double vwlite_knots_{i}[] = {{{_numbers(axis.knots)}}};\n"
-            axes.append(f"    {{{place}, {len(axis.knots)}, vwlite_knots_{i}, NULL}},\n")
+            axes.append(f"    {{{place}, {len(axis.knots)}, vwlite_knots_{i}, NULL, 0, NULL, 0}},\n")
     for i, grid in enumerate(columns.grids):
         yield f"/* {_comment(grid.name)} */\nstatic const double vwlite_values_{i}[] = {{{_numbers(grid.values)}}};\n"
+    if linear.settings.normalize != "none":
+        yield "/* How many features a row has at a place of an axis, for another word, and for a missing value. */\n"
+        yield "static const int vwlite_units[VWLITE_AXES + 1][3] = {\n"
+        yield from (f"    {{{_numbers(columns.units(axis))}}},\n" for axis in columns.axes)
+        yield "    {0, 0, 0} /* none */\n};\n"
     yield "static const vwlite_axis vwlite_axes[VWLITE_AXES + 1] = {\n"
     yield from axes
-    yield "    {0, 0, NULL, NULL} /* none */\n};\nstatic const vwlite_slope vwlite_slopes[VWLITE_SLOPES + 1] = {\n"
+    yield "    {0, 0, NULL, NULL, 0, NULL, 0} /* none */\n};\n"
+    yield "static const vwlite_slope vwlite_slopes[VWLITE_SLOPES + 1] = {\n"
     for slope in columns.slopes:
         yield f"    {{{slope.number}, {{{_numbers(slope.weight)}}}}}, /* {_comment(slope.name)} */\n"
     yield "    {0, {0}} /* none */\n};\nstatic const vwlite_effect vwlite_effects[VWLITE_EFFECTS + 1] = {\n"

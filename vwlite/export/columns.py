@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vwlite.derived import PARTS_OF_TIME
 from vwlite.export.linear import Linear
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import NAMES, Schema
@@ -72,6 +73,14 @@ class Columns:
         return self.numbers.index(axis.column) if isinstance(axis, NumberAxis) else self.words.index(
             (axis.column, axis.part))
 
+    def units(self, axis: Axis) -> tuple[int, int, int]:
+        """How many features of value 1 a row has there, which count in its length: for a place on the axis, for another
+        word, and for a missing value."""
+        if isinstance(axis, NumberAxis):
+            return 0, 0, 1
+        absents = self.schema.absents and (not axis.part or axis.part == [*PARTS_OF_TIME][-1])
+        return 1, 1 + (absents and not axis.part and self.linear.model.keeps_words), int(absents)
+
     @property
     def missing_numbers(self) -> list[float]:
         """The numbers that mean a missing value, as 32-bit floats have them."""
@@ -95,7 +104,7 @@ def columns_of(linear: Linear, path: str) -> Columns:
         raise NotByColumns(reason)
     effects = effects_of(model, path)
     if any("\0" in level for effect in effects for axis in effect.axes if isinstance(axis, LevelAxis)
-           for level in axis.levels):
+           for level in (*axis.levels, *(axis.others or ()))):
         raise NotByColumns("a word has the character NUL in it")
     without = _without_names(linear, schema, effects)
     if without:
@@ -153,7 +162,7 @@ class _Maker:
             if effect.slope is not None:
                 number = self._place(self.made.numbers, effect.name)
                 self.made.slopes.append(Slope(effect.name, number, effect.slope, effect.mean))
-                if effect.values.any():
+                if effect.values.any() or (schema.absents and linear.settings.normalize != "none"):
                     self._add_missing(effect)
                 continue
             values = effect.values
@@ -178,7 +187,7 @@ class _Maker:
             key: tuple = (axis.column, *axis.knots.tolist())
         else:
             self._place(self.made.words, (axis.column, axis.part))
-            key = (axis.column, axis.part, *axis.levels)
+            key = (axis.column, axis.part, axis.others, *axis.levels)
         if key not in self._axes:
             self._axes[key] = len(self.made.axes)
             self.made.axes.append(axis)

@@ -153,10 +153,10 @@ class _Graph:
         is one more, which has no effect, so that each has a next one."""
         at = self.columns.input_of(axis)
         if isinstance(axis, LevelAxis):
-            keys = [as_bytes(level) for level in axis.levels] + [b""]
-            values = [*range(len(axis.levels)), len(axis.levels) + 1]
+            keys = [*map(as_bytes, axis.places), b""]
+            values = [*axis.places.values(), axis.size - 1]
             place = self._op("LabelEncoder", self._words[at], domain="ai.onnx.ml", keys_strings=keys,
-                             values_int64s=values, default_int64=len(axis.levels))
+                             values_int64s=values, default_int64=axis.place_of_unknown)
             return self._flat(place), None
         knots, (x, is_missing) = axis.knots, self._numbers[at]
         missing, behind_all = self._flat(is_missing), self._constant(np.array(len(knots)))
@@ -181,8 +181,8 @@ class _Graph:
         values = [self._numbers[slope.number][0] for slope in slopes]
         factors: list[str | None] = [None] * len(grids)
         if normalize in ("l2", "log"):
-            some = self._normalized(values, [self._is_there(grid) for grid in grids], normalize == "log")
-            values, factors = some[: len(slopes)], [*some[len(slopes) :]]
+            *values, one = self._normalized(values, normalize == "log")
+            factors = [one] * len(grids)
         found = [self._constant(self.columns.intercept[None, :n])]
         if values:
             x = self._op("Concat", *values, axis=1) if len(values) > 1 else values[0]
@@ -193,21 +193,24 @@ class _Graph:
         # A model without columns has a score for each row, too.
         return self._op("Sum", *found) if len(found) > 1 else found[0]
 
-    def _is_there(self, grid: "Grid") -> str:
-        """1 where a column of words has one, else 0: [N, 1]."""
-        axis = self.columns.axes[grid.axes[0]]
-        is_missing = self._op("Equal", self._places[grid.axes[0]][0], self._constant(np.array(axis.size - 1)))
-        return self._column(self._cast(self._op("Not", is_missing), "DOUBLE"))
+    def _units(self, number: int) -> str:
+        """How many features of value 1 an axis has in a row: [N, 1]."""
+        axis = self.columns.axes[number]
+        known, other, missing = self.columns.units(axis)
+        behind = [missing] if isinstance(axis, NumberAxis) else [other, missing]
+        counts = [float(known)] * (axis.size - len(behind)) + [*map(float, behind)]
+        return self._column(self._op("Gather", self._constant(np.array(counts)), self._places[number][0]))
 
-    def _normalized(self, numbers: list[str], words: list[str], is_log: bool) -> list[str]:
-        """The values of a row, divided by its length."""
-        values = [*numbers, *words]
+    def _normalized(self, numbers: list[str], is_log: bool) -> list[str]:
+        """The numbers of a row, and the value of a feature of 1, divided by the length of the row."""
+        values = [*numbers, self._constant(np.array([[1.0]]))]
         if is_log:
             one = self._constant(np.array(1.0))
             values = [self._op("Mul", self._op("Sign", x), self._op("Log", self._op("Add", self._op("Abs", x), one)))
                       for x in values]
             values = [self._cast(self._cast(x, "FLOAT"), "DOUBLE") for x in values]
-        squares = [self._op("Mul", x, x) for x in values]
+        *squares, square = [self._op("Mul", x, x) for x in values]
+        squares += [self._op("Mul", self._units(i), square) for i in range(len(self.columns.axes))]
         length = self._op("Sqrt", self._op("Sum", *squares))
         none = self._op("Equal", length, self._constant(np.array(0.0)))
         length = self._op("Where", none, self._constant(np.array(1.0)), length)

@@ -93,15 +93,20 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
     for slope in columns.slopes:
         yield f"    {slope.name!a}: ({slope.weight.tolist()!r}, {slope.mean.tolist()!r}),\n"
     yield "}\n\n"
-    yield "# Where effects have values: at the knots of a number or the words of a column; behind these is any other\n"
-    yield "# word, and then a missing value.\nAXES = [\n"
+    yield "# Where effects have values: at the knots of a number, or at the places of the words of a column; then at\n"
+    yield "# the place of any other word, and last at that of a missing value.\nAXES = [\n"
     for axis in columns.axes:
         if isinstance(axis, LevelAxis):
-            places = ascii({level: i for i, level in enumerate(axis.levels)})
-            yield f"    ({(axis.column, axis.part) if axis.part else axis.column!a}, {places}),\n"
+            name = (axis.column, axis.part) if axis.part else axis.column
+            yield f"    ({name!a}, {axis.places!a}, {axis.place_of_unknown}, {axis.size - 1}),\n"
         else:
-            yield f"    ({axis.column!a}, {axis.knots.tolist()!r}),\n"
-    yield "]\n\n# The effects: axes, values, and their mean.\nEFFECTS = {\n"
+            yield f"    ({axis.column!a}, {axis.knots.tolist()!r}, None, {axis.size - 1}),\n"
+    yield "]\n"
+    if columns.linear.settings.normalize != "none":
+        yield "\n# How many features a row has at a place of each axis, for another word, and for a missing value.\n"
+        yield "UNITS = ["
+        yield ", ".join(repr(columns.units(axis)) for axis in columns.axes) + "]\n"
+    yield "\n# The effects: axes, values, and their mean.\nEFFECTS = {\n"
     for grid in columns.grids:
         yield f"    {grid.name!a}: ({list(grid.axes)!r}, {_flat(grid.values)}, {grid.mean.tolist()!r}),\n"
     yield "}\n" + filled(after, _shared(request))

@@ -200,7 +200,8 @@ class ArrowParsing:
         labels, bad = (None, {}) if as_text else self._labels_of(block, frame, found, layout)
         importance, worse = self._importance_of(block, frame, found, layout)
         cells, places = self._cells_of(layout), layout.positions
-        columns: dict[str, Any] = {"tag": max(map(layout.place_of, ("tag", GROUP))), "spaces": o.spaces or o.derives or o.samples}
+        columns: dict[str, Any] = {"tag": max(map(layout.place_of, ("tag", GROUP))),
+                                   "spaces": o.spaces or o.derives or o.samples}
         try:
             frame.prepare(cells, places, label=labels, importance=importance, **columns)
             wrong = {**self._not_finite(block, found, layout), **self._no_times(block, frame, found, layout)} \

@@ -146,7 +146,8 @@ class LineParsing:
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
             or_numbers=o.or_numbers, loss_name=o.loss_name, lenient_labels=o.lenient_labels, stop_at_fault=not o.skip,
-            spaces=o.spaces or o.derives or (o.samples and self._of_tables), places=o.finder is not None or (format == "vw" and o.table is not None),
+            spaces=o.spaces or o.derives or (o.samples and self._of_tables),
+            places=o.finder is not None or (format == "vw" and o.table is not None),
         )
         self._parser.zeros = o.derives
 

@@ -11,9 +11,9 @@ Each column is a namespace of its name. What a cell becomes, as VW text has it (
     label, importance, tag                 the text before the first | of VW text; an empty cell: none, 1, none
     drop                                   nothing
 
-An absent cell of any of these is `age?`, unless the model is of 0.2.0 or before: then it has no feature. Of a model that
-is applied, so is a cell of words of which the model knows none, behind these words. `vwlite/model/absent.py` says what
-weight the feature has.
+An absent cell of any of these is `age?`, unless the model is of 0.2.0 or before: then it has no feature. Of a model
+that is applied, so is a cell of words of which the model knows none, behind these words. `vwlite/model/absent.py` says
+what weight the feature has.
 
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
 --missing says) in a column of numbers or times, the label and the importance; elsewhere it is a word as others are.

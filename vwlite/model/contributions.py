@@ -157,15 +157,8 @@ class Contributions:
             owner = np.array([self._parts.get(h, of) for h, of in zip(hash.tolist(), owner.tolist(), strict=True)], int)
         keys, lengths = hash & np.uint32(self._weights.mask), np.ones(len(found))
         if self._normalize in ("l2", "log"):
-            both = row.astype(np.uint64) << np.uint64(32) | keys.astype(np.uint64)
-            _, at, which = np.unique(both, return_index=True, return_inverse=True)
+            at, value, lengths = normalized(row, keys, value, len(found), self._normalize)
             row, owner, keys = row[at], owner[at], keys[at]
-            value = np.bincount(which, value, len(at)).astype(np.float32).astype(float)
-            if self._normalize == "log":
-                value = logarithms(value)
-            lengths = np.sqrt(np.bincount(row, value * value, len(found)))
-            lengths[lengths == 0] = 1.0
-            value = (value / lengths[row]).astype(np.float32).astype(float)
         weights = self._weights.of(keys)
         cell, size = row * found.shape[1] + owner, found.shape[0] * found.shape[1]
         for k in range(self._classes):
@@ -194,6 +187,21 @@ class Contributions:
         known = hashes[at] == hash
         found[line[mine][known][::-1]] = order[at[known]][::-1]
         return found[rows]
+
+
+def normalized(
+    row: Numbers, keys: Numbers, value: Numbers, rows: int, kind: str
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Features of normalized rows, where those of equal keys are one: the places of the first of each, values as they are
+    learned, and the lengths of the rows. kind: l2 or log."""
+    both = row.astype(np.uint64) << np.uint64(32) | keys.astype(np.uint64)
+    _, at, which = np.unique(both, return_index=True, return_inverse=True)
+    value = np.bincount(which, value, len(at)).astype(np.float32).astype(float)
+    if kind == "log":
+        value = logarithms(value)
+    lengths = np.sqrt(np.bincount(row[at], value * value, rows))
+    lengths[lengths == 0] = 1.0
+    return at, (value / lengths[row[at]]).astype(np.float32).astype(float), lengths
 
 
 def logarithms(x: Numbers) -> Numbers:

@@ -54,11 +54,24 @@ class NumberAxis:
 @record(frozen=True)
 class LevelAxis:
     """A column of words, or a part of a column of times (hour, weekday, month). The places behind the levels are any
-    other word, and none."""
+    other word, and none. others: the words that have the first of these places; a further one is as none. None: all do.
+    """
 
     column: str
     levels: tuple[str, ...]
     part: str = ""
+    others: tuple[str, ...] | None = None
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The place of each word."""
+        found = {level: i for i, level in enumerate(self.levels)}
+        return found | dict.fromkeys(self.others or (), len(self.levels))
+
+    @property
+    def place_of_unknown(self) -> int:
+        """Of a word that is neither a level nor one of the others."""
+        return len(self.levels) + (self.others is not None)
 
     @property
     def size(self) -> int:
@@ -358,7 +371,7 @@ class _Maker:
             for k, c in enumerate(of):
                 column = columns[c]
                 if isinstance(column, WordColumn):
-                    axes.append(LevelAxis(self._column_of(column.name), column.levels, column.part))
+                    axes.append(self._axis_of(column))
                 else:
                     every = {np.float32(x).item() for product in products for x in column.knots[product[k][1]]}
                     knots = np.array(sorted(every))
@@ -366,6 +379,13 @@ class _Maker:
             values = sum(self._grid(product, axes, n == 0) for n, product in enumerate(products))
             name = "*".join(axis.full_name for axis in axes)
             yield Effect(name, tuple(axes), np.asarray(values), self._mean(name))
+
+    def _axis_of(self, column: WordColumn) -> LevelAxis:
+        """That of products: words that the model knows share a place, if they are no levels; others are absent."""
+        others = None
+        if self._schema.absents and not column.part and self._model.keeps_words:
+            others = tuple(sorted({*self._levels(column.name)} - {*column.levels}))
+        return LevelAxis(self._column_of(column.name), column.levels, column.part, others)
 
     def _column_of(self, space: str) -> str:
         """The column that has this namespace."""

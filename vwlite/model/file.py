@@ -34,7 +34,7 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
 from vwlite.algorithms.settings import Settings
-from vwlite.algorithms.table import SOLVED, algorithm_of
+from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
 from vwlite.derived import Derived
 from vwlite.digest import blake2b
@@ -152,8 +152,9 @@ class Model:
 
     @property
     def keeps_words(self) -> bool:
-        """Whether its keys are those of all words that its training has seen, also where the weight is 0."""
-        return self.algorithm != SOLVED.name and self.seen <= len(self.keys)
+        """Whether its keys are those of all words that its training has seen, also where the weight is 0: then another
+        word is one that it does not know."""
+        return bool(self.absent.get("words"))
 
     @property
     def records(self) -> int:

@@ -171,11 +171,11 @@ def _check_means(found: Any, settings: Settings) -> None:
 
 
 def _check_absent(found: Any, settings: Settings, columns: Any) -> None:
-    """The record of absent cells: of how many rows, and of each column how many cells were missing, the mean effect, and
-    whether the feature of such cells was learned; or {}."""
+    """The record of absent cells: of how many rows, whether the model has all words of these, and of each column how
+    many cells were missing, the mean effect, and whether the feature of such cells was learned; or {}."""
     if found == {}:
         return
-    if type(found) is not dict or {*found} != {"rows", "columns"} or type(found["columns"]) is not dict:
+    if type(found) is not dict or {*found} != {"rows", "words", "columns"} or type(found["columns"]) is not dict:
         raise ValueError("its record of absent cells is invalid")
     if not columns.get("absents"):
         raise ValueError("it has a record of absent cells, and its columns say that these have no features")
@@ -190,7 +190,7 @@ def _check_absent(found: Any, settings: Settings, columns: Any) -> None:
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
         if type(column["learned"]) is not bool or not _is_count(column["missing"]):
             raise ValueError(f"its record of absent cells of {brief(name)} is invalid")
-    if not _is_count(found["rows"]):
+    if not _is_count(found["rows"]) or type(found["words"]) is not bool:
         raise ValueError("its record of absent cells is of no rows")
 
 

@@ -1,5 +1,6 @@
 """The model of a learner as it is now, and what its training began from."""
 
+from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,13 @@ class Provenance:
 
 
 FROM_NOTHING = Provenance()
+
+
+def keeps_words(columns: dict[str, Any] | None) -> bool:
+    """Whether a model of these columns has the names of all words that it knows: another one is absent."""
+    columns = columns or {}
+    roles = {role for _, role in columns.get("roles", ())}
+    return bool(columns.get("absents")) and (bool({"categorical", "auto"} & roles) or bool(columns["open"]))
 
 
 def snapshot(
@@ -96,5 +104,7 @@ def snapshot(
         continued=continued or {},
         typed=list(typed),
         calibration=calibration or {},
-        names=NONE if names is None else FeatureNames.kept(names, keys, weights, settings.bits),
+        names=NONE if names is None else FeatureNames.kept(
+            names, keys, memoryview(array("d", [1.0]) * len(weights)) if keeps_words(columns) else weights,
+            settings.bits),
     )

@@ -16,9 +16,9 @@ from vwlite.input.formats import FORMATS, LABEL, OF_TEXT, TEXT
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, is_fasttext, parsed_batches
 from vwlite.input.reader import Tap
-from vwlite.model.absent import RowSample
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, make_names
+from vwlite.model.row_sample import RowSample
 from vwlite.names import names_in
 from vwlite.records import record
 from vwlite.runs.options import MOST_NAMES, InputOptions, SourceOptions

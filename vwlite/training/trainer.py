@@ -34,7 +34,7 @@ from vwlite.training.words_of_run import words_of_run
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.model import Model
-    from vwlite.model.absent import RowSample
+    from vwlite.model.row_sample import RowSample
 
 FEWEST = 64  # rows whose errors tell something of those of a learner that begins
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row

@@ -42,13 +42,16 @@ typedef struct {
     const char *words[VWLITE_WORDS + 1];   /* NULL or "": missing; blanks at their ends do not count */
 } vwlite_row;
 
-/* Where effects have values: at the knots of a number, between which they are linear, or at the words of a column. Behind
- * these are any other word, and a missing value. */
+/* Where effects have values: at the knots of a number, between which they are linear, or at the words of a column, and
+ * behind them for any other word; last for a missing value. */
 typedef struct {
     int column;                 /* among the numbers or words */
-    int size;                   /* of its knots or words */
+    int missing;                /* the place of a missing value: so many are before it */
     const double *knots;        /* NULL: it is one of words */
-    const char *const *levels;  /* by rising bytes */
+    const char *const *levels;  /* words by rising bytes */
+    int count;                  /* of these */
+    const int *codes;           /* their places; NULL: in this order */
+    int other;                  /* the place of any other word */
 } vwlite_axis;
 
 /* A number without a curve: what is added for each unit, for each score. */
@@ -112,11 +115,11 @@ typedef struct {
 
 static inline vwlite_place vwlite_find(const vwlite_axis *axis, const vwlite_row *row) {
     vwlite_place found = {0, 0};
-    int high = axis->size, middle;
+    int high = axis->knots ? axis->missing : axis->count, middle;
     if (axis->knots) {
         double x = vwlite_number(row, axis->column);
         if (x != x) {
-            found.low = axis->size;
+            found.low = axis->missing;
             return found;
         }
         while (found.low + 1 < high) {
@@ -126,13 +129,13 @@ static inline vwlite_place vwlite_find(const vwlite_axis *axis, const vwlite_row
             else
                 high = middle;
         }
-        if (found.low + 1 < axis->size && x > axis->knots[0])
+        if (found.low + 1 < axis->missing && x > axis->knots[0])
             found.behind = (x - axis->knots[found.low]) / (axis->knots[found.low + 1] - axis->knots[found.low]);
     } else {
         const char *word = row->words[axis->column];
         size_t n = vwlite_word(&word);
         if (!n) {
-            found.low = axis->size + 1;
+            found.low = axis->missing;
             return found;
         }
         while (found.low < high) {
@@ -140,7 +143,7 @@ static inline vwlite_place vwlite_find(const vwlite_axis *axis, const vwlite_row
             middle = (found.low + high) / 2;
             order = strncmp(axis->levels[middle], word, n);
             if (order == 0 && !axis->levels[middle][n]) {
-                found.low = middle;
+                found.low = axis->codes ? axis->codes[middle] : middle;
                 return found;
             }
             if (order < 0)
@@ -148,7 +151,7 @@ static inline vwlite_place vwlite_find(const vwlite_axis *axis, const vwlite_row
             else
                 high = middle;
         }
-        found.low = axis->size;
+        found.low = axis->other;
     }
     return found;
 }
@@ -164,7 +167,7 @@ static inline void vwlite_add(const vwlite_effect *effect, const vwlite_place *p
             const vwlite_axis *axis = &vwlite_axes[effect->axis[i]];
             const vwlite_place *place = &places[effect->axis[i]];
             int next = corner >> i & 1;
-            at = at * (size_t)(axis->size + (axis->knots ? 1 : 2)) + (size_t)(place->low + next);
+            at = at * (size_t)(axis->missing + 1) + (size_t)(place->low + next);
             part *= next ? place->behind : 1 - place->behind;
         }
         if (part != 0)
@@ -198,16 +201,17 @@ static inline void vwlite_scores(const vwlite_row *row, double scores[VWLITE_SCO
         numbers[i] = x == x ? vwlite_scaled(x) : 0;
         square += (double)numbers[i] * numbers[i];
     }
-    for (i = 0; i != VWLITE_AXES; i++)
-        if (places[i].low <= vwlite_axes[i].size)
-            square += (double)one * one;
+    for (i = 0; i != VWLITE_AXES; i++) {
+        const vwlite_axis *axis = &vwlite_axes[i];
+        int kind = places[i].low == axis->missing ? 2 : !axis->knots && places[i].low == axis->other;
+        square += vwlite_units[i][kind] * (double)one * one;
+    }
     length = square > 0 ? sqrt(square) : 1;
     for (i = 0; i != VWLITE_SLOPES; i++)
         for (k = 0; k < VWLITE_SCORES; k++)
             scores[k] += vwlite_slopes[i].weight[k] * (float)(numbers[i] / length);
     for (i = 0; i != VWLITE_EFFECTS; i++)
-        if (places[vwlite_effects[i].axis[0]].low <= vwlite_axes[vwlite_effects[i].axis[0]].size)
-            vwlite_add(&vwlite_effects[i], places, (float)(one / length), scores);
+        vwlite_add(&vwlite_effects[i], places, (float)(one / length), scores);
 #else
     for (i = 0; i != VWLITE_SLOPES; i++) {
         double x = vwlite_number(row, vwlite_slopes[i].number);

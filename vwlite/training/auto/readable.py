@@ -13,6 +13,7 @@ from vwlite.hashing import name_hash, namespace_hash
 from vwlite.model import Model
 from vwlite.model.effects import as_bytes
 from vwlite.model.feature_names import FeatureNames
+from vwlite.model.snapshot import keeps_words
 from vwlite.model.weights import has_weight
 from vwlite.names import namespace_of
 
@@ -44,7 +45,8 @@ def with_levels(model: Model, names: ColumnNames) -> Model:
     roles = {namespace_of(name): role for name, role in model.columns["roles"]}
     of = {space: roles.get(name, "auto") for space, (name, _) in names.columns.items()}
     spaces = {space for space, role in of.items() if role in ("categorical", "auto")}
-    keys = np.asarray(model.keys)[has_weight(model)]
+    keys = np.asarray(model.keys)
+    keys = keys if keeps_words(model.columns) else keys[has_weight(model)]
     mask = (1 << model.settings.bits) - 1
     words = [(space, hash) for space, hash in names.words if space in spaces]
     known = np.isin(np.array([hash & mask for _, hash in words], np.uint32), keys)
