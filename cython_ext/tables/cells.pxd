@@ -130,10 +130,11 @@ cdef struct CellSink:
     int logged_bits
     bint absents            # absent cells have a feature
     bint some_known         # ... and one in the namespace that is being written, if `knows`
-    bint knows              # the model knows these features, and no others:
+    bint is_limited         # absent cells have features of a model only:
     const uint32_t* known   # [known_count] rising keys; owned by what `Cells.known` keeps
     size_t known_count
     uint32_t mask           # from a hash to a key
+    bint knows              # ... and words that are none of these are unknown
 
 
 cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil

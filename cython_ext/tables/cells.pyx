@@ -444,7 +444,7 @@ cdef bint can_be_absent(const CellSink* sink, const Column* c) noexcept nogil:
     """Whether absent cells of a column have a feature: of those of a model, if it has that."""
     if not sink.absents or IS_LABEL <= c.role <= DROPPED:
         return False
-    return not sink.knows or is_known(sink, c.absent_hash)
+    return not sink.is_limited or is_known(sink, c.absent_hash)
 
 
 cdef class Cells:
@@ -455,8 +455,8 @@ cdef class Cells:
     for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
     zeros: numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of
     characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams.
-    absents: a cell that is absent has the feature `name?`. known: the keys that a model has, rising, and their bits: it has
-    only features of these, and a cell of words is absent if it knows none of them.
+    absents: a cell that is absent has the feature `name?`. known: the keys that a model has, rising, and their bits: then
+    absent cells have only features of these; and whether a cell of words is absent, too, if none of them is one of these.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
@@ -476,8 +476,8 @@ cdef class Cells:
         self.sink.beyond = OPEN if zeros and characters else 1
         self.sink.absents = absents
         if known is not None:
-            self.known, bits = known
-            self.sink.knows, self.sink.known_count = True, self.known.shape[0]
+            self.known, bits, self.sink.knows = known
+            self.sink.is_limited, self.sink.known_count = True, self.known.shape[0]
             self.sink.known = &self.known[0] if self.sink.known_count else NULL
             self.sink.mask = <uint32_t>((<uint64_t>1 << <int>bits) - 1)
         if decimal or thousands:

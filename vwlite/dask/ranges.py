@@ -183,7 +183,7 @@ def finished(sums: Summed, start: bytes, r: Range, chosen: Candidate) -> tuple[M
         run = added_up(sums, written(folder, start), r)
         run.chosen = chosen
         run.finish()
-        return replace(run.model, names=NONE, more={}), run.nonzeros()
+        return replace(run.model, names=NONE, more={}), run.nonzeros
 
 
 def joined(models: list[Model]) -> Model:

@@ -1,6 +1,7 @@
 """Models read from files of any command or of an estimator, for prediction. They need NumPy only."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -25,9 +26,8 @@ from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.schema import Schema
-from vwlite.input.strangers import KnownColumns
 from vwlite.input.tables import TableReader, json_layout
-from vwlite.model.absent import applied_schema
+from vwlite.model.absent import absent_cells, applied_schema, known_columns
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.learners import restore
 from vwlite.model.read import read_model
@@ -85,7 +85,7 @@ class LoadedModel:
 
     def __init__(self, learned: FittedState, on_unknown: str = "error") -> None:
         self._learned, self._on_unknown = learned, on_unknown
-        self._known = KnownColumns.of(learned.model().columns, KnownFeatures.of(learned.model()).features)
+        self._known = known_columns(learned.model(), KnownFeatures.of(learned.model()).features)
 
     @property
     def classes(self) -> list[str] | None:
@@ -273,7 +273,9 @@ class LoadedModel:
                 with self._learned.lock:
                     scorer = self._learned.scorer()
                 parser, notes = self._json_parser(scorer.class_names), self._on_unknown == "note"
-                return score(self._learned, DictionaryRows(X, parser, self._known, notes=notes), probabilities)
+                found = score(self._learned, DictionaryRows(X, parser, self._known, notes=notes), probabilities)
+                self._warn(parser.take_absents(), len(X))
+                return found
             if isinstance(X, Mapping):
                 raise TypeError("X is one row: pass a list of rows")
             if not is_frame(X):
@@ -282,7 +284,15 @@ class LoadedModel:
             if not columns:
                 raise ValueError("X is a frame, but the model was not trained on a table: it has no column names")
             rows = prepared(frame_of(X), applied_schema(self._learned.model()), settings)
-            return score(self._learned, rows, probabilities)
+            found = score(self._learned, rows, probabilities)
+            self._warn(rows.take_absents(), rows.rows)
+            return found
+
+    def _warn(self, absents: list[tuple[int, int]], rows: int) -> None:
+        """Warn of cells that are absent as none was in training. absents: as of `Cells.take_absents`."""
+        model = self._learned.model()
+        for note in absent_cells(model, dict(zip(applied_schema(model).roles, absents, strict=False)), rows):
+            warnings.warn(note, stacklevel=4)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predictions of `vwlite predict`, one for each row: an array of numbers or of names of classes; of several

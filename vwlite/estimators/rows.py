@@ -68,7 +68,7 @@ class DictionaryRows:
             bad = bad_lines(self._parser, text, batch)[0]
             raise ValueError(f"row {bad.line}: {bad.message}")
         self._parser.take_unknown()  # keys that the model does not have are ignored
-        for bare in bare_rows(batch) if self._known else ():
+        for bare in bare_rows(batch, self._known.absent) if self._known else ():
             self._check(row + bare)
         return after
 

@@ -77,8 +77,7 @@ class Schema:
     decimal, thousands: the point of numbers in text, and what is between groups of their digits, as people write them:
     then signs of money and % are left out. Both "": numbers are those of VW text. characters: of n-grams of texts; 0:
     there are none. format: of files whose names tell none; "": by their first lines. absents: a cell that is absent has
-    a feature of its own, unlike in models of 0.2.0 and before. known: the keys of a model that is applied, rising, and
-    their bits: a cell of words that the model does not know is absent, too.
+    a feature of its own, unlike in models of 0.2.0 and before. known: of a model that is applied, as of `Cells`.
     """
 
     roles: Mapping[str, str]  # by name

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from vwlite.core.data.batch import Batch
+from vwlite.hashing import absent_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.schema import OPTIONAL, Schema, listed
+from vwlite.names import namespace_of
 
 
 def keys_of(line: bytes) -> list[str]:
@@ -20,31 +22,37 @@ def keys_of(line: bytes) -> list[str]:
     return [*json.loads(line, parse_int=str, parse_float=str)]
 
 
-def bare_rows(batch: Batch) -> list[int]:
-    """The examples without features. Others have a column that the model knows."""
+def bare_rows(batch: Batch, absent: Collection[int]) -> list[int]:
+    """The examples without features, but for those of absent cells, which have these hashes. Others have a column that
+    the model knows."""
     spans, features = np.asarray(batch.span_begin), np.asarray(batch.feature_begin)
-    counts = np.diff(features[spans]) if len(features) else np.zeros(len(batch))
+    others = ~np.isin(np.asarray(batch.hash), np.array([*absent], np.uint32))
+    sums = np.concatenate([[0], np.cumsum(others)])
+    counts = np.diff(sums[features[spans]]) if len(features) else np.zeros(len(batch))
     return np.flatnonzero((counts == 0) & (np.asarray(batch.kind) == EXAMPLE)).tolist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class KnownColumns:
     """The columns that a model predicts from. others: columns with another role. open: keys that are no column are
-    features by their values, as the model was trained on JSON lines: each is known."""
+    features by their values, as the model was trained on JSON lines: each is known. absent: the hashes of features of
+    absent cells."""
 
     names: tuple[str, ...]
     others: Collection[str]
     open: bool
+    absent: Collection[int] = ()
 
     @staticmethod
-    def of(columns: Any, features: int) -> "KnownColumns | None":
+    def of(columns: Any, features: int, absent: Iterable[str] = (), *, hash_all: bool = False) -> "KnownColumns | None":
         """Those of a model. None where rows cannot lack them: it has no columns, or is an intercept alone, with 0
-        features."""
+        features. absent: columns whose absent cells have a feature."""
         if not columns or not features:
             return None
         schema = Schema.restored(columns)
         names = tuple(name for name, role in schema.roles.items() if role not in OPTIONAL)
-        return KnownColumns(names, {*schema.roles} - {*names}, schema.open)
+        hashes = [absent_hash(namespace_of(name), hash_all) for name in absent]
+        return KnownColumns(names, {*schema.roles} - {*names}, schema.open, hashes)
 
     def wrong(self, keys: Iterable[str]) -> str:
         """Why a row of these keys is refused; "" for one that has a column of the model."""

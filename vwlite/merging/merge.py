@@ -28,7 +28,7 @@ def merge(o: MergeOptions) -> int:
         frame.stop_with(run.stop)
         if o.holdout:
             run.read(o, o.holdout, frame)
-        for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.model)):
+        for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.with_absent_cells(run.model))):
             if run.stopped:
                 break
             step()
@@ -72,7 +72,7 @@ def results_of(run: Merge) -> dict[str, Any]:
         lines |= {"holdout loss": c.loss, "standard error": c.error}
         lines |= {"of the best shard": min(own.values()), "of the mean": run.mean_loss, "of the start": start}
     lines["number of examples"] = model.counters["examples"]
-    lines["nonzero weights"] = run.nonzeros()
+    lines["nonzero weights"] = run.nonzeros
     lines["features"] = len(model.keys)
     return lines
 

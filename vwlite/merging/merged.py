@@ -24,6 +24,7 @@ from vwlite.merging.shards import ShardModel, Shards
 from vwlite.merging.stack import Examples, Numbers, averaged, differences
 from vwlite.merging.states import Merged, Weights
 from vwlite.model import Model
+from vwlite.model.absent import united, with_record
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import (
     blank_of,
@@ -487,17 +488,18 @@ class Merge:
                     "step": 1.0, "state": self.request.state},
             program=f"vwlite {__version__}",
         )
+        self.nonzeros = int(np.count_nonzero((weights != 0) & self._merged(w).free))
+
+    def with_absent_cells(self, model: Model) -> Model:
+        """A model of all keys, with the weights of absent cells of tables."""
+        record = united(shard.model.absent for shard in self.shards.each)
+        return with_record(model, record) if record else model
 
     def counters(self) -> dict[str, int]:
         """Those of the merge."""
         start, each = self.shards.start, [shard.model for shard in self.shards.each]
         before = {name: start.model.counters.get(name, 0) if start else 0 for name in COUNTERS}
         return {n: before[n] + sum(m.counters.get(n, 0) - before[n] for m in each) for n in COUNTERS}
-
-    def nonzeros(self) -> int:
-        """Of the model, the constant left out."""
-        w = np.asarray(self.model.weights).reshape(-1, self.records)
-        return int(np.count_nonzero((w != 0) & self._merged(w).free))
 
     def _state_of(self, w: Weights, weights: Weights) -> tuple[dict[str, NDArray[Any]], dict[str, list[Any]]]:
         """The fields of the slots and the numbers of the rule. Fields that the rule leaves out are of the

@@ -13,6 +13,7 @@ from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.model import Model
+from vwlite.model.absent import learned
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import brief
 from vwlite.model.read import map_model
@@ -121,6 +122,7 @@ def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, 
     given, found = found, _ordered(found)
     classes = _classes(settings, found, base)
     for shard in [*found, *([base] if base else [])]:
+        shard.model = learned(shard.model)
         shard.columns = _columns(shard.model, classes)
     algorithm = algorithm_of(settings.algorithm)
     _check_counted_once(given, base, algorithm.merging.evidence)

@@ -24,7 +24,7 @@ continued begins without features that were not, and combines its means with tho
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +34,16 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.row_sample import MOST_ROWS
 from vwlite.model.slots import array_of
 from vwlite.names import namespace_of
+from vwlite.output.text import printable
 
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
+    from vwlite.input.strangers import KnownColumns
     from vwlite.model.absent_means import ColumnMean
     from vwlite.model.file import Model
 
 ENOUGH = 10  # missing cells whose weight counts as much as the mean
+MOST_NOTES = 20  # on absent cells
 
 
 def absent_name(space: str) -> str:
@@ -54,25 +57,33 @@ def applied_schema(model: "Model") -> Schema:
     schema = Schema.restored(model.columns)
     if not schema.absents:
         return schema
-    if not model.absent:
-        return replace(schema, absents=False)
-    keys = dict.fromkeys(model.absent["columns"], "auto") if schema.open else {}
-    known = (model.keys, model.settings.bits) if model.keeps_words else None
+    keys = dict.fromkeys(model.absent.get("columns", ()), "auto") if schema.open else {}
+    known = model.keys, model.settings.bits, model.keeps_words
     return replace(schema, roles=keys | dict(schema.roles) if keys else schema.roles, known=known)
 
 
 def learned(model: "Model") -> "Model":
-    """The model as it was learned: without features of absent cells that it has not learned."""
-    added = [name for name, found in model.absent.get("columns", {}).items() if not found["learned"]]
-    if not added:
+    """The model as it was learned: without features of absent cells that it has not learned, and with the learned
+    weights of others."""
+    record = model.absent.get("columns", {})
+    columns = {_key(model, namespace_of(name)): found for name, found in record.items() if "learned" in found}
+    if not columns or model.chosen:
         return model
     import numpy as np
 
     keys, k = np.asarray(model.keys), model.records
-    kept = ~np.isin(keys, np.array([_key(model, namespace_of(name)) for name in added], np.uint32))
+    weights = np.array(model.weights).reshape(-1, k)
+    for key, found in columns.items():
+        if found["learned"]:
+            n, at = found["missing"], np.searchsorted(keys, key)
+            weights[at] = ((n + ENOUGH) * weights[at] - ENOUGH * np.array(found["mean"])) / n
+    added = [key for key, found in columns.items() if not found["learned"]]
+    kept = ~np.isin(keys, np.array(added, np.uint32))
+    record = {name: {"missing": found["missing"], "mean": found["mean"]} for name, found in record.items()}
     return replace(
-        model, keys=array_of(keys[kept].tobytes(), "I"),
-        weights=array_of(np.asarray(model.weights).reshape(-1, k)[kept].tobytes(), "d"),
+        model, keys=array_of(keys[kept].tobytes(), "I"), weights=array_of(weights[kept].tobytes(), "d"),
+        absent=model.absent | {"columns": record},
+        names=FeatureNames.of((key, name) for key, name in model.names if key not in added),
         state={name: array_of(np.asarray(x).reshape(-1, k)[kept].tobytes(), x.format)
                for name, x in model.state.items()},
     )
@@ -138,12 +149,27 @@ def with_record(model: "Model", found: dict[str, Any]) -> "Model":
         at = bisect_left(model.keys, key)
         is_learned = at < len(model.keys) and model.keys[at] == key
         own = _array(model.weights[at * model.records : (at + 1) * model.records]) if is_learned else 0.0
-        n, mean = column["missing"], _array(column["mean"])
+        n, mean = max(column["missing"], is_learned), _array(column["mean"])
         weights[key] = (n * own + ENOUGH * mean) / (n + ENOUGH)
         # Models of `auto` go on from the weights that they have.
-        columns[name] = column | {"learned": is_learned or bool(model.chosen)}
+        columns[name] = column | {"missing": n, "learned": is_learned or bool(model.chosen)}
     model = _named(model, columns) if len(model.names) else model
     return _inserted(replace(model, absent=found | {"columns": columns}), weights)
+
+
+def united(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The record of the rows of several ones."""
+    found = [record for record in records if record]
+    if not found:
+        return {}
+    columns: dict[str, Any] = {}
+    for name in dict.fromkeys(name for record in found for name in record["columns"]):
+        each = [(record["rows"], record["columns"][name]) for record in found if name in record["columns"]]
+        rows = max(sum(n for n, _ in each), 1)
+        mean = sum((n / rows * _array(column["mean"]) for n, column in each), _array([0.0]))
+        columns[name] = {"missing": sum(column["missing"] for _, column in each), "mean": mean.tolist()}
+    return {"rows": sum(record["rows"] for record in found), "columns": columns,
+            "words": all(record["words"] for record in found)}
 
 
 def _named(model: "Model", columns: Iterable[str]) -> "Model":
@@ -195,8 +221,33 @@ def shrunk(n: float, own: Any, mean: Any, rows: float, before: int) -> Any:
     return (n * own + ENOUGH * mean) / (n + ENOUGH)
 
 
-def missing_never_seen(model: "Model") -> Iterator[str]:
-    """The columns of which training had no missing cell."""
-    for name, found in model.absent.get("columns", {}).items():
-        if not found["missing"]:
-            yield name
+def absent_cells(model: "Model", found: Mapping[str, tuple[int, int]], rows: int) -> Iterator[str]:
+    """Notes on columns with absent cells of a kind that training did not have. found: of columns, how many of their
+    cells in these rows are missing, and have only words that the model does not know."""
+    columns = model.absent.get("columns", {})
+    shown = 0
+    for name, (missing, unknown) in found.items():
+        counted = []
+        if missing and name in columns and not columns[name]["missing"]:
+            counted.append(f"{missing:,} of {rows:,} cells {_is(missing)} missing, and none was in training")
+        if unknown:
+            counted.append(f"{unknown:,} of {rows:,} cells {_has(unknown)} only words that training did not have")
+        if counted and shown < MOST_NOTES:
+            shown += 1
+            yield f"column {printable(name)}: {'; '.join(counted)}: such a cell counts as an average one"
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _has(n: int) -> str:
+    return "has" if n == 1 else "have"
+
+
+def known_columns(model: "Model", features: int) -> "KnownColumns | None":
+    """What a row of JSON must have one of, for a model of so many features."""
+    from vwlite.input.strangers import KnownColumns  # not at the top: it needs NumPy
+
+    hash_all = model.settings.hash == "all"
+    return KnownColumns.of(model.columns, features, model.absent.get("columns", ()), hash_all=hash_all)

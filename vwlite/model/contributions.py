@@ -192,8 +192,8 @@ class Contributions:
 def normalized(
     row: Numbers, keys: Numbers, value: Numbers, rows: int, kind: str
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Features of normalized rows, where those of equal keys are one: the places of the first of each, values as they are
-    learned, and the lengths of the rows. kind: l2 or log."""
+    """Features of normalized rows, where those of equal keys are one: the places of the first of each, values as
+    they are learned, and the lengths of the rows. kind: l2 or log."""
     both = row.astype(np.uint64) << np.uint64(32) | keys.astype(np.uint64)
     _, at, which = np.unique(both, return_index=True, return_inverse=True)
     value = np.bincount(which, value, len(at)).astype(np.float32).astype(float)

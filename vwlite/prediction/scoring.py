@@ -38,7 +38,7 @@ class Scoring:
 
     def __init__(self, opened: Opened, learner: Learner | None = None, take_bad: TakeBad = refuse) -> None:
         self.path, self.settings, self._kept = opened.path, opened.settings, opened.kept
-        self.learner = learner or opened.learner
+        self.learner, self._model = learner or opened.learner, opened.model
         self.learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
         self.parse = opened.parse
         self._take_bad = take_bad
@@ -89,7 +89,13 @@ class Scoring:
     def notes(self, labels: Notes, on_unknown: str = "note") -> Notes:
         """Those of labels, and of features that the model does not know. on_unknown: see Unseen.notes."""
         features = about_features(self.settings, self.learner, self.path, self._kept)
-        return together(labels, features, self._unseen.notes(on_unknown))
+        found = together(labels, features, self._unseen.notes(on_unknown))
+        if self.parse.table is None:
+            return found
+        from vwlite.model.absent import absent_cells  # not at the top: only tables need it
+
+        absent = [*absent_cells(self._model, self.parse.table.absents, self.learner.examples)]
+        return together(found, ({"columns with absent cells": len(absent)}, absent))
 
 
 class Reading:

@@ -25,6 +25,7 @@ from vwlite.input.schema import Schema
 from vwlite.input.sources import UnreadableInput
 from vwlite.input.strangers import KnownColumns, bare_rows, keys_of
 from vwlite.input.tables import Layout, TableReader, json_layout
+from vwlite.model.absent import known_columns
 from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.predict import written
 from vwlite.runs.opened import opened
@@ -193,7 +194,7 @@ class Reader:
 
     def _refuse_strangers(self, found: Parsed, known: KnownColumns) -> None:
         """Rows without any known column are bad lines."""
-        batch, rows = found.batch, bare_rows(found.batch)
+        batch, rows = found.batch, bare_rows(found.batch, known.absent)
         for row, line in zip(rows, found.source.lines_of(batch, rows) if found.source else [], strict=True):
             if why := known.wrong(keys_of(line)):
                 batch.reject(row)
@@ -234,7 +235,7 @@ class Served:
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
         self._expander = model.learner.expander
         self._parse = model.parse
-        self._known = KnownColumns.of(model.model.columns, model.kept.features) if o.on_unknown == "error" else None
+        self._known = known_columns(model.model, model.kept.features) if o.on_unknown == "error" else None
         self._explainer = Explainer(model, 0)
         self._named = replace(self._parse, finder=self._explainer.finder)
         self._queue, self._own = Queue(), threading.local()

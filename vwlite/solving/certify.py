@@ -14,6 +14,7 @@ from vwlite.core.solve.weights import norms_beside
 from vwlite.errors import DataError, UsageError
 from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model
+from vwlite.model.absent import learned
 from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.runs.frame import RunFrame
@@ -32,11 +33,11 @@ def certify(o: CertifyOptions) -> int:
     assert o.initial is not None
     check_certify(o)
     check_sources(o.data, quiet=o.quiet)
-    model = read_model(o.initial, uncalibrated=True)
+    model = learned(read_model(o.initial, uncalibrated=True))
     restore(model, model.settings, o.initial, learn=False)  # an error if the model cannot predict
     settings = problem_of_model(o, model.settings)
     _check_model(o.initial, settings)
-    against = read_model(o.against, uncalibrated=True) if o.against else None
+    against = learned(read_model(o.against, uncalibrated=True)) if o.against else None
     if against is not None:
         _check_against(o, model.settings, against.settings)
     with RunFrame("certify", o) as frame:

@@ -27,6 +27,7 @@ from vwlite.core.solve.weights import aligned, nonzero_records, norms_beside
 from vwlite.errors import DataError, WriteError
 from vwlite.input.feature_weights import read_feature_weights
 from vwlite.model import Model
+from vwlite.model.absent import with_absent
 from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander
 from vwlite.output.progress import LiveLine
@@ -131,6 +132,10 @@ class Examples:
     def stop(self) -> None:
         """Stop reading. Called from the thread of the signals."""
         self.stopped = True
+
+    def of_table(self, model: Model) -> Model:
+        """A model of these examples, with the weights of absent cells if they are rows of a table."""
+        return with_absent(model, self._source.sample.batches, self._source.keys) if model.columns else model
 
     @property
     def columns(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from vwlite.core.solve.solver import Solver
 from vwlite.errors import DataError
 from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model, write_model
+from vwlite.model.absent import learned
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.progress import LiveLine, fit
@@ -55,7 +56,7 @@ def solve(o: SolveOptions) -> int:
         return solve_shards(o)
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
-    start = read_model(o.initial, uncalibrated=True) if o.initial else None
+    start = learned(read_model(o.initial, uncalibrated=True)) if o.initial else None
     with RunFrame("solve", o) as frame:
         if start is None:
             o = with_counted_classes(o, lambda: frame.signal is not None)
@@ -447,7 +448,7 @@ class Solving:
         )
         if self.feature_names is not None:
             model.names = FeatureNames.kept(self.feature_names, model.keys, model.weights, self.settings.bits)
-        return model
+        return examples.of_table(model)
 
     def kept(self) -> str:
         """What became of the model of an interrupted run, as the end of a sentence."""
