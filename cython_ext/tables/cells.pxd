@@ -365,6 +365,7 @@ cdef class Cells:
     cdef size_t heads           # how many there are
     cdef readonly list names    # of the columns, each with `=` behind it
     cdef list missing           # the words that mean a missing value, as bytes
+    cdef object limits          # what `known` was, or None
     cdef const uint32_t[::1] known  # keys that a model knows
 
     cdef set_missing(self, list words)

@@ -474,7 +474,7 @@ cdef class Cells:
         self.sink.seed, self.sink.words, self.sink.keeps = hash_seed, words, names > 1
         self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
         self.sink.beyond = OPEN if zeros and characters else 1
-        self.sink.absents = absents
+        self.sink.absents, self.limits = absents, known
         if known is not None:
             self.known, bits, self.sink.knows = known
             self.sink.is_limited, self.sink.known_count = True, self.known.shape[0]
@@ -541,7 +541,7 @@ cdef class Cells:
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps,
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
                      thousands=chr(self.sink.thousands) if self.sink.thousands else "",
-                     characters=self.sink.characters, absents=self.sink.absents)
+                     characters=self.sink.characters, absents=self.sink.absents, known=self.limits)
 
     def take_absents(self):
         """Of each column, how many cells since the last call had the feature of an absent cell: as they have no value, and

@@ -79,7 +79,8 @@ def test_contributions_are_the_sums_over_the_features_of_a_column(fitted):
         for c in explained["contributions"]:
             name = c["name"]
             space, _, feature = ("p^w", "", "") if name.startswith("p^w^") else name.partition("^")
-            column = of.get(name) or (f"{space}.{feature.partition('=')[0]}" if space == "at" else space)
+            part = "month" if feature == "at?" else feature.partition("=")[0]
+            column = of.get(name) or (f"{space}.{part}" if space == "at" else space)
             sums[column] += c["contribution"]
         assert row == pytest.approx([*sums.values()], abs=1e-5)
 
@@ -89,7 +90,9 @@ def level_of(axis: LevelAxis, cell: object) -> int:
         cell = {"hour": cell.hour, "weekday": cell.isoweekday(), "month": cell.month}[axis.part]
     if pd.isna(cell):
         return len(axis.levels) + 1
-    return axis.levels.index(str(cell)) if str(cell) in axis.levels else len(axis.levels)
+    if str(cell) in axis.levels:
+        return axis.levels.index(str(cell))
+    return len(axis.levels) + (axis.others is not None and str(cell) not in axis.others)
 
 
 def test_effects_are_what_they_say(fitted):
@@ -106,7 +109,7 @@ def test_effects_are_what_they_say(fitted):
                 if isinstance(axis, LevelAxis):
                     corners.append([(level_of(axis, cell), 1.0)])
                 elif effect.slope is not None:
-                    corners.append([(0, 1.0)])
+                    corners.append([(0, float(math.isnan(cell)))])
                 else:
                     corners.append(around(axis, float(cell)))
             parts = product(*corners)

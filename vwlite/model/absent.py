@@ -149,12 +149,18 @@ def with_record(model: "Model", found: dict[str, Any]) -> "Model":
         at = bisect_left(model.keys, key)
         is_learned = at < len(model.keys) and model.keys[at] == key
         own = _array(model.weights[at * model.records : (at + 1) * model.records]) if is_learned else 0.0
-        n, mean = max(column["missing"], is_learned), _array(column["mean"])
+        n, mean = max(column["missing"], int(is_learned)), _array(column["mean"])
         weights[key] = (n * own + ENOUGH * mean) / (n + ENOUGH)
         # Models of `auto` go on from the weights that they have.
         columns[name] = column | {"missing": n, "learned": is_learned or bool(model.chosen)}
     model = _named(model, columns) if len(model.names) else model
     return _inserted(replace(model, absent=found | {"columns": columns}), weights)
+
+
+def absent_weights(model: "Model") -> dict[int, float]:
+    """Those of absent cells, by key, of a model with one score."""
+    keys = (_key(model, namespace_of(name)) for name in model.absent.get("columns", ()))
+    return {key: model.weights[bisect_left(model.keys, key)] for key in keys}
 
 
 def united(records: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
 from vwlite.hashing import name_hash, namespace_hash
 from vwlite.model import Model
+from vwlite.model.absent import absent_weights
 from vwlite.model.effects import as_bytes
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.snapshot import keeps_words
@@ -74,8 +75,9 @@ def with_means(model: Model, drawn: Iterable[Batch], of_folds: Any = None) -> Mo
 
     others = []
     is_plain = model.settings.normalize == "none"  # else each row has effects of its own
+    of_absent = absent_weights(model)  # which are set, not learned
     for weights in of_folds[1] if of_folds is not None and is_plain else ():
-        by_key = dict(zip(of_folds[0], weights, strict=True))
+        by_key = dict(zip(of_folds[0], weights, strict=True)) | of_absent
         own = array("d", [by_key.get(key, 0.0) for key in model.keys])
         others.append(replace(model, weights=memoryview(own)))
     try:
