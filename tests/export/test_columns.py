@@ -371,7 +371,7 @@ def test_few_bits_need_the_hashes_of_words(vwlite, tmp_path):
     vwlite("train", path, "--label", "y", "--bits", 8, "-m", tmp_path / "m")
     note = vwlite("export", tmp_path / "m", "--to", "python", "-o", tmp_path / "m.py").err
     assert "words that it does not know have weights of others (--bits 8)" in note
-    text = vwlite("convert", other, "--label", "y").out
+    text = vwlite("convert", other, "--label", "y", "-m", tmp_path / "m").out
     done = subprocess.run([sys.executable, tmp_path / "m.py"], input=text, capture_output=True, text=True, check=True)
     expected = vwlite("predict", "-m", tmp_path / "m", other).out.split()
     assert [float(x) for x in done.stdout.split()] == pytest.approx([float(x) for x in expected], abs=1e-6)

@@ -22,6 +22,7 @@ from text_problems import SMOOTH, Data, weights_of
 from vwlite import __version__
 from vwlite.algorithms.solvers import SOLVERS
 from vwlite.model import read_model
+from vwlite.model.absent import learned
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "data/sources.train.vw"
@@ -52,8 +53,8 @@ def test_the_optimum_over_the_features_that_the_first_model_derives(vwlite, at):
 
 
 def weights_of_all(path):
-    """Those of a model, without the intercept."""
-    model = read_model(path)
+    """Those that a model has learned, without the intercept."""
+    model = learned(read_model(path))
     return np.array([w for key, w in zip(model.keys, model.weights, strict=True) if key != CONSTANT])
 
 

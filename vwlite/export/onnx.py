@@ -248,10 +248,13 @@ class _Graph:
         if classes:
             self._label([*classes], self._op("ArgMax", score, axis=1, keepdims=0))
             if self.linear.probable:
-                shares = self._op("Softmax", score, axis=1)
-                if self.linear.probable == "sigmoid":
-                    shares = self._op("Sigmoid", score)
-                    shares = self._op("Div", shares, self._op("ReduceSum", shares, self._constant(np.array([1]))))
+                if self.linear.probable == "sigmoid":  # divided by their sum, which may be too small for a number
+                    zero, one = (self._constant(np.array(x)) for x in (0.0, 1.0))
+                    small = self._op("Exp", self._op("Neg", self._op("Abs", score)))
+                    logarithm = self._op("Log", self._op("Add", one, small))
+                    shares = self._op("Softmax", self._op("Sub", self._op("Min", score, zero), logarithm), axis=1)
+                else:
+                    shares = self._op("Softmax", score, axis=1)
                 self._output("probabilities", self._cast(shares, "FLOAT"), "FLOAT", len(classes))
         elif s.binary:
             is_positive = self._op("Greater", self._flat(score), self._constant(np.array(0.0)))
