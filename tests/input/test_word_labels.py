@@ -132,7 +132,9 @@ def test_a_number_and_a_word_are_two_words(vwlite):
     Path("data").write_text("1 |a x\nx |a y\n")
     vwlite("train", *GD, "data", "--labels", "x,1", "-m", "m")
     assert read_model("m").settings.labels == ("x", "1")
-    Path("data").write_text("1.0 |a x\n")
+    Path("data").write_text("1.0 |a x\n")  # which is the word 1
+    vwlite("train", *GD, "data", "--labels", "x,1")
+    Path("data").write_text("1.10 |a x\n")
     vwlite("train", *GD, "data", "--labels", "x,1", code=65)
 
 

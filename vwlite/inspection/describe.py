@@ -308,6 +308,8 @@ def _cell(value: Any) -> Any:
     """A value that has a type, as Values takes it."""
     if value is None or isinstance(value, bytes) or (type(value) in (int, float) and not abs(value) > 1e300):
         return value
+    if type(value).__module__ == "decimal":  # which is not imported here
+        return float(value)
     return (str(value).lower() if type(value) is bool else str(value)).encode("utf-8", "surrogatepass")
 
 
