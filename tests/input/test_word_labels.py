@@ -122,6 +122,38 @@ def test_booleans_are_words(vwlite):
     same_but_for_labels("words", "numbers")
 
 
+def test_the_order_of_words_is_that_of_their_meaning_and_the_model_keeps_it(vwlite):
+    rows = [(i * 7 % 100 / 100, "Ja" if i * 7 % 100 > 80 - i % 9 else "Nein") for i in range(200)]
+    Path("t.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    said = vwlite("train", "t.csv", "--label", "y", "-m", "m").err
+    assert "loss = logistic, predicts the probability of Ja; --labels Ja,Nein for the other\n" in said
+    assert read_model("m").settings.labels == load_model("m").labels == ("Nein", "Ja")
+    shares = [float(p) for p in vwlite("predict", "-m", "m", "t.csv", "--quiet").out.split()]
+    assert sum(p for p, (x, _) in zip(shares, rows, strict=True) if x > 0.9) > 15 > 3 > sum(
+        p for p, (x, _) in zip(shares, rows, strict=True) if x < 0.5)
+    assert load_model("m").predict_proba([{"x": 0.99}])[0, 1] > 0.5
+    vwlite("train", "t.csv", "--label", "y", "--labels", "Ja,Nein", "-m", "other", "--quiet")
+    other = [float(p) for p in vwlite("predict", "-m", "other", "t.csv", "--quiet").out.split()]
+    assert other == pytest.approx([1 - p for p in shares], abs=0.02)
+    for name, order in (("m", ("Nein", "Ja")), ("other", ("Ja", "Nein"))):
+        vwlite("train", "t.csv", "-i", name, "-m", "continued", "--quiet")
+        assert read_model("continued").settings.labels == order
+        vwlite("train", "t.csv", "--continue", name, "--quiet")
+        assert read_model(name).settings.labels == order
+    found = json.loads(vwlite("describe", "t.csv", "--label", "y", "--json").out)
+    assert "--labels Nein,Ja" in found["next"]
+    assert "add --labels Nein,Ja, the negative one first" in vwlite("train", *GD, "t.csv", "--label", "y", code=65).err
+
+
+def test_describe_says_that_the_rarer_word_is_positive(vwlite):
+    for often, rarely in (("B", "A"), ("A", "B")):
+        Path("t.csv").write_text("x,y\n" + "".join(f"{i % 7},{rarely if i % 5 == 0 else often}\n" for i in range(60)))
+        command = json.loads(vwlite("describe", "t.csv", "--label", "y", "--json").out)["next"]
+        assert f"--labels {often},{rarely} " in command
+        vwlite(*command.split()[1:], "--quiet")
+        assert read_model("t.model").settings.labels == (often, rarely)
+
+
 @pytest.mark.parametrize("labels", ["ham", "a,b,c", "a,a", "a,", ",", "a\x01,b", '"a,b', "1,1", "nan,1"])
 def test_labels_that_cannot_be(vwlite, labels):
     Path("data").write_text("1 |a x\n")

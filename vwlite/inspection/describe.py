@@ -31,6 +31,7 @@ from vwlite.input.sample import FEW, NEARLY, Finding, Sample
 from vwlite.input.schema import CELLS_MISSING, Schema, listed, open_schema
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
+from vwlite.input.two_words import in_order, positive_of
 from vwlite.input.values import Values
 from vwlite.inspection.commands import DescribeOptions
 from vwlite.names import names_text
@@ -275,6 +276,9 @@ class Description:
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*o.roles.missing_words, *words] if option == "--missing" else words)]
+        if not label["numbers"] and label["distinct"] == 2:
+            rarer = sorted(label["classes"], key=lambda word: (-label["classes"][word], word))
+            parts += ["--labels", names_text(in_order(rarer) if positive_of(rarer) else rarer)]
         if not label["numbers"] and label["distinct"] > 2:
             parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
         parts += ["--on-error", "skip"] if self._bad else []
