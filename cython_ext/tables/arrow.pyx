@@ -110,8 +110,7 @@ cdef enum Type:
     VIEWS
 
 cdef double[39] POWERS      # of ten
-for power in range(39):
-    POWERS[power] = float(f"1e{power}")
+POWERS[:] = [float(f"1e{power}") for power in range(39)]
 
 # By the format that a schema says.
 TYPES = {

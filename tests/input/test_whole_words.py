@@ -205,6 +205,14 @@ def test_groups_are_one_with_and_without_a_point(vwlite):
         assert found["a"].to_pylist() == read("a2.csv")["a"].to_pylist()
 
 
+def test_slices_are_one_with_and_without_a_point(vwlite):
+    train(vwlite)
+    cells = [f"{i % 4}{('', '.0', '.00')[i % 3]}" for i in range(60)]
+    Path("f.csv").write_text("shop,x,y\n" + "".join(f"{cell},{i % 3},{i % 2}\n" for i, cell in enumerate(cells)))
+    found = json.loads(vwlite("evaluate", "-m", "m", "f.csv", "--by", "shop", "--json").out)
+    assert {*found["by"]} == {*"0123"}
+
+
 def test_labels_are_one_where_a_split_is_stratified(vwlite):
     rows = [f"{i},{i % 2}" for i in range(100)]
     Path("b.csv").write_text("x,y\n" + "".join(f"{row}{'.0' * (i % 3 == 0)}\n" for i, row in enumerate(rows)))

@@ -154,6 +154,25 @@ def test_describe_says_that_the_rarer_word_is_positive(vwlite):
         assert read_model("t.model").settings.labels == (often, rarely)
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "vw"])
+@pytest.mark.parametrize(("rarely", "often"), [(True, False), ("Nein", "Ja"), ("left", "here")])
+def test_the_command_of_describe_learns(vwlite, form, rarely, often):
+    rows = [{"x": i % 7, "y": rarely if i % 5 == 0 else often} for i in range(60)]
+    if form == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        __import__("pyarrow.parquet").parquet.write_table(pa.Table.from_pylist(rows), "t.parquet")
+    elif form == "jsonl":
+        Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        line = "{x},{y}\n" if form == "csv" else "{y} |x x:{x}\n"
+        Path(f"t.{form}").write_text("x,y\n" * (form == "csv") + "".join(line.format(**row) for row in rows))
+    options = ["--label", "y"] if form != "vw" else []
+    command = json.loads(vwlite("describe", f"t.{form}", *options, "--json").out)["next"]
+    vwlite(*command.split()[1:], "--quiet")
+    positive = {True: 1.0 if form in ("jsonl", "parquet") else "True", "Nein": "Ja", "left": "left"}[rarely]
+    assert read_model("t.model").settings.labels[1] == positive
+
+
 @pytest.mark.parametrize("labels", ["ham", "a,b,c", "a,a", "a,", ",", "a\x01,b", '"a,b', "1,1", "nan,1"])
 def test_labels_that_cannot_be(vwlite, labels):
     Path("data").write_text("1 |a x\n")

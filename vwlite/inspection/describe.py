@@ -276,7 +276,8 @@ class Description:
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*o.roles.missing_words, *words] if option == "--missing" else words)]
-        if not label["numbers"] and label["distinct"] == 2:
+        are_booleans = not self._delimited and {*label["classes"]} == {"true", "false"}  # which are 1 and 0
+        if not label["numbers"] and label["distinct"] == 2 and not are_booleans:
             rarer = sorted(label["classes"], key=lambda word: (-label["classes"][word], word))
             parts += ["--labels", names_text(in_order(rarer) if positive_of(rarer) else rarer)]
         if not label["numbers"] and label["distinct"] > 2:
