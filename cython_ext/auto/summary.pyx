@@ -20,6 +20,7 @@ from vwlite.core.data.expand cimport WHOLE, Expander
 from vwlite.core.data.normalize cimport Normalizer
 from vwlite.core.learn.losses cimport Loss, bounded
 from vwlite.core.learn.table cimport Table, next_slot
+from vwlite.core.text.numbers cimport whole_size
 
 
 cdef enum:
@@ -129,7 +130,8 @@ cdef class DataSummary:
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
             if self.grouped:
-                i, size = a.tag_begin[line], a.tag_begin[line + 1] - a.tag_begin[line]
+                i = a.tag_begin[line]
+                size = whole_size(a.tags + i, a.tag_begin[line + 1] - i)
                 self.content[n] = <uint64_t>murmur(a.tags + i, size, 0) << 32 | murmur(a.tags + i, size, 1)
             self.feature_count[n] = <uint32_t>counted_of(a, line, 1 + (self.expander.derivation is not None))
         self.has_initial |= a.initial[line] != 0

@@ -88,9 +88,9 @@ cdef inline int write_number(char* out, double v) noexcept nogil:
     return size + 7
 
 
-cdef inline int write_exact(char* out, double v, bint narrow) noexcept nogil:
-    """v with as few digits as tell it from other doubles (narrow: floats), whole numbers without a point, from 1e10 and
-    below 1e-6 with an exponent: as pyarrow writes numbers into CSV; the length."""
+cdef inline int write_exact(char* out, double v, bint narrow, int large) noexcept nogil:
+    """v with as few digits as tell it from other doubles (narrow: floats), whole numbers without a point, below 1e-6 and
+    from the power `large` of 10 on with an exponent: as pyarrow writes numbers into CSV if it is 10; the length."""
     cdef int digits = 6 if narrow else 15, exponent, size, i, first = 0
     cdef char* e
     if fabs(v) < (1.2e-38 if narrow else 2.3e-308):   # a subnormal number has fewer
@@ -114,7 +114,7 @@ cdef inline int write_exact(char* out, double v, bint narrow) noexcept nogil:
     if (e - 1)[0] == c'.' or ((e - 1)[0] == c'0' and (e - 2)[0] == c'.'):
         e -= 1 + ((e - 1)[0] == c'0')
     first = out[0] == c'-'
-    if not -7 < exponent < 10:
+    if not -7 < exponent < large:
         return <int>(e - out) + snprintf(e, 8, "e%+d", exponent)
     digits = 1
     if e - out > first + 1:             # the point goes elsewhere

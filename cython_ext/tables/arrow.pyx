@@ -94,6 +94,8 @@ cdef enum Type:
     UINT32
     INT64
     UINT64
+    DECIMALS                # whole numbers of 128 bits; DECIMALS + k: times 10^-k
+    LAST_DECIMALS = DECIMALS + 38
     HALVES
     FLOATS
     DOUBLES
@@ -106,6 +108,9 @@ cdef enum Type:
     STRINGS
     LARGE_STRINGS
     VIEWS
+
+cdef double[39] POWERS      # of ten
+POWERS[:] = [float(f"1e{power}") for power in range(39)]
 
 # By the format that a schema says.
 TYPES = {
@@ -185,6 +190,7 @@ cdef inline double half_of(uint16_t x) noexcept nogil:
 
 cdef inline double number_at(Type type, const ArrowArray* a, int64_t i) noexcept nogil:
     cdef const void* data = a.buffers[1]
+    cdef const int64_t* halves
     if type == DOUBLES:
         return (<const double*>data)[i]
     if type == INT64:
@@ -195,6 +201,11 @@ cdef inline double number_at(Type type, const ArrowArray* a, int64_t i) noexcept
         return half_of((<const uint16_t*>data)[i])
     if type == UINT64:
         return <double>(<const uint64_t*>data)[i]
+    if DECIMALS <= type <= LAST_DECIMALS:
+        halves = <const int64_t*>data + 2 * i
+        if halves[1] == halves[0] >> 63:
+            return <double>halves[0] / POWERS[<int>type - <int>DECIMALS]
+        return (ldexp(<double>halves[1], 64) + <double><uint64_t>halves[0]) / POWERS[<int>type - <int>DECIMALS]
     return <double>whole_at(type, a, i)
 
 
@@ -232,8 +243,9 @@ cdef inline Word string_at(Type type, const ArrowArray* a, int64_t i) noexcept n
     return Word(<const char*>a.buffers[2 + view[2]] + view[3], view[0])
 
 
-cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits) noexcept nogil:
-    """The value as a word, without blanks at its ends. digits: a buffer for numbers."""
+cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits, bint wholes) noexcept nogil:
+    """The value as a word, without blanks at its ends. digits: a buffer for numbers. wholes: numbers below 1e16 have no
+    exponent, as Python writes them."""
     cdef Word word
     cdef int64_t whole
     cdef uint64_t size
@@ -245,8 +257,8 @@ cdef inline Word word_at(Type type, const ArrowArray* a, int64_t i, char* digits
         while word.size and is_blank(word.begin[word.size - 1]):
             word.size -= 1
         return word
-    if HALVES <= type <= DOUBLES:
-        return Word(digits, write_exact(digits, number_at(type, a, i), type != DOUBLES))
+    if DECIMALS <= type <= DOUBLES:
+        return Word(digits, write_exact(digits, number_at(type, a, i), type == HALVES or type == FLOATS, 16 if wholes else 10))
     whole = whole_at(type, a, i)
     if type == BOOLS:
         return Word(b"true", 4) if whole else Word(b"false", 5)
@@ -269,7 +281,7 @@ cdef int time_at(const Missing* missing, ArrowCell cell, Moment* time) noexcept 
     cdef int64_t x = 0
     cdef bint found
     if cell.type >= STRINGS:
-        word = word_at(cell.type, cell.array, cell.at, digits)
+        word = word_at(cell.type, cell.array, cell.at, digits, True)
         if word.size == 0 or is_missing(missing, word.begin, word.size):
             return 0
         found = read_time(word.begin, word.size, time)
@@ -483,8 +495,6 @@ cdef class Frame:
             raise IndexError(tag)
         if tag >= 0:
             self.check_words(tag)
-        if tag >= 0 and HALVES <= (self.kinds[tag].dictionary or self.kinds[tag].type) <= DOUBLES:
-            raise ValueError(f"column {self.names[tag]!r} has numbers with a fraction, so it cannot be the tag")
         self.cells, self.spaces, self.tag = cells, spaces, tag
         if self.find_codes():
             raise MemoryError("no memory for the columns of a frame")
@@ -615,7 +625,7 @@ cdef class Frame:
         cdef ArrowCell value
         cdef double x
         cdef dict known = {}
-        if kind.type == NO_TYPE or self.refused[place] is not None:
+        if kind.type == NO_TYPE or DECIMALS <= type <= LAST_DECIMALS or self.refused[place] is not None:
             return None
         self.check_words(place)
         if indices.shape[0] < self.rows:
@@ -820,7 +830,7 @@ cdef int hash_code(Cells cells, size_t i, Role role, const ArrowKind* kind, cons
         a = a.dictionary
         word = Word(NULL, 0)
         if is_valid(a, value + a.offset) and not is_missing_nan(&cells.sink.missing, kind.dictionary, a, value + a.offset):
-            word = word_at(kind.dictionary, a, value + a.offset, digits)
+            word = word_at(kind.dictionary, a, value + a.offset, digits, cells.sink.wholes)
     word.size = word_size(&cells.sink, word.begin, word.size)
     present[0] = word.size > 0
     if word.size:
@@ -840,7 +850,7 @@ cdef int add_tag(Batch batch, const ArrowKind* kind, const ArrowArray* a, int64_
     cdef Word word
     if value.type == NULLS:
         return 0
-    word = word_at(value.type, value.array, value.at, digits)
+    word = word_at(value.type, value.array, value.at, digits, True)
     if batch.reserve(0, 0, 0, word.size):
         return -1
     copy(batch.a.tags + batch.a.tag_bytes, word.begin, word.size)
@@ -875,7 +885,7 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
         if time_at(&sink.missing, value, &time) > 0:
             failed = add_time(sink, column, batch, &time)
     elif not is_missing_nan(&sink.missing, value.type, value.array, value.at):
-        word = word_at(value.type, value.array, value.at, digits)
+        word = word_at(value.type, value.array, value.at, digits, sink.wholes)
         if word.size:
             failed = add_word(sink, column, batch, word.begin, word.size)
     if role != NUMERIC:
@@ -893,7 +903,11 @@ cdef object number_of(Type type, uint64_t bits):
 
 
 cdef Type type_of(str format):
-    """The type of a format that a schema says; a timestamp has its zone behind it."""
+    """The type of a format that a schema says; a timestamp has its zone behind it, a decimal how many digits it has."""
+    cdef int digits
+    if format.startswith("d:"):
+        _, digits, *bits = [int(size) for size in format[2:].split(",")]
+        return <Type>(<int>DECIMALS + digits) if 0 <= digits <= 38 and bits in ([], [128]) else NO_TYPE
     return TYPES.get(format[:3] if format.startswith("ts") else format, NO_TYPE)
 
 

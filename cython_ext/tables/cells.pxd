@@ -16,6 +16,7 @@ from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
 from vwlite.core.tables.times cimport Moment
+from vwlite.core.text.numbers cimport whole_size
 
 cdef extern from *:
     """
@@ -114,6 +115,7 @@ cdef struct CellSink:
     char thousands          # what is between groups of their digits; 0: nothing
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
+    bint wholes             # words that are whole numbers have no point and zeros behind it
     size_t escaped          # names, labels and tags that were escaped in VW text
     char* scratch
     size_t scratch_size
@@ -311,10 +313,11 @@ cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float v
 
 
 cdef inline size_t word_size(const CellSink* sink, const char* p, size_t n) noexcept nogil:
-    """The bytes of a word without control characters at its end, which the hash of a name does not have."""
+    """The bytes of a word: without control characters at its end, which the hash of a name does not have, and of a whole
+    number without its point."""
     while n > 0 and sink.keeps and unlikely(<uint8_t>p[n - 1] <= 0x20):
         n -= 1
-    return n
+    return whole_size(p, n) if sink.wholes and n > 2 and p[n - 1] == c'0' else n
 
 
 cdef inline int add_word(CellSink* sink, const Column* c, Batch batch, const char* p, size_t n) noexcept nogil:

@@ -460,7 +460,7 @@ cdef class Cells:
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
-                  bint as_text=False, int words=2, int names=2, str decimal="", str thousands="", bint zeros=False,
+                  bint as_text=False, int words=2, int names=3, str decimal="", str thousands="", bint zeros=False,
                   bint logs=False, int characters=0, bint absents=False, known=None):
         cdef size_t i
         cdef bytes name
@@ -472,6 +472,7 @@ cdef class Cells:
             raise ValueError(f"an n-gram has at most {MOST_CHARACTERS} characters")
         self.sink.strings, self.sink.ngram, self.sink.as_text = not hash_all, ngram, as_text
         self.sink.seed, self.sink.words, self.sink.keeps = hash_seed, words, names > 1
+        self.sink.wholes = names > 2
         self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
         self.sink.beyond = OPEN if zeros and characters else 1
         self.sink.absents, self.limits = absents, known
@@ -538,7 +539,7 @@ cdef class Cells:
         columns = [(name, self.columns[i].role) for i, name in enumerate(names)]
         missing = [word.decode("utf-8", "surrogateescape") for word in self.missing]
         return Cells(columns, ngram=self.sink.ngram, missing=missing, hash_all=not self.sink.strings,
-                     hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps,
+                     hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps + self.sink.wholes,
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
                      thousands=chr(self.sink.thousands) if self.sink.thousands else "",
                      characters=self.sink.characters, absents=self.sink.absents, known=self.limits)

@@ -29,7 +29,7 @@ from vwlite.core.data.class_names cimport ClassNames
 from vwlite.core.tables.cells cimport (
     BY_VALUE, CATEGORICAL, DROPPED, IS_IMPORTANCE, IS_LABEL, IS_TAG, LONGEST_PLAIN, NUMERIC, TEXT, TIME, Role,
     CellSink, add_number, add_padded_word, add_text, add_time, can_be_absent, end_cell, is_empty, is_missing,
-    is_missing_number, missing_cell, name_hash, open_space, plain_number, put, read_time, set_column, word_size, write,
+    is_missing_number, missing_cell, name_hash, open_space, plain_number, put, read_time, set_column, write,
 )
 from vwlite.core.tables.csv cimport (
     BAD, CELL, CELL_LARGE, CELL_TIME, COMPLETE, CUT, LABEL_CONTROL, NOT_UTF8, QUOTE_OPEN, RAGGED, SECOND_LABEL, ScanResult, csv_record, csv_window,
@@ -815,8 +815,8 @@ cdef class TableParser(Parser):
         while parent != 0 and sink.keeps and size > 0 and <uint8_t>p[0] <= 0x20:
             p += 1
             size -= 1
-        if parent != 0:
-            size = word_size(sink, p, size)
+        while parent != 0 and sink.keeps and size > 0 and <uint8_t>p[size - 1] <= 0x20:
+            size -= 1
         is_escaped = parent != 0 and sink.keeps and size > 0 and needs_escape(p, size, True)
         if size == 0:       # blanks alone
             p, size = raw, n

@@ -25,6 +25,23 @@ cdef struct Float:
     float value
 
 
+cdef inline size_t whole_size(const char* p, size_t n) noexcept nogil:
+    """The bytes of n that are a word's: of a whole number without its point and the zeros behind it, such as 2.0, -2 and
+    0.00; all of another word, such as 1.10, 007.0 and 1e5."""
+    cdef size_t size = n, i = 0
+    while size > 0 and p[size - 1] == c'0':
+        size -= 1
+    if size < 2 or size == n or p[size - 1] != c'.':
+        return n
+    size -= 1
+    i = p[0] == c'-'
+    if i == size or (p[i] == c'0' and size > i + 1):
+        return n
+    while i < size and <uint8_t>(p[i] - c'0') <= 9:
+        i += 1
+    return size if i == size else n
+
+
 cdef Double read_double(const char* p) noexcept nogil
 cdef Float read_any_float(const char* p) noexcept nogil
 

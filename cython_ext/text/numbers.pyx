@@ -204,6 +204,11 @@ cdef Float read_any_float(const char* p) noexcept nogil:
     return result
 
 
+def whole(bytes word):
+    """A word; if it is a whole number, without its point and the zeros behind it, as 2 for 2.0."""
+    return word[:whole_size(word, len(word))]
+
+
 def number(bytes token, bint single):
     """For tests: the token as a float32 (`single`) or a double; None if it is not a number."""
     cdef bytes padded = token + b"\n" + bytes(PADDING)

@@ -19,7 +19,7 @@ from vwlite.core.base.simd cimport (
 )
 from vwlite.core.data.batch cimport Batch, unfit
 from vwlite.core.data.class_names cimport ClassNames
-from vwlite.core.text.numbers cimport Double, read_double
+from vwlite.core.text.numbers cimport Double, read_double, whole_size
 
 cdef extern from *:
     """
@@ -248,8 +248,10 @@ cdef inline bint take_class(const TokenSettings* s, const char* p, const char* e
     cdef Double number
     cdef uint32_t found = 0
     cdef uint32_t code
-    cdef char* copy
-    cdef bint failed
+    cdef char* copy = NULL
+    cdef const char* name = p
+    cdef size_t size = end - p
+    cdef bint failed = False
     if (<ClassNames>s.names).numbers:
         code = CLASS_NUMBER
         number = read_double(p)
@@ -260,11 +262,14 @@ cdef inline bint take_class(const TokenSettings* s, const char* p, const char* e
         if s.or_numbers:
             code = CLASS_THIRD
         if unlikely(s.unescapes and memchr(p, c'%', end - p) != NULL):
-            copy = <char*>malloc(end - p)
-            failed = copy == NULL or (<ClassNames>s.names).take(copy, unescape(copy, p, end - p), &found) != 0
-            free(copy)
-        else:
-            failed = (<ClassNames>s.names).take(p, end - p, &found)
+            name = copy = <char*>malloc(size)
+            failed = copy == NULL
+            size = 0 if failed else unescape(copy, p, size)
+        if not failed:
+            found = (<ClassNames>s.names).find(name, size)
+            # 2.0 is the class 2, unless there is one that is called 2.0.
+            failed = found == 0 and (<ClassNames>s.names).take(name, whole_size(name, size), &found) != 0
+        free(copy)
         if failed:
             error_at(error, OUT_OF_MEMORY, p, end)
             return False

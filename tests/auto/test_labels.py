@@ -4,6 +4,7 @@ import pytest
 
 from vwlite.algorithms.labels import MOST, choose
 from vwlite.errors import DataError
+from vwlite.input.two_words import NO, YES
 
 
 @pytest.mark.parametrize(
@@ -29,8 +30,29 @@ def test_two_words_are_in_the_order_of_their_bytes():
     choice = choose([1.0, 2.0], ["spam", "ham"])
     assert choice.labels == ("ham", "spam")
     assert choice.in_batches == (2.0, 1.0), "words have their numbers from their first lines"
-    assert choice.why == "ham = -1, spam = 1"
+    assert choice.why == "predicts the probability of spam; --labels spam,ham for the other"
     assert choose([1.0, 2.0], ["ä", "z"]).labels == ("z", "ä")
+
+
+@pytest.mark.parametrize(("negative", "positive"), [
+    ("Nein", "Ja"), ("NEIN", "ja"), ("no", "yes"),
+    ("n", "j"), ("non", "oui"), ("no", "Sí"), ("não", "sim"), ("нет", "да"),
+    ("否", "是"), ("いいえ", "はい"), ("False", "True"), ("ok", "fraud"), ("other", "Fraud"), ("ham", "spam"),
+    ("retained", "churned"), ("negative", "positive"), ("no diabetes", "diabetes"), ("Not_Default", "Default"),
+    ("non-smoker", "smoker"), ("No", "Always"), ("normal", "dos"),
+    # No words of yes and no, or two of a kind: by their bytes.
+    ("A", "B"), ("fraud", "spam"), ("0 to 9", "more"), ("", "x"), ("no", "none"), ("maybe", "perhaps"),
+])
+def test_a_word_of_yes_is_the_positive_one(negative, positive):
+    for words in ([negative, positive], [positive, negative]):
+        choice = choose([1.0, 2.0], words)
+        assert choice.labels == (negative, positive)
+        assert [words[int(place) - 1] for place in choice.in_batches] == [negative, positive]
+        assert choice.why.startswith(f"predicts the probability of {positive}; --labels ")
+
+
+def test_words_are_in_one_list():
+    assert not YES & NO and all(word == word.casefold() for word in YES | NO)
 
 
 def test_one_word_is_refused():

@@ -26,7 +26,8 @@ from vwlite.names import namespace_of
 
 WORDS = ["NA", "-", "PT", "DE", "a b", " x ", "", "", "a:b", "p|q", "50%", "5% x", "a%20b", "%3Ax%3", "line\nend",
          "cr\r\nlf", 'say ""hi""', 'q"', "été", "ΑΣ", "12", "seventeen_letters", "naïve—café", "x" * 40, "\t",
-         "\x01\x1f", "'t", "true", "İx", "Ⱥ"]
+         "\x01\x1f", "'t", "true", "İx", "Ⱥ", "2.0", "-30.00", "0.0", "-0.0", "1.10", "007.0", "1e5", ".0", "2.", "100",
+         "1.0.0", "-.0", "2.0\x01", "1" * 40 + ".0", "+2.0"]
 TEXTS = ["Great shoes, now 50% off!", "one", "", "a  b\nc", "Ünïcode—Wörter 3x", "İstanbul", "x-y_z", "…", "ß Σ"]
 NUMBERS = ["NA", " null", "-", "N/A ", "7", "7.0", "-999",
            "0", "1", "-3.25", "+2", ".5", "5.", "1e-3", "123456789012", "", " 7 ", "0.0", "1E5", "-0"]
@@ -106,7 +107,7 @@ def drawn_csv(rng: Random) -> tuple[str, dict[str, str], str]:
 def test_delimited_text_is_what_python_reads(seed):
     rng = Random(seed)
     text, roles, delimiter = drawn_csv(rng)
-    ngram, missing, kind = rng.choice([1, 1, 2, 3]), rng.choice(MISSINGS), rng.choice([1, 2])
+    ngram, missing, kind = rng.choice([1, 1, 2, 3]), rng.choice(MISSINGS), rng.choice([1, 2, 3])
     schema, names = Schema(roles, ngram, missing=missing, names=kind), list(roles)
     _, begin, end = split(of(text), delimiter)[0]
     assert begin == 0
@@ -254,7 +255,7 @@ def _json_value(rng: Random, key: str):
 def test_json_lines_are_what_python_reads(seed):
     rng = Random(seed)
     text, roles = drawn_json(rng)
-    ngram, missing, kind = rng.choice([1, 2]), rng.choice(MISSINGS), rng.choice([1, 2])
+    ngram, missing, kind = rng.choice([1, 2]), rng.choice(MISSINGS), rng.choice([1, 2, 3])
     schema = Schema(roles, ngram, open=True, missing=missing, names=kind)
     vw = of(json_as_vw(text, roles, ngram=ngram, missing=missing, kind=kind))
     writer = json_parser(schema, as_text=True)

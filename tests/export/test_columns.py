@@ -118,6 +118,7 @@ def in_c(vwlite, data, *options):
             cells = {".".join(name) if isinstance(name, tuple) else name: x
                      for name, x in reader.cells_of(row).items()}
             text += ["\t".join([*cells, ""])] if not text else []
+            cells |= {name: row[name] for name in cells.keys() & row if reader.WHOLE.fullmatch(row[name].strip())}
             text.append("".join(f"{'' if x is None else repr(x) if isinstance(x, float) else x}\t"
                                 for x in cells.values()))
     assert not any("\v" in line for line in text)

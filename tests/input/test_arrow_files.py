@@ -144,7 +144,7 @@ def test_a_number_as_a_label_has_the_text_of_pyarrow(x):
         value = pa.array([x]).cast(kind, safe=False)
         if value[0].as_py() != value[0].as_py():
             continue  # the sign of NaN
-        assert text_of(value[0].as_py(), kind == pa.float32()).decode() == value.cast(pa.string())[0].as_py()
+        assert text_of(value[0].as_py(), kind == pa.float32(), 10).decode() == value.cast(pa.string())[0].as_py()
 
 
 def test_labels_and_importances_of_any_type(vwlite, at):

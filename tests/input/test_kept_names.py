@@ -213,7 +213,7 @@ def test_a_model_of_0_2_0_is_continued_with_its_names(vwlite, how):
 def test_models_of_other_names_are_not_merged(vwlite):
     Path("old").write_bytes((OLD / "names.model").read_bytes())
     vwlite("train", *GD, OLD / "names.csv", *LABELLED, "--oaa", 3, "--classes", "auto", "--loss", "logistic", "-m", "m")
-    assert "another way of keeping blanks in names" in vwlite("merge", "old", "m", "-o", "out", code=65).err
+    assert "another way of reading words and labels" in vwlite("merge", "old", "m", "-o", "out", code=65).err
 
 
 def test_shards_are_merged_whatever_their_words(vwlite):
@@ -223,7 +223,7 @@ def test_shards_are_merged_whatever_their_words(vwlite):
     for name in "ab":
         vwlite("train", *GD, f"{name}.csv", "--label", "y", "--oaa", 3, "--classes", "auto", "-m", name)
     vwlite("merge", "a", "b", "-o", "m")
-    assert read_model("m").columns["names"] == 2 and sorted(read_model("m").classes) == ["x y", "z"]
+    assert read_model("m").columns["names"] == 3 and sorted(read_model("m").classes) == ["x y", "z"]
 
 
 def test_a_model_says_which_names_it_has_where_it_matters(vwlite):
@@ -232,10 +232,10 @@ def test_a_model_says_which_names_it_has_where_it_matters(vwlite):
     model = read_model("numbers")
     assert model.format == 1 and "names" not in model.columns
     vwlite("train", *GD, "t.csv", "--label", "y", "--categorical", "a", "-m", "words")
-    assert (read_model("words").format, read_model("words").columns["names"]) == (5, 2)
+    assert (read_model("words").format, read_model("words").columns["names"]) == (5, 3)
     Path("t.csv").write_text("a,y\n" + "1,very good\n2,bad\n" * 5)
     vwlite("train", *GD, "t.csv", "--label", "y", "--labels", "bad,very good", "-m", "labels")
-    assert (read_model("labels").format, read_model("labels").columns["names"]) == (5, 2)
+    assert (read_model("labels").format, read_model("labels").columns["names"]) == (5, 3)
     vwlite("export", "labels", "--to", "tsv", "-o", "t.tsv")
     vwlite("import", "t.tsv", "-m", "back")
     assert read_model("back").columns == read_model("labels").columns
@@ -248,7 +248,7 @@ def rewritten(path: str, change) -> None:
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    (lambda m: m.columns.update(names=3), "its labels and features have names of the kind 3, which is unknown"),
+    (lambda m: m.columns.update(names=4), "its labels and features have names of the kind 4, which is unknown"),
     (lambda m: m.classes.__setitem__(0, "a\tb"), "is not a name of a class"),
     (lambda m: m.classes.__setitem__(0, " a"), "is not a name of a class"),
 ])

@@ -452,7 +452,7 @@ def test_the_words_for_missing_values_can_be_others(vwlite, at):
     Path("a.csv").write_text("y,n,m\n1,?,1\n1,2,NA\n1,-999,3\n1,-999.0,4\n")
     convert = ["convert", "a.csv", "--label", "y"]
     assert vwlite(*convert, "--missing", "?,NA,-999").out == "1 |m m:1\n1 |n n:2\n1 |m m:3\n1 |m m:4\n"
-    assert vwlite(*convert).out == "1 |n n=? |m m:1\n1 |n n=2\n1 |n n=-999 |m m:3\n1 |n n=-999.0 |m m:4\n"
+    assert vwlite(*convert).out == "1 |n n=? |m m:1\n1 |n n=2\n1 |n n=-999 |m m:3\n1 |n n=-999 |m m:4\n"
     assert vwlite(*convert, "--missing", "").out.splitlines()[1] == "1 |n n=2 |m m=NA"
     said = "a.csv:3:5: column m: 'NA' is not a number; --categorical m takes words too" + MISSING_TOO
     assert vwlite(*convert, "--missing", "", "--numeric", "m", code=65).err.splitlines()[-1] == said

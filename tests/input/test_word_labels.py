@@ -122,6 +122,57 @@ def test_booleans_are_words(vwlite):
     same_but_for_labels("words", "numbers")
 
 
+def test_the_order_of_words_is_that_of_their_meaning_and_the_model_keeps_it(vwlite):
+    rows = [(i * 7 % 100 / 100, "Ja" if i * 7 % 100 > 80 - i % 9 else "Nein") for i in range(200)]
+    Path("t.csv").write_text("x,y\n" + "".join(f"{x},{y}\n" for x, y in rows))
+    said = vwlite("train", "t.csv", "--label", "y", "-m", "m").err
+    assert "loss = logistic, predicts the probability of Ja; --labels Ja,Nein for the other\n" in said
+    assert read_model("m").settings.labels == load_model("m").labels == ("Nein", "Ja")
+    shares = [float(p) for p in vwlite("predict", "-m", "m", "t.csv", "--quiet").out.split()]
+    assert sum(p for p, (x, _) in zip(shares, rows, strict=True) if x > 0.9) > 15 > 3 > sum(
+        p for p, (x, _) in zip(shares, rows, strict=True) if x < 0.5)
+    assert load_model("m").predict_proba([{"x": 0.99}])[0, 1] > 0.5
+    vwlite("train", "t.csv", "--label", "y", "--labels", "Ja,Nein", "-m", "other", "--quiet")
+    other = [float(p) for p in vwlite("predict", "-m", "other", "t.csv", "--quiet").out.split()]
+    assert other == pytest.approx([1 - p for p in shares], abs=0.02)
+    for name, order in (("m", ("Nein", "Ja")), ("other", ("Ja", "Nein"))):
+        vwlite("train", "t.csv", "-i", name, "-m", "continued", "--quiet")
+        assert read_model("continued").settings.labels == order
+        vwlite("train", "t.csv", "--continue", name, "--quiet")
+        assert read_model(name).settings.labels == order
+    found = json.loads(vwlite("describe", "t.csv", "--label", "y", "--json").out)
+    assert "--labels Nein,Ja" in found["next"]
+    assert "add --labels Nein,Ja, the negative one first" in vwlite("train", *GD, "t.csv", "--label", "y", code=65).err
+
+
+def test_describe_says_that_the_rarer_word_is_positive(vwlite):
+    for often, rarely in (("B", "A"), ("A", "B")):
+        Path("t.csv").write_text("x,y\n" + "".join(f"{i % 7},{rarely if i % 5 == 0 else often}\n" for i in range(60)))
+        command = json.loads(vwlite("describe", "t.csv", "--label", "y", "--json").out)["next"]
+        assert f"--labels {often},{rarely} " in command
+        vwlite(*command.split()[1:], "--quiet")
+        assert read_model("t.model").settings.labels == (often, rarely)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "vw"])
+@pytest.mark.parametrize(("rarely", "often"), [(True, False), ("Nein", "Ja"), ("left", "here")])
+def test_the_command_of_describe_learns(vwlite, form, rarely, often):
+    rows = [{"x": i % 7, "y": rarely if i % 5 == 0 else often} for i in range(60)]
+    if form == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        __import__("pyarrow.parquet").parquet.write_table(pa.Table.from_pylist(rows), "t.parquet")
+    elif form == "jsonl":
+        Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        line = "{x},{y}\n" if form == "csv" else "{y} |x x:{x}\n"
+        Path(f"t.{form}").write_text("x,y\n" * (form == "csv") + "".join(line.format(**row) for row in rows))
+    options = ["--label", "y"] if form != "vw" else []
+    command = json.loads(vwlite("describe", f"t.{form}", *options, "--json").out)["next"]
+    vwlite(*command.split()[1:], "--quiet")
+    positive = {True: 1.0 if form in ("jsonl", "parquet") else "True", "Nein": "Ja", "left": "left"}[rarely]
+    assert read_model("t.model").settings.labels[1] == positive
+
+
 @pytest.mark.parametrize("labels", ["ham", "a,b,c", "a,a", "a,", ",", "a\x01,b", '"a,b', "1,1", "nan,1"])
 def test_labels_that_cannot_be(vwlite, labels):
     Path("data").write_text("1 |a x\n")
@@ -132,7 +183,9 @@ def test_a_number_and_a_word_are_two_words(vwlite):
     Path("data").write_text("1 |a x\nx |a y\n")
     vwlite("train", *GD, "data", "--labels", "x,1", "-m", "m")
     assert read_model("m").settings.labels == ("x", "1")
-    Path("data").write_text("1.0 |a x\n")
+    Path("data").write_text("1.0 |a x\n")  # which is the word 1
+    vwlite("train", *GD, "data", "--labels", "x,1")
+    Path("data").write_text("1.10 |a x\n")
     vwlite("train", *GD, "data", "--labels", "x,1", code=65)
 
 

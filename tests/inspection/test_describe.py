@@ -87,6 +87,9 @@ def test_notes_and_the_next_command(vwlite):
     command = shlex.split(out.split("next:\n")[1].replace("\\\n", ""))
     assert {"--time", "--drop", "--missing"} < {*command}
     vwlite(*command[1:], "--quiet")
+    at = command.index("--labels")
+    assert command[at + 1] == "no,yes"
+    del command[at : at + 2]
     roles = columns_of(described(vwlite, *command[2:-2]))
     assert [roles[name]["role"] for name in ("id", "day", "age")] == ["drop", "time", "numeric"]
     assert roles["age"]["missing"] == pytest.approx(152 / 3030)

@@ -17,6 +17,7 @@ _BLANKS = " \t\r\n"
 ESCAPES = "[01][0-9A-F]|20|25|27|3A|7C"  # behind %, in VW text
 _CONTROL = "".join(map(chr, range(0x21)))
 MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-")
+WHOLE = re.compile(r"-?(0|[1-9]\d*)\.0+", re.ASCII)  # words that lose the point and the zeros
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -76,7 +77,7 @@ def fitting(text: str, banned: str) -> str:
 
 
 def kept(text: str, banned: str, names: int) -> str:
-    """A word in VW text: escaped, in models of 0.2.0 (names 1) `fitting`."""
+    """A word in VW text: escaped; in models of 0.2.0 (names 1) `fitting`."""
     if names == 1:
         return fitting(text, banned)
     text = re.sub(f"%(?={ESCAPES})", "%25", text)
@@ -123,6 +124,8 @@ def scalar(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...
     if role == "numeric" or (role == "auto" and is_number):
         return [f"{name}:{text}"]
     text = text if names == 1 else text.rstrip(_CONTROL)
+    if names > 2 and WHOLE.fullmatch(text):
+        text = text.partition(".")[0]
     return [f"{name}={kept(text, ':|', names)}"] if text else []
 
 
@@ -153,7 +156,7 @@ def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]], missing
 
 def csv_as_vw(
     text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",", missing: tuple[str, ...] = MISSING,
-    kind: int = 2,
+    kind: int = 3,
 ) -> str:
     """roles: of the columns that are known, in the order of the features. kind: of the names of labels and features."""
     rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True))
@@ -177,7 +180,7 @@ def csv_as_vw(
 
 
 def json_as_vw(
-    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING, kind: int = 2
+    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING, kind: int = 3
 ) -> str:
     out = []
     for row in text.split("\n")[:-1]:

@@ -141,6 +141,28 @@ def test_quantiles_are_outputs_each(serve, tmp_path):
                        **{f"quantile_{tau}": [row["quantiles"][tau] for row in rows] for tau in ("0.1", "0.5", "0.9")}}
 
 
+def test_a_whole_number_is_one_word_whatever_its_datatype(serve, tmp_path):
+    shops = [2, 30, -4, 12345678901]
+    rows = "".join(f"{shops[i % 4]},{i % 3},{i // 2 % 2}\n" for i in range(80))
+    (tmp_path / "d.csv").write_text(f"shop,x,y\n{rows}")
+    learn = ("train", tmp_path / "d.csv", "--label", "y", "--categorical", "shop", "--algorithm", "gd", "--quiet",
+             "--loss", "logistic", "--labels", "0,1")
+    assert finish(start(*learn, "-m", tmp_path / "m")).code == 0
+    (tmp_path / "t.csv").write_text("shop,x\n" + "".join(f"{shop},1\n" for shop in shops))
+    expected = [*map(float, predicted(tmp_path / "m", (tmp_path / "t.csv").read_bytes()).split())]
+    assert len({*expected}) == 4
+    server = serve("-m", tmp_path / "m")
+    x = tensor("x", [1] * 4, "INT8")
+    for datatype, kind in (("INT64", int), ("FP64", float), ("BYTES", str), ("BYTES", "{}.0".format)):
+        found = infer(server, "m", [tensor("shop", [kind(shop) for shop in shops], datatype), x])
+        assert found["outputs"][0]["data"] == expected, datatype
+    frame = {"columns": ["shop", "x"], "data": [*([float(shop), 1] for shop in shops), [None, 1]]}
+    body = json.dumps({"dataframe_split": frame}).encode()
+    answers = json.loads(server.post("/invocations", body, kind="application/json"))["predictions"]
+    assert [answer["prediction"] for answer in answers][:4] == expected
+    assert all(answer["unknown"] == [] for answer in answers)
+
+
 def test_numbers_of_datatypes(shared):
     for datatype in sorted(DATATYPES - {"BYTES", "BOOL"}):
         bits = int(datatype.lstrip("UINTFP"))

@@ -68,8 +68,8 @@ def test_a_continued_model_keeps_its_algorithm(vwlite, lines, tmp_path):
     [
         ("-1", "1", None, "logistic, as the labels are -1 and 1"),
         ("0", "1", [0.0, 1.0], "logistic, as the labels are 0 and 1"),
-        ("ham", "spam", ["ham", "spam"], "logistic, ham = -1, spam = 1"),
-        ("yes", "no", ["no", "yes"], "logistic, no = -1, yes = 1"),
+        ("ham", "spam", ["ham", "spam"], "logistic, predicts the probability of spam; --labels spam,ham for the other"),
+        ("yes", "no", ["no", "yes"], "logistic, predicts the probability of yes; --labels yes,no for the other"),
         ("2", "7.5", None, "squared, as the labels are numbers"),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import DataError
+from vwlite.input.two_words import in_order, typed
 from vwlite.output.text import label_text, printable
 from vwlite.records import record
 
@@ -57,8 +58,7 @@ def choose(found: Sequence[float], words: Sequence[str]) -> LabelChoice:
 def _of_words(words: Sequence[str]) -> LabelChoice:
     if len(words) < WORDS:
         raise DataError(f"every label is {printable(words[0])}: learning needs two labels; --labels NEG,POS names both")
-    by_bytes = sorted(range(WORDS), key=lambda i: words[i].encode("utf-8", "surrogateescape"))
-    negative, positive = by_bytes
-    labels = (words[negative], words[positive])
-    why = f"{printable(labels[0])} = -1, {printable(labels[1])} = 1"
-    return LabelChoice("logistic", labels, (negative + 1.0, positive + 1.0), why)
+    negative, positive = in_order(words)
+    why = f"predicts the probability of {printable(positive)}; {typed([positive, negative])} for the other"
+    places = words.index(negative) + 1.0, words.index(positive) + 1.0
+    return LabelChoice("logistic", (negative, positive), places, why)

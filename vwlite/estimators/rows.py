@@ -100,9 +100,11 @@ def _json_line(row: Any, number: int) -> bytes:
 
 
 def _json_value(value: Any) -> Any:
-    """Convert a NumPy number or array to Python objects. TypeError for anything else."""
+    """Convert a NumPy number or array, or a Decimal, to Python objects. TypeError for anything else."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
+    if type(value).__module__ == "decimal":  # which is not imported here
+        return int(value) if value.is_finite() and value == int(value) else float(value)
     raise TypeError(f"a value of type {type(value).__name__} is not a number, string, boolean, list, or None")
 
 

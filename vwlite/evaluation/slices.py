@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vwlite.core.tables.tables import split
+from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.input.json_text import loads
 from vwlite.input.parsing import FrameRows, Parsed, SourceText
@@ -52,7 +53,8 @@ class Slices:
             raise DataError(f"--by {self._by}: no line has a column, key or namespace of that name")
 
     def _number(self, value: str) -> int:
-        value = " ".join(value.split())[:LONGEST] or NONE
+        word = whole(" ".join(value.split()).encode("utf-8", "surrogatepass"))
+        value = word.decode("utf-8", "surrogatepass")[:LONGEST] or NONE
         if value not in self._numbers and len(self._numbers) >= MOST:
             value = OTHERS
         return self._numbers.setdefault(value, len(self._numbers))

@@ -106,7 +106,7 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
     defines = {
         "SCORES": linear.records, "CLASSES": len(linear.classes), "NUMBERS": len(numbers), "WORDS": len(words),
         "AXES": len(columns.axes), "SLOPES": len(columns.slopes), "EFFECTS": len(columns.grids),
-        "MISSING": len(missing), **_probable(linear), **_values(linear),
+        "MISSING": len(missing), "WHOLES": int(columns.schema.has_wholes), **_probable(linear), **_values(linear),
     }
     before, after = template("predict_columns.h").split("@ARRAYS@")
     known = {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwlite import __version__
+from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
 from vwlite.export.columns import Columns, NotByColumns, columns_of
@@ -153,8 +154,10 @@ class _Graph:
         is one more, which has no effect, so that each has a next one."""
         at = self.columns.input_of(axis)
         if isinstance(axis, LevelAxis):
-            keys = [*map(as_bytes, axis.places), b""]
-            values = [*axis.places.values(), axis.size - 1]
+            levels = {as_bytes(word): i for word, i in axis.places.items()} | {b"": axis.size - 1}
+            if self.columns.schema.has_wholes and not axis.part:  # floats as text
+                levels |= {level + b".0": i for level, i in levels.items() if whole(level + b".0") == level}
+            keys, values = [*levels], [*levels.values()]
             place = self._op("LabelEncoder", self._words[at], domain="ai.onnx.ml", keys_strings=keys,
                              values_int64s=values, default_int64=axis.place_of_unknown)
             return self._flat(place), None

@@ -85,6 +85,7 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
         "MISSING_NUMBERS": repr(columns.missing_numbers),
         "DECIMAL": ascii(schema.decimal),
         "THOUSANDS": ascii(schema.thousands),
+        "WHOLES": str(schema.has_wholes),
         "INTERCEPT": repr(columns.intercept.tolist()),
         "BASE": repr(columns.base.tolist()),
     }

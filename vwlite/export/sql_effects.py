@@ -23,11 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
 from vwlite.export.columns import Columns, Grid, NotByColumns, Slope, columns_of
 from vwlite.export.sql_text import LINKS, clipped, literal, part_of, sigmoid
-from vwlite.model.effects import Axis, LevelAxis, NumberAxis
+from vwlite.model.effects import Axis, LevelAxis, NumberAxis, as_bytes
 from vwlite.output.text import printable
 
 LEVELS = 20  # that are written into the expression; more are a table
@@ -257,8 +258,13 @@ class _Query:
                 yes, no = (literal(found[word]) for word in pair)
                 return (f"CASE WHEN {cell} IN ('true', '1') THEN {yes} WHEN {cell} IN ('false', '0') THEN {no} "
                         f"ELSE NULLIF({cell}, '') END")
-        if any(re.fullmatch("-?[0-9]+", level) for level in levels) and not any(x.endswith(".0") for x in levels):
-            return f"CASE WHEN {cell} LIKE '%.0' THEN SUBSTR({cell}, 1, LENGTH({cell}) - 2) ELSE NULLIF({cell}, '') END"
+        words = [*map(as_bytes, levels)]
+        if any(whole(word + b".0") == word for word in words) and all(whole(word) == word for word in words):
+            point = f"RTRIM({cell}, '0')"
+            cut = f"SUBSTR({point}, 1, LENGTH({point}) - 1)"
+            return (f"CASE WHEN {cell} LIKE '%.0%' AND {point} LIKE '%.' AND RTRIM({cut}, '0123456789') IN ('', '-') "
+                    f"AND {cut} NOT IN ('', '-') AND {cut} NOT LIKE '0_%' AND {cut} NOT LIKE '-0_%' "
+                    f"THEN {cut} ELSE NULLIF({cell}, '') END")
         return f"NULLIF({cell}, '')"
 
     def _places(self, before: str) -> list[str]:

@@ -34,6 +34,7 @@ from vwlite.output.text import printable
 ROWS = 4096  # of a batch, if rows have many features each
 FEATURES = 1 << 18  # of a batch, if each column has one
 DICTIONARY, NUMBER = 1 << 20, 2.5  # bytes of the largest dictionary of a row group, and of a number of its words
+WORDS = ("categorical", "label", "tag", GROUP)  # roles of columns whose numbers are words
 EXACT = 1 << 53  # whole numbers up to here are what they were, as float64
 
 
@@ -339,6 +340,10 @@ class ArrowParsing:
         """VW text, made from the batch as CSV, the kinds of its lines, and how many names are escaped."""
         pa, csv = import_module("pyarrow"), import_module("pyarrow.csv")
         plain = [_plain(column) for column in found.columns]
+        for at, role in zip(layout.positions, layout.schema.roles.values(), strict=True):
+            is_word = at >= 0 and (role in WORDS or pa.types.is_dictionary(found.column(at).type))
+            if is_word and (pa.types.is_floating(plain[at].type) or pa.types.is_decimal(plain[at].type)):
+                plain[at] = _as_words(pa, plain[at], layout.schema)
         for at in (layout.place_of("label"), layout.place_of("importance")):
             if at >= 0 and pa.types.is_boolean(plain[at].type):
                 plain[at] = plain[at].cast(pa.int8())  # true as a number, which it is elsewhere
@@ -381,6 +386,15 @@ def _plain(column: Any) -> Any:
     return column.cast(kind)
 
 
+def _as_words(pa: Any, column: Any, schema: Schema) -> Any:
+    """A column of numbers as words, which are missing where the numbers are."""
+    coded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
+    large, narrow = _large(schema), column.type == pa.float32()
+    words = [None if x != x and "nan" in schema.missing_typed else text_of(x, narrow, large).decode()
+             for x in map(float, coded.dictionary.to_pylist())]
+    return pa.array(words, pa.string()).take(coded.indices)
+
+
 def _kind_of(column: Any) -> str:
     return f"a value of the Arrow type {printable(str(column.type))}"
 
@@ -411,24 +425,30 @@ def _distinct(frame: Frame, found: Any, place: int, schema: Schema) -> tuple[Seq
         pa = import_module("pyarrow")
         texts = [_word(text or "", schema) for text in dictionary.dictionary.cast(pa.string()).to_pylist()]
         return [*texts, b""], dictionary.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    narrow = str(found.schema.field(place).type) in ("float", "halffloat")
+    narrow, large = str(found.schema.field(place).type) in ("float", "halffloat"), _large(schema)
     # The last one is for null, whose index is -1.
-    words = (_word(x.decode("utf-8", "surrogateescape"), schema) if isinstance(x, bytes) else text_of(x, narrow)
-             for x in values)
+    words = (_word(x.decode("utf-8", "surrogateescape"), schema) if isinstance(x, bytes)
+             else text_of(x, narrow, large) for x in values)
     return [*words, b""], numbers
 
 
-def text_of(value: float, narrow: bool) -> bytes:
-    """A label that is a number as pyarrow writes it into CSV. narrow: of a float of 32 bits."""
-    if isinstance(value, int) or (value.is_integer() and 0 < abs(value) < (1 << 24 if narrow else 1e10)):
+def _large(schema: Schema) -> int:
+    """The power of ten from which on a number has an exponent as a word, as in cython_ext/tables/arrow.pyx."""
+    return 16 if schema.has_wholes else 10
+
+
+def text_of(value: float, narrow: bool, large: int) -> bytes:
+    """A word or a label that is a number, with an exponent from 10^large on; if that is 10, as pyarrow writes it into
+    CSV. narrow: of a float of 32 bits."""
+    if isinstance(value, int) or (value.is_integer() and 0 < abs(value) < (1 << 24 if narrow else 10**large)):
         return b"%d" % value
     text = str(np.float32(value)) if narrow else repr(value)
-    if not math.isfinite(value) or ("e" not in text and abs(value) < 1e10 and not value.is_integer()):
+    if not math.isfinite(value) or ("e" not in text and abs(value) < 10**large and not value.is_integer()):
         return text.encode()
     from decimal import Decimal  # not at the top: few labels are fractions
 
     number = Decimal(text).normalize()
-    return format(number, "f" if -7 < number.adjusted() < 10 else "e").encode()
+    return format(number, "f" if -7 < number.adjusted() < large else "e").encode()
 
 
 def _word(text: str, schema: Schema) -> bytes:

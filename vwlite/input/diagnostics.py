@@ -162,14 +162,13 @@ def about_words(labels: list[str]) -> str:
     raw = [label.encode("utf-8", "surrogateescape") for label in labels]
     if not raw or any(IS_NUMBER.match(label) or _NOT_FINITE.fullmatch(label) for label in raw):
         return ""
-    from vwlite.names import names_text  # not at the top: few labels are bad
-    from vwlite.output.shell_words import quoted
+    from vwlite.input.two_words import in_order, typed  # not at the top: few labels are bad
 
     words = sorted(map(printable, labels))
     if len(words) == 1:
         return f"; for two words add --labels NEG,POS, one of them {words[0]}"
     if len(words) == 2:
-        return f"; add --labels {quoted(names_text(words))}, the negative one first"
+        return f"; add {typed(in_order(words))}, the negative one first"
     return f"; for more than two words, such as {', '.join(words)}, add --oaa K --classes auto"
 
 

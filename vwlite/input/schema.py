@@ -17,7 +17,11 @@ what weight the feature has.
 
 Blanks at either end of a cell do not count, and an empty cell is absent. So is a word such as `NA` (MISSING, or what
 --missing says) in a column of numbers or times, the label and the importance; elsewhere it is a word as others are.
-Labels, tags, words and the keys of objects are kept as they are. VW text cannot hold bytes up to the space, `|`, and
+Labels, tags, words and the keys of objects are kept as they are, but for words that are whole numbers, as these come in
+many ways: 2.0 is the word 2, whether it is text, JSON, or a number of any type of a frame. So an optional minus, digits
+without a leading zero, a point and only zeros behind it lose the point and the zeros (-0.0 becomes -0); `1.10`, `007`
+and `1e5` stay. Numbers with a type are words without an exponent below 1e16. In models of 0.2.0 2.0 is a word of its
+own. VW text cannot hold bytes up to the space, `|`, and
 in features `:`: there they are %20, %7C, %3A, so that such a feature has another hash. In names of columns, which are
 namespaces, they are `_` everywhere; in models of 0.2.0 and before also in labels and features (NAMES). Words of a text
 are runs of letters and digits, as Unicode has them, each with the marks behind it (vowel signs, points, accents), of
@@ -45,7 +49,9 @@ ONCE = ("label", "importance", "tag", GROUP)  # roles of one column at most
 OPTIONAL = (*ONCE, "drop")  # roles that prediction does not need
 CELLS_MISSING = ("numeric", "time", "label", "importance")  # where words such as NA mean a missing value
 WORDS = (1, 2)  # how texts become words: 1 as in 0.2.0, where marks separate them; 2 with their marks, in NFC
-NAMES = (1, 2)  # of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are
+# Of labels and features: 1 as in 0.2.0, with `_` for what VW text cannot hold; 2 as they are; 3 without the point of a
+# whole number and the zeros behind it
+NAMES = (1, 2, 3)
 QUOTES = ('"', "none")  # none: a quote is an ordinary character
 _RARE: dict[str, str | int] = {
     "decimal": "", "thousands": "", "quote": "", "escape": "", "characters": 0, "format": "", "absents": False,
@@ -204,6 +210,11 @@ class Schema:
     def is_escaped(self) -> bool:
         """Whether VW text of such a table has escapes in names and labels."""
         return self.names > 1
+
+    @property
+    def has_wholes(self) -> bool:
+        """Whether a word that is a whole number has no point."""
+        return self.names > 2
 
     @property
     def cells(self) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ from struct import pack
 
 import mmh3
 
+from vwlite.core.text.numbers import whole
 from vwlite.input.diagnostics import IS_NUMBER
 
 Value = bytes | float
@@ -44,11 +45,14 @@ class Values:
         return not hash & ((1 << self.level) - 1) or value == self._top
 
     def add(self, cells: Iterable[Value | None], missing: Collection[Value], *, as_words: bool) -> None:
-        """missing: what is no value. as_words: bytes are no numbers, even if they look so."""
+        """missing: what is no value. as_words: bytes are no numbers, even if they look
+        so."""
         found: Counter[Value] = Counter()
         for cell, n in Counter(cells).items():
             value = cell.strip(b" \t\r\n") if isinstance(cell, bytes) else cell
-            if isinstance(value, bytes) and not as_words and IS_NUMBER.fullmatch(value):
+            if isinstance(value, bytes) and as_words:
+                value = whole(value)
+            elif isinstance(value, bytes) and IS_NUMBER.fullmatch(value):
                 value = float(value) if isfinite(float(value)) else value
             if value is not None and value == value and value != b"" and value not in missing:
                 found[value] += n

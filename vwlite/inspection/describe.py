@@ -31,6 +31,7 @@ from vwlite.input.sample import FEW, NEARLY, Finding, Sample
 from vwlite.input.schema import CELLS_MISSING, Schema, listed, open_schema
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
+from vwlite.input.two_words import in_order, positive_of
 from vwlite.input.values import Values
 from vwlite.inspection.commands import DescribeOptions
 from vwlite.names import names_text
@@ -275,6 +276,10 @@ class Description:
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
             parts += [option, _names([*o.roles.missing_words, *words] if option == "--missing" else words)]
+        are_booleans = not self._delimited and {*label["classes"]} == {"true", "false"}  # which are 1 and 0
+        if not label["numbers"] and label["distinct"] == 2 and not are_booleans:
+            rarer = sorted(label["classes"], key=lambda word: (-label["classes"][word], word))
+            parts += ["--labels", names_text(in_order(rarer) if positive_of(rarer) else rarer)]
         if not label["numbers"] and label["distinct"] > 2:
             parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
         parts += ["--on-error", "skip"] if self._bad else []
@@ -308,6 +313,8 @@ def _cell(value: Any) -> Any:
     """A value that has a type, as Values takes it."""
     if value is None or isinstance(value, bytes) or (type(value) in (int, float) and not abs(value) > 1e300):
         return value
+    if type(value).__module__ == "decimal":  # which is not imported here
+        return float(value)
     return (str(value).lower() if type(value) is bool else str(value)).encode("utf-8", "surrogatepass")
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import mmh3
 import numpy as np
 
+from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
@@ -81,8 +82,10 @@ class Rule:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
         if o.stratify and FORMATS[rows.format].is_table and rows.format not in OF_TEXT and not rows.column:
             raise UsageError("--stratify needs --label NAME, as the data are a table")
-        hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in (rows.values if o.group else rows.keys))
-        labels = (rows.values or [_LABEL.findall(text)[0] for text in rows.texts]) if o.stratify else repeat(b"")
+        keys = map(whole, rows.values) if o.group else rows.keys
+        hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in keys)
+        words = rows.values or (_LABEL.findall(text)[0] for text in rows.texts)
+        labels = map(whole, words) if o.stratify else repeat(b"")
         return zip(labels, hashes, strict=False)
 
     def _time(self, rows: Rows, row: int) -> float:

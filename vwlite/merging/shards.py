@@ -212,7 +212,7 @@ def _compare_columns(one: ShardModel, other: ShardModel) -> None:
             raise DataError(f"{one.path}: its column {brief(repr(name))} {x}, and {y} in {other.path}: give all "
                             "shards the same column roles, as in `vwlite help tables`")
     kinds = {"roles": "order of columns", "open": "kind of table", "words": "way of cutting texts into words",
-             "names": "way of keeping blanks in names"}
+             "names": "way of reading words and labels"}
     for name in {**a, **b}:
         if (name != "roles" or not a["header"]) and a.get(name) != b.get(name):
             what = kinds.get(name, f"--{name}")

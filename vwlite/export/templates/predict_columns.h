@@ -94,6 +94,20 @@ static inline double vwlite_number(const vwlite_row *row, int column) {
     return x;
 }
 
+#if VWLITE_WHOLES
+/* The length of a word without the point of a whole number and the zeros behind it: of 2.0 it is that of 2. */
+static inline size_t vwlite_whole(const char *p, size_t n) {
+    size_t size = n, i = *p == '-';
+    while (size && p[size - 1] == '0')
+        size--;
+    if (size == n || size < i + 2 || p[--size] != '.' || (p[i] == '0' && size > i + 1))
+        return n;
+    while (i < size && p[i] >= '0' && p[i] <= '9')
+        i++;
+    return i == size ? size : n;
+}
+#endif
+
 /* The length of a word at *p, which is set behind the blanks before it. */
 static inline size_t vwlite_word(const char **p) {
     size_t n;
@@ -104,6 +118,9 @@ static inline size_t vwlite_word(const char **p) {
     n = strlen(*p);
     while (n && (unsigned char)(*p)[n - 1] <= ' ')
         n--;
+#if VWLITE_WHOLES
+    n = vwlite_whole(*p, n);
+#endif
     return n;
 }
 
