@@ -1,6 +1,6 @@
 """Sparse online linear learning from text streams."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "evaluate", "load_model", "report",

@@ -102,7 +102,7 @@ def test_a_missing_shop_makes_floats_of_the_others(vwlite):
     assert [*map(float, vwlite("predict", "-m", "m", "f.csv", "--quiet").out.split()[:8])] == expected
     frame.to_parquet("f.parquet")
     assert [*map(float, vwlite("predict", "-m", "m", "f.parquet", "--quiet").out.split()[:8])] == expected
-    assert vwlite("convert", "f.parquet", "--categorical", "shop").out.splitlines()[-1] == "|x x:0"
+    assert vwlite("convert", "f.parquet", "--categorical", "shop").out.splitlines()[-1] == "|shop shop? |x x:0"
 
 
 def test_other_words_stay(vwlite):
@@ -115,7 +115,7 @@ def test_models_of_other_kinds_of_names_read_cells_as_before(vwlite):
     """Kind 2: words as they are."""
     expected = train(vwlite)
     model = read_model("m")
-    assert model.columns["names"] == 3 and model.format == 5
+    assert model.columns["names"] == 3 and model.format == 6
     model.columns["names"] = 2
     save("old", model)
     Path("f.csv").write_text("shop,x\n2,0\n2.0,0\nx,0\n")
