@@ -10,6 +10,7 @@ from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import check_sources
 from vwlite.model import Model, read_model, write_model
+from vwlite.model.absent import with_names
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder, restore
 from vwlite.model.weights import has_weight, intercept_key
@@ -52,6 +53,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
                 return frame.code()
         bad.finish()
         model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
+        model = with_names(model)
         write_model(file, model)
         file.commit()
         named, features, share = named_share(model)

@@ -153,8 +153,8 @@ def with_record(model: "Model", found: dict[str, Any]) -> "Model":
         weights[key] = (n * own + ENOUGH * mean) / (n + ENOUGH)
         # Models of `auto` go on from the weights that they have.
         columns[name] = column | {"missing": n, "learned": is_learned or bool(model.chosen)}
-    model = _named(model, columns) if len(model.names) else model
-    return _inserted(replace(model, absent=found | {"columns": columns}), weights)
+    model = replace(model, absent=found | {"columns": columns})
+    return _inserted(with_names(model) if len(model.names) else model, weights)
 
 
 def absent_weights(model: "Model") -> dict[int, float]:
@@ -178,12 +178,11 @@ def united(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
             "words": all(record["words"] for record in found)}
 
 
-def _named(model: "Model", columns: Iterable[str]) -> "Model":
-    pairs = []
-    for name in columns:
-        space = namespace_of(name)
-        pairs.append((_key(model, space), _bytes(f"{space}^{absent_name(space)}")))
-    return replace(model, names=FeatureNames.of([*model.names, *pairs]))
+def with_names(model: "Model") -> "Model":
+    """The model with the names of the features of absent cells."""
+    spaces = [namespace_of(name) for name in model.absent.get("columns", ())]
+    pairs = [(_key(model, space), _bytes(f"{space}^{absent_name(space)}")) for space in spaces]
+    return replace(model, names=FeatureNames.of([*model.names, *pairs])) if pairs else model
 
 
 def _inserted(model: "Model", weights: dict[int, Any]) -> "Model":
