@@ -21,6 +21,13 @@ cdef extern from *:
         return word;
     }
 
+    static inline void vwlite_store64(void *p, uint64_t word) {
+    #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+    #endif
+        memcpy(p, &word, 8);
+    }
+
     static inline uint32_t vwlite_load32(const void *p) {
         uint32_t word;
         memcpy(&word, p, 4);
@@ -98,8 +105,25 @@ cdef extern from *:
                 + ((digits >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >> 32;
     }
 
+    /* Four digits each, two, one: parts of a word are divided at once, by multiplication. */
+    static inline uint64_t vwlite_eight_digits(uint32_t n) {
+        uint64_t fours = n / 10000 | (uint64_t)(n % 10000) << 32;
+        uint64_t hundreds = (fours * 10486 >> 20) & 0x0000007F0000007Fu;
+        uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+        uint64_t tens = (twos * 103 >> 10) & 0x000F000F000F000Fu;
+        return tens | (twos - 10 * tens) << 8;
+    }
+
     static inline unsigned vwlite_lowest(uint32_t bits) {
         return (unsigned)__builtin_ctz(bits);
+    }
+
+    static inline unsigned vwlite_zeros_before(uint64_t word) {
+        return (unsigned)__builtin_ctzll(word) / 8;
+    }
+
+    static inline unsigned vwlite_zeros_behind(uint64_t word) {
+        return (unsigned)__builtin_clzll(word) / 8;
     }
 
     /* A branch that the processor predicts lets it run ahead; the same choice by arithmetic makes
@@ -110,6 +134,7 @@ cdef extern from *:
     }
     """
     uint64_t load64 "vwlite_load64"(const void* p) noexcept nogil
+    void store64 "vwlite_store64"(void* p, uint64_t word) noexcept nogil
     uint32_t load32 "vwlite_load32"(const void* p) noexcept nogil
     uint64_t EACH "VWLITE_EACH"(int byte) noexcept nogil
     # Digits become their values, 0 to 9; everything else becomes a byte above 9.
@@ -118,6 +143,11 @@ cdef extern from *:
     bint are_digits "vwlite_are_digits"(uint64_t digits) noexcept nogil
     # The number that eight digits (as values) make.
     uint64_t decimal "vwlite_decimal"(uint64_t digits) noexcept nogil
+    # The digits of n < 10^8 (as values), with leading zeros.
+    uint64_t eight_digits "vwlite_eight_digits"(uint32_t n) noexcept nogil
+    # How many bytes are zero before the first other one, and behind the last; there must be one.
+    unsigned int zeros_before "vwlite_zeros_before"(uint64_t word) noexcept nogil
+    unsigned int zeros_behind "vwlite_zeros_behind"(uint64_t word) noexcept nogil
     # Bit i: p[i] is ':' or `other` or at most 0x20, for i from 0 to 31.
     uint32_t delimiters "vwlite_delimiters"(const char* p, char other) noexcept nogil
     uint32_t delimiters_portable "vwlite_delimiters_portable"(const char* p, char other) noexcept nogil

@@ -17,6 +17,14 @@ cpdef enum OutputFormat:
     JSON = 2
 
 
+# How numbers are written: see decimal.pxd.
+cpdef enum Form:
+    SHORTEST = 0
+    LABEL = 1
+    SIX_DECIMALS = 2
+    SIX_DIGITS = 3
+
+
 # The columns of a row.
 cdef enum Field:
     IN_TAG
@@ -37,12 +45,11 @@ cdef class Text:
     cdef char* data       # owned
     cdef size_t size, capacity
 
-    cdef int number_line(self, double number, const char* tag, size_t tag_size) noexcept nogil
     cdef int empty_line(self) noexcept nogil
     cdef int end_line(self, const char* tag, size_t tag_size) noexcept nogil
     cdef int write(self, const char* text, size_t size) noexcept nogil
     cdef int word(self, const char* text, size_t size) noexcept nogil
-    cdef int write_number(self, double number, bint short) noexcept nogil
+    cdef int number(self, double number, Form form) noexcept nogil
     cdef int reserve(self, size_t n) noexcept nogil
     cdef int csv_cell(self, const char* text, size_t size, char delimiter=*) noexcept nogil
     cdef int json_string(self, const char* text, size_t size) noexcept nogil
@@ -53,7 +60,8 @@ cdef class PredictionWriter:
     cdef readonly Text predictions, raw_predictions
     cdef readonly bint writes, writes_raw     # whether these outputs are requested
     cdef readonly bint probabilities
-    cdef public bint short_numbers            # those of classes have at most six digits
+    cdef Form form                            # of numbers, and
+    cdef Form form_of_each                    # of those of classes or quantiles in text
     cdef size_t top                           # so many classes are written, the most probable ones; 0: this one
     cdef size_t* best                         # owned; these, of a line
     cdef readonly bint needs_probabilities    # of classes, for a line

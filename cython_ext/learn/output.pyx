@@ -10,6 +10,8 @@ A prediction goes through a link before it is written:
     log         exp(p)
     expm1       exp(p) - 1
 
+Numbers have as few digits as tell them from other 32-bit floats.
+
 With format `csv` or `json`, a line is a row of columns instead; a row for an invalid line has empty cells, or nulls:
 
     tag, label, score               the score is p; a missing label or tag is an empty cell
@@ -27,7 +29,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, strlen
 
 from vwlite.core.base.buffers cimport copy, reserve
-from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_number, write_short
+from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_label, write_number, write_short, write_shortest
 from vwlite.core.base.elementary cimport exp, expm1, sigmoid
 from vwlite.core.base.escapes cimport escape
 from vwlite.core.base.utf8 cimport character
@@ -56,18 +58,25 @@ cdef extern from *:
     const char* HEX "vwlite_hex"
 
 
+cdef int write_form(char* out, double number, Form form) noexcept nogil:
+    if form == Form.SHORTEST:
+        return write_shortest(out, number)
+    if form == Form.LABEL:
+        return write_label(out, number)
+    return write_number(out, number) if form == Form.SIX_DECIMALS else write_short(out, number)
+
+
+def number_text(double number, form="shortest"):
+    """A number in this form, as text."""
+    cdef char text[LONGEST_NUMBER]
+    return text[:write_form(text, number, Form[form.upper()])].decode()
+
+
 cdef class Text:
     """Lines of output until Python takes them. Methods that append return -1 without memory."""
 
     def __dealloc__(self):
         free(self.data)
-
-    cdef int number_line(self, double number, const char* tag, size_t tag_size) noexcept nogil:
-        """Append a number, the tag after a space if there is one, and a newline."""
-        if self.reserve(LONGEST_NUMBER + tag_size + 2):
-            return -1
-        self.size += write_number(self.data + self.size, number)
-        return self.end_line(tag, tag_size)
 
     cdef int empty_line(self) noexcept nogil:
         return self.end_line(NULL, 0)
@@ -98,14 +107,10 @@ cdef class Text:
         self.size += escape(self.data + self.size, text, size, False)
         return 0
 
-    cdef int write_number(self, double number, bint short) noexcept nogil:
-        """Append a number as predictions are written; short: with at most six digits."""
+    cdef int number(self, double number, Form form) noexcept nogil:
         if self.reserve(LONGEST_NUMBER):
             return -1
-        if short:
-            self.size += write_short(self.data + self.size, number)
-        else:
-            self.size += write_number(self.data + self.size, number)
+        self.size += write_form(self.data + self.size, number, form)
         return 0
 
     cdef int reserve(self, size_t n) noexcept nogil:
@@ -225,7 +230,10 @@ cdef class PredictionWriter:
                 return -1
         elif self.writes and (self.prediction_cell(shown) or self.predictions.end_line(tag, tag_size)):
             return -1
-        return self.raw_predictions.number_line(raw, tag, tag_size) if self.writes_raw else 0
+        if self.writes_raw and (self.raw_predictions.number(raw, self.form)
+                                or self.raw_predictions.end_line(tag, tag_size)):
+            return -1
+        return 0
 
     cdef int class_line(self, size_t number, size_t named, const double* class_probabilities, const double* scores,
                         size_t label, const char* tag, size_t tag_size) noexcept nogil:
@@ -285,7 +293,7 @@ cdef class PredictionWriter:
                 return -1
             if not self.quantiles and (self.write_name(text, k + 1) or text.write(b":", 1)):
                 return -1
-            if text.write_number(linked(numbers[k], link), self.short_numbers):
+            if text.number(linked(numbers[k], link), self.form_of_each):
                 return -1
         return 0
 
@@ -432,7 +440,7 @@ cdef class PredictionWriter:
         return self.text_cell(tag, size) if size else self.empty_cell()
 
     cdef int number_cell(self, double number) noexcept nogil:
-        return self.empty_cell() if isnan(number) else self.predictions.write_number(number, False)
+        return self.empty_cell() if isnan(number) else self.predictions.number(number, self.form)
 
     cdef int label_cell(self, double label) noexcept nogil:
         cdef const char* text = self.negative if label < 0 else self.positive
@@ -440,7 +448,9 @@ cdef class PredictionWriter:
             if self.format == OutputFormat.TEXT:
                 return self.predictions.word(text, strlen(text))
             return self.predictions.write(text, strlen(text))
-        return self.number_cell(expm1(label) if self.of_log else label)
+        if isnan(label):
+            return self.empty_cell()
+        return self.predictions.number(expm1(label) if self.of_log else label, Form.LABEL)
 
     cdef int class_cell(self, size_t number) noexcept nogil:
         if number == 0:

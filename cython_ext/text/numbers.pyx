@@ -22,7 +22,6 @@ from libc.stdio cimport snprintf
 from libc.stdlib cimport strtod
 from libc.string cimport memcpy
 
-from vwlite.core.base.decimal cimport LONGEST_NUMBER, write_short
 from vwlite.core.base.simd cimport PADDING, are_digits, decimal, digits_of, likely, load64
 
 cdef extern from *:
@@ -220,9 +219,3 @@ def number(bytes token, bint single):
         return f.value if f.end == p + len(token) else None
     d = read_double(p)
     return d.value if d.end == p + len(token) else None
-
-
-def short(double number):
-    """The number as text with at most six digits, as C's %g writes it."""
-    cdef char text[LONGEST_NUMBER]
-    return text[:write_short(text, number)].decode()

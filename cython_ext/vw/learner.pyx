@@ -2,6 +2,7 @@
 
 from vwlite.core.data.batch cimport Arrays
 from vwlite.core.learn.learner cimport Learner, Reason, Turn, clipped
+from vwlite.core.learn.output cimport Form
 from vwlite.core.learn.rule cimport Outcome
 from vwlite.core.vw.counts cimport Counts
 from vwlite.core.vw.coin cimport Coin
@@ -32,7 +33,7 @@ cdef class VwLearner(Learner):
         super().__init__(rule, loss, expander, **options)
         self.labels, self.counts, self.reports = labels, counts, reports
         self.holdout_after, self.widens, self.predict_first = holdout_after, widens, predict_first
-        self.writer.short_numbers = True
+        self.writer.form, self.writer.form_of_each = Form.SIX_DECIMALS, Form.SIX_DIGITS
         if isinstance(rule, GdWithFlags):
             self.has_warning = &(<GdWithFlags>rule).has_warning
         elif isinstance(rule, Interleaved):

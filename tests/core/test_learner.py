@@ -290,49 +290,11 @@ def test_sgd_does_not_clip():
 # --- what is written -------------------------------------------------------------------------
 
 
-def vw_text(v):
-    """Six decimals, none for integers."""
-    return f"{v:.0f}" if v == int(v) else f"{v:.6f}"
-
-
-def written(values):
-    """What is written for these predictions."""
-    learner = learner_of(learn=False)
-    learner.run(batch_of([Line(nan, [], initial=float(v)) for v in values]))
-    return learner.raw_predictions.take().decode().splitlines()
-
-
-def test_numbers_as_text_on_a_grid():
-    values = [i / 64 for i in range(-300, 300)]
-    values += [0.0, -0.0, 1e-6, 5e-7, 4.9999e-7, 1.5e-6, 2.5e-6, -1e-9, 1e-300, 5e-324, 0.9999994, 0.9999995, 0.9999999]
-    values += [10.0**k for k in range(-12, 300, 3)] + [-(10.0**k) / 3 for k in range(-12, 300, 3)]
-    values += [2.0**k for k in range(-30, 80)] + [2.0**k - 2.0 ** (k - 52) for k in range(-30, 80)]
-    values += [1e15 - 0.125, 1e15 + 0.125, 2.0**52 - 0.5, 2.0**53 + 2, 9999999.9999995, 123456789.123456789]
-    values += [k + 0.5e-6 for k in range(20)] + [(2 * k + 1) / 2**7 / 10**0 for k in range(64)]
-    assert written(values) == [vw_text(v + 0.0) for v in values]
-
-
-def test_numbers_as_text_near_the_ties_of_the_last_digit():
-    """The nearest double to a number of seven decimals that ends in 5 is above or below it."""
-    rng = np.random.default_rng(1)
-    values = [float(f"{whole}.{six:06}5") for whole in (0, 1, 7, 523) for six in rng.integers(0, 10**6, 3000)]
-    values += [v * (1 + 2.0**-52) for v in values[:2000]] + [-v for v in values[:2000]]
-    values += [k / 128 for k in range(1, 1000)]  # among them exact ties
-    assert written(values) == [vw_text(v + 0.0) for v in values]
-
-
-def test_numbers_as_text_at_random():
-    rng = np.random.default_rng(2)
-    values = rng.normal(0, 1, 4000) * 10.0 ** rng.uniform(-8, 18, 4000)
-    values = np.concatenate([values, values.astype(np.float32).astype(float), np.round(values)])
-    assert written(values) == [vw_text(v + 0.0) for v in values]
-
-
 def test_tags_and_rejected_lines():
     learner = learner_of(learn=False)
     lines = [one(tag=b"first"), BLANK, one(tag="é|'".encode()), REJECTED, one(), one(tag=b"x" * 5000, initial=0.5)]
     learner.run(batch_of(lines))
-    text = "0 first\n0 é|'\n\n0\n".encode() + b"0.500000 " + b"x" * 5000 + b"\n"
+    text = "0 first\n0 é|'\n\n0\n".encode() + b"0.5 " + b"x" * 5000 + b"\n"
     assert learner.raw_predictions.take() == text
     assert learner.predictions.take() == text
     assert learner.predictions.take() == b""
@@ -361,7 +323,7 @@ def test_links_change_the_text_only(link, formula):
     learner = Learner(Sgd(loss), loss, Expander(), predictions=True, raw_predictions=True, link=link)
     learner.run(batch_of([Line(1.0, [], initial=p, importance=0.0) for p in points]))
     text = learner.predictions.take().decode().splitlines()
-    assert [float(t) for t in text] == pytest.approx([formula(p) for p in points], abs=5.1e-7, rel=1e-9)
+    assert [float(t) for t in text] == pytest.approx([formula(p) for p in points], rel=6e-8)  # of floats
     assert [float(t) for t in learner.raw_predictions.take().split()] == points
     assert learner.prediction == 20.0
     for p in points:

@@ -16,7 +16,7 @@ from tiers import drawn
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.lines_fast import delimiters_of, hashes_of, values_of
-from vwlite.core.text.numbers import number, short
+from vwlite.core.text.numbers import number
 from vwlite.core.text.parser import Parser, detect, window
 from vwlite.hashing import feature_hash
 
@@ -176,16 +176,6 @@ def test_large_random_blocks_agree():
 
 
 # --- numbers ---------------------------------------------------------------------------------------
-
-
-def test_short_numbers_are_those_of_printf():
-    r = random.Random(7)
-    drawn = [lambda: r.random(), lambda: 10 ** (-5 * r.random()), lambda: round(r.random(), 7),
-             lambda: (r.randint(1, 999_999) + 0.5) / 10 ** r.randint(6, 10),
-             lambda: 10.0 ** -r.randint(0, 5) * (1 + r.choice([-1, 1]) * 2.0 ** -r.randint(15, 52))]
-    edges = [0.0, -0.0, 1.0, 1e-4, 9.99999e-5, 0.99999949999, 0.9999995, math.inf, math.nan, -0.5, 1e300, 123456.5]
-    for x in edges + [draw() for draw in drawn for _ in range(4000)]:
-        assert short(x) == f"{x:g}"
 
 
 def check_number(token: str) -> None:

@@ -505,7 +505,7 @@ def test_columns_are_apart_whatever_the_size_of_numbers(vwlite, scale):
             assert screen.shown(value) in words
     for m in found["difference"].values():
         if m["low"] is not None:
-            assert {screen._signed(m[name]) for name in ("value", "low", "high")} <= {*words}
+            assert {screen.signed(m[name]) for name in ("value", "low", "high")} <= {*words}
     for part in found["by"].values():
         shown = [screen.shown(m["value"]) for m in part["measures"].values()]  # as many as there is room for
         assert {*shown[:3]} <= {*words}

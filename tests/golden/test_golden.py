@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from golden.make import forms
 from running import Shell
+from six_decimals import near
 
 from vwlite.algorithms.table import ALGORITHMS, SOLVED
 from vwlite.model.file import ZIP
@@ -34,11 +35,14 @@ def run(vwlite: Shell, path: Path, which: str, folder: Path) -> str:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
 class TestEach:
-    def test_predicts_the_same_bytes(self, vwlite, tmp_path, path):
-        assert run(vwlite, path, "predict", tmp_path) == meta(path)["predictions"]
+    def test_predicts_the_same_numbers(self, vwlite, tmp_path, path):
+        """At six decimals, which files of 0.2.0 and before have; and the same bytes from then on."""
+        files = {run(vwlite, path, "predict", tmp_path): meta(path)["predictions"]}
         assert len(set(meta(path)["predictions"].split())) > 2
         if meta(path)["raw"] is not None:
-            assert (tmp_path / "raw").read_text() == meta(path)["raw"]
+            files[(tmp_path / "raw").read_text()] = meta(path)["raw"]
+        for found, expected in files.items():
+            assert found == expected or (path.parent.name in ("0.1.0", "0.2.0") and near(found, expected))
 
     def test_predicts_what_its_reference_did(self, path):
         """Without running anything: the files agree with the definition of the algorithm."""

@@ -309,6 +309,6 @@ def test_the_best_of_equal_classes_are_the_first(vwlite):
     write("d", "".join(f"{i % 4 + 1} |a x\n" for i in range(40)))
     vwlite("train", *GD, "--oaa", 4, "--loss", "logistic", "--no-constant", "d", "-m", "m", "--quiet")
     write("unknown", "|a unseen\n")
-    assert predicted("-m", "m", "unknown", "--top", 2) == "1:0.250000 2:0.250000\n"
+    assert predicted("-m", "m", "unknown", "--top", 2) == "1:0.25 2:0.25\n"
     vwlite("train", *GD, "d", "-m", "number", "--quiet")
     assert "--top is for models of classes" in vwlite("predict", "-m", "number", "d", "--top", 2, code=2).err

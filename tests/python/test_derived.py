@@ -14,6 +14,7 @@ from sklearn.base import clone  # noqa: E402
 from tables import bent_rows, review_rows, written  # noqa: E402
 
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
+from vwlite.core.learn.output import number_text  # noqa: E402
 from vwlite.model import read_model  # noqa: E402
 
 NAMES = ["x", "z", "w", "y"]
@@ -61,7 +62,7 @@ def test_a_frame_gives_the_model_of_its_file(vwlite, tmp_path, rows, frame, made
     loaded = load_model(tmp_path / "command.model", link="identity")
     assert fitted.decision_function(made(frame)).tolist() == loaded.predict(frame).tolist()
     printed = vwlite("predict", "-m", tmp_path / "command.model", path, "--link", "logistic").out.split()
-    assert [f"{p:.6f}" for p in fitted.predict_proba(made(frame))[:, 1]] == printed
+    assert [*map(number_text, fitted.predict_proba(made(frame))[:, 1])] == printed
 
 
 def test_one_pass_derives_from_the_first_rows(vwlite, tmp_path):
@@ -103,7 +104,7 @@ def test_texts_have_n_grams_where_those_of_the_file_have(vwlite, tmp_path, optio
     fitted.save(tmp_path / "python.model")
     assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
     printed = vwlite("predict", "-m", tmp_path / "command.model", path, "--link", "logistic").out.split()
-    assert [f"{p:.6f}" for p in fitted.predict_proba(frame)[:, 1]] == printed
+    assert [*map(number_text, fitted.predict_proba(frame)[:, 1])] == printed
     assert ("characters" in read_model(tmp_path / "python.model").columns) == (options in TRIED)
     fitted.partial_fit(frame, frame["y"]).save(tmp_path / "python.model")
     vwlite("train", path, "-i", tmp_path / "command.model", "-m", tmp_path / "command.model")

@@ -2,11 +2,13 @@
 
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +31,30 @@ FRAME = pd.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, 'x,"y', "z"), "la
 
 def value(found, name):
     return found["measures"][name]["value"]
+
+
+@pytest.mark.parametrize("loss", [None, "hinge"])
+def test_a_probability_of_one_half_is_one_label_everywhere(vwlite, tmp_path, loss):
+    """Of noise the intercept alone is learned, which is 0: the positive label, by all ways to a label."""
+    rows = pd.DataFrame({"x": [i % 2 for i in range(160)], "k": ["ab"[i // 2 % 2] for i in range(160)]})
+    labels = np.array(["yes" if i % 8 in (1, 2, 4, 7) else "no" for i in range(160)])
+    options = {} if loss is None else {"loss": loss, "algorithm": "gd", "learning_rate": 1e-300}
+    model = SparseClassifier(**options).fit(rows, labels)
+    few, y = rows[:4], np.array(["yes", "yes", "yes", "no"])
+    assert (model.decision_function(few) == 0).all()
+    assert model.predict(few).tolist() == ["yes"] * 4
+    assert value(evaluate(model, few, y), "accuracy") == model.score(few, y) == 0.75
+    model.save(tmp_path / "m")
+    few.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    appended = vwlite("predict", "-m", tmp_path / "m", tmp_path / "t.csv", "--append", "--quiet").out.splitlines()
+    assert [line.split(",")[3] for line in appended] == ["prediction"] + ["yes"] * 4
+    found = json.loads(vwlite("evaluate", "-m", tmp_path / "m", tmp_path / "t.csv", "--label", "y", "--json").out)
+    assert value(found, "accuracy") == 0.75
+    # A pickle of 0.2.0 decides as it did.
+    path = Path(__file__).parents[1] / "golden/0.2.0/pickles/classifier.pickle"
+    assert "_half_is_positive" not in vars(pickle.loads(path.read_bytes()))
+    del model._half_is_positive
+    assert model.predict(few).tolist() == ["no"] * 4
 
 
 @pytest.mark.parametrize("rows, labels", [(X, Y), (X, WORDS), (FRAME, WORDS), (FRAME, Y)])

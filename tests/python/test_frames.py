@@ -25,6 +25,7 @@ from tiers import drawn  # noqa: E402
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
 from vwlite.algorithms.settings import Settings  # noqa: E402
 from vwlite.core.data.batch import Batch  # noqa: E402
+from vwlite.core.learn.output import number_text  # noqa: E402
 from vwlite.core.tables.arrow import Frame  # noqa: E402
 from vwlite.core.text.parser import Parser  # noqa: E402
 from vwlite.estimators.frames import frame_of, prepared, schema_of  # noqa: E402
@@ -214,7 +215,7 @@ def test_a_table_in_a_file_is_the_same(vwlite, tmp_path):
         assert load_model(tmp_path / model, link="identity").predict(polars()).tolist() == expected
         predict = ("predict", tmp_path / "data.csv", "-m", tmp_path / model, "--link", "identity")
         printed = vwlite(*predict, "--quiet").out.split()
-        assert printed == [f"{p:.6f}" for p in expected]
+        assert printed == [*map(number_text, expected)]
 
 
 TASK = """

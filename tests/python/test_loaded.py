@@ -8,6 +8,7 @@ import pytest
 from running import GD, finish, start
 
 from vwlite import LoadedModel, load_model
+from vwlite.core.learn.output import number_text
 
 LINES = [b"1 |a x y:2 |b z", b"", b"-1 |a x:0.5 |c w", b"|a q"] * 3
 
@@ -24,7 +25,7 @@ def test_lines_are_predicted_as_the_command_predicts_them(vwlite, model, tmp_pat
     for given in (LINES, [line.decode() for line in LINES], [line + b"\r\n" for line in LINES], b"\n".join(LINES)):
         for ahead in (1, 5, 1000):
             found = list(load_model(model).predict_lines(given, ahead=ahead))
-            assert ["" if p is None else f"{p:.6f}" for p in found] == expected[: len(LINES)]
+            assert ["" if p is None else number_text(p) for p in found] == expected[: len(LINES)]
     with open(tmp_path / "data.vw") as file:
         assert sum(p is not None for p in load_model(model).predict_lines(file)) == 9
 
@@ -32,7 +33,7 @@ def test_lines_are_predicted_as_the_command_predicts_them(vwlite, model, tmp_pat
 def test_a_link_of_its_own(vwlite, model, tmp_path):
     expected = vwlite("predict", tmp_path / "data.vw", "-m", model, "--link", "logistic", "--quiet").out.split()
     found = [p for p in load_model(model, link="logistic").predict_lines(LINES) if p is not None]
-    assert [f"{p:.6f}" for p in found] == expected
+    assert [*map(number_text, found)] == expected
     with pytest.raises(ValueError, match="link poisson cannot be applied to the scores of loss logistic"):
         load_model(model, link="poisson")
     with pytest.raises(ValueError, match="unknown link log10: choose from identity, logistic"):
@@ -121,7 +122,7 @@ def test_a_model_of_classes(vwlite, tmp_path):
     assert list(loaded.predict_lines(["| b", "| c", "| a"])) == ["blue", "green", "red"]
     expected = vwlite("predict", data, "-m", tmp_path / "m", "--probabilities", "--quiet").out.splitlines()
     for line, found in zip(expected, loaded.predict_lines(data.read_bytes(), probabilities=True), strict=True):
-        assert line == " ".join(f"{name}:{p:.6f}" for name, p in found.items())
+        assert line == " ".join(f"{name}:{number_text(p)}" for name, p in found.items())
     with pytest.raises(ValueError, match="is for one score"):
         load_model(tmp_path / "m", link="logistic")
 
@@ -135,7 +136,7 @@ def test_models_of_other_commands(vwlite, tmp_path, command):
         typed = ["-d", data, "-f", tmp_path / "m", "--loss_function", "logistic"]
     vwlite(command, *([data] if command == "solve" else []), *typed, "--quiet")
     expected = vwlite("predict", data, "-m", tmp_path / "m", "--quiet").out.split()
-    assert [f"{p:.6f}" for p in load_model(tmp_path / "m").predict_lines(data.read_bytes())] == expected
+    assert [*map(number_text, load_model(tmp_path / "m").predict_lines(data.read_bytes()))] == expected
 
 
 def test_matrices(model):
@@ -158,7 +159,7 @@ import vwlite
 assert not any(name.startswith("vwlite.") for name in sys.modules), "import vwlite imports more"
 assert "numpy" not in sys.modules
 assert set(vwlite.__all__) <= set(dir(vwlite)), "a name that is imported later is not listed"
-print(*(f"{p:.6f}" for p in vwlite.load_model(sys.argv[1]).predict_lines(["1 |a x y:2 |b z"])))
+print(*(f"{p:.9g}" for p in vwlite.load_model(sys.argv[1]).predict_lines(["1 |a x y:2 |b z"])))
 try:
     vwlite.SparseClassifier
 except ImportError as e:
@@ -217,7 +218,7 @@ def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_
     expected = vwlite("predict", tmp_path / "rows.jsonl", "-m", clicks, "--quiet").out.split()
     loaded = load_model(clicks, on_unknown="note")
     assert len(set(expected)) > 3
-    assert ["1" if p == 1 else f"{p:.6f}" for p in loaded.predict(ROWS)] == expected
+    assert [*map(number_text, loaded.predict(ROWS))] == expected
     lines = (tmp_path / "rows.jsonl").read_text().splitlines()
     for ahead in (1, 1000):
         assert list(loaded.predict_lines(lines, ahead=ahead)) == loaded.predict(ROWS).tolist()

@@ -289,7 +289,7 @@ def test_features_that_were_never_seen_have_their_weight_everywhere(vwlite, tmp_
     for name in ("model", "light"):
         light = ["--save-weights-only"] if name == "light" else []
         vwlite(*command[:1], tmp_path / "empty", "--allow-empty", *command[2:], "-m", tmp_path / name, *light)
-        assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.600000\n3.200000\n0\n"
+        assert vwlite("predict", "-m", tmp_path / name, tmp_path / "test").out == "1.6\n3.2\n0\n"
 
 
 @pytest.mark.parametrize("classes", [False, True])

@@ -10,6 +10,7 @@ import pytest
 from running import finish, start
 from servers import CLASSES, DENSE, TABLE, TEXT, predicted
 
+from vwlite.core.learn.output import number_text
 from vwlite.serve.commands import ServeOptions
 from vwlite.serve.json_rows import Rows
 from vwlite.serve.served import BadBody, Served
@@ -41,7 +42,7 @@ def test_derived_features_get_the_bytes_of_predict(shared, models, kind):
 
     def post(some: list[str]) -> list[bytes]:
         found = shared.post("/predict?model=bent", (head + "".join(some)).encode(), kind=kind).splitlines()
-        return found if head else [b"%.6f" % json.loads(line)["prediction"] for line in found]
+        return found if head else [number_text(json.loads(line)["prediction"]).encode() for line in found]
 
     assert post(lines) == expected.splitlines() and len({*post(lines)}) > 30
     assert [post([line]) for line in lines[:9]] == [[line] for line in expected.splitlines()[:9]]
@@ -116,7 +117,7 @@ def test_answers_are_the_rows_of_predict(tmp_path, name):
         prediction = row.pop("class") if "--oaa" in options else answer["prediction"]
         assert json.dumps(answer) == json.dumps({"prediction": prediction, **row, "unknown": []})
         if "quantiles" not in answer:  # whose scores are not in ascending order
-            assert more["score"] == pytest.approx(answer["score"], abs=1e-6)
+            assert more["score"] == pytest.approx(answer["score"], rel=1e-7)
         assert answer["prediction"] == more["prediction"] and len(more["contributions"]) == 1
 
 

@@ -40,9 +40,9 @@ def row(**changes):
 
 
 def test_a_row_is_that_of_vowpal_wabbit_with_one_column_more():
-    # the compatibility page's example, section (d)
+    # the compatibility page's example, section (d), with the digits of a small loss
     assert row() == (
-        "0.500037 0.000074            2            2.0         0.0000         0.0086      608       607"
+        "0.500037 7.4e-5              2            2.0         0.0000         0.0086      608       607"
     )
 
 
@@ -60,7 +60,8 @@ def test_columns_are_under_their_heads():
         ({"average": None, "recent": None}, "n.a.     n.a.     "),
         ({"average": None, "recent": None, "holdout": True}, "unknown  unknown  "),
         ({"label": None}, " unknown "),
-        ({"label": 123456789012.5}, " 12345678901... "),
+        ({"label": 123456789012.5, "prediction": 5.64524e-08}, "      1.235e+11      5.645e-08 "),
+        ({"average": 1.2345e-9, "recent": 123456789.5}, "1.235e-9 1.235e+8 "),
         ({"holdout": True}, " h"),
     ],
 )
@@ -131,7 +132,8 @@ def test_no_color_takes_the_colour_away(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, "n.a."), (3.0, "3"), (0.25, "0.250000"), (12, "12"), (math.inf, "inf")]
+    ("value", "text"),
+    [(None, "n.a."), (3.0, "3"), (0.25, "0.250000"), (1.23456e-9, "1.235e-09"), (12, "12"), (math.inf, "inf")],
 )
 def test_numbers_of_the_summary(value, text):
     assert format_number(value) == text

@@ -36,7 +36,7 @@ from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
 from vwlite.options.taking import typed_again
-from vwlite.output.progress import LiveLine
+from vwlite.output.progress import LiveLine, format_number
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
 from vwlite.runs.resolve import resolve
@@ -170,7 +170,7 @@ class RoundProgress:
         if not self.titled:
             say(HEAD)
             self.titled = True
-        loss = "n.a." if done["holdout loss"] is None else f"{done['holdout loss']:.6f}"
+        loss = format_number(done["holdout loss"])
         say(f"{done['round']:>5} {done['shards']:>7} {done['examples']:>14} {done['rows a second']:>10.0f} {loss:>13}  "
             f"{done['rule']:<11} {done['seconds']:>10.3f}")
 

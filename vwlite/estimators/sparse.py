@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from vwlite.algorithms.losses import LINKS
+from vwlite.algorithms.losses import LINKS, usual_threshold
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
@@ -536,6 +536,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
             raise ValueError(f"loss {o['loss']} is for {what}: use SparseRegressor")
         if found.size < 2 and not ("oaa" in o or "classes" in o):
             raise ValueError(f"y has one class, {_name(found[0])!r}, but a classifier needs two classes or more")
+        self._half_is_positive = True
         if "classes" in o and o["classes"] == "auto":
             if self.initial is not None:
                 raise ValueError("classes='auto' cannot be used with initial, which has classes: omit classes and oaa")
@@ -711,11 +712,17 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         return raw[:, 1] - raw[:, 0] if raw.shape[1] == 2 else raw
 
     def predict(self, X: Any) -> Array:
-        """The class with the largest score for each row; for ties, the first."""
+        """The class with the largest score for each row; for ties, the first. Of two classes, the second one from a
+        probability of 0.5 on, or a score of 0, as `vwlite predict --append` writes it."""
         found = self._score(X)
         if self._multiclass:
             return self._order[found.predicted.astype(np.intp) - 1]
-        return self._order[(found.raw[:, 0] > 0).astype(np.intp)]
+        positive = found.raw[:, 0] > 0
+        if getattr(self, "_half_is_positive", False):  # not in a pickle of 0.2.0, which goes on as it was
+            probable = self._learned.settings.loss == "logistic"
+            shown = linked(found.predicted, "logistic" if probable else "identity")
+            positive = shown >= usual_threshold(probable=probable)
+        return self._order[positive.astype(np.intp)]
 
     @available_if(_gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from vwlite.evaluation.kinds import Binary, Classes, Kind, Quantiles, Regression
 from vwlite.evaluation.measures import StreamMeasures, Value
 from vwlite.output.progress import fit
-from vwlite.output.text import percent, shown
+from vwlite.output.text import percent, probability, shown, signed
 
 MOST_SLICES = 20
 MOST_CLASSES = 20  # of the table of classes, and of the confusion matrix
@@ -53,8 +53,8 @@ def column_widths(rows: Sequence[Sequence[str]], least: Sequence[int]) -> list[i
 def differences(values: Sequence[Value], other: str) -> list[str]:
     """Those of two models."""
     rows = [
-        (m.measure.short or m.name, shown(m.value) if m.value is None or m.interval is None else _signed(m.value),
-         f"{_signed(m.interval[0])} - {_signed(m.interval[1])}" if m.interval else "-")
+        (m.measure.short or m.name, shown(m.value) if m.value is None or m.interval is None else signed(m.value),
+         f"{signed(m.interval[0])} - {signed(m.interval[1])}" if m.interval else "-")
         for m in values
     ]
     a, b, c = column_widths(rows, (14, 11, 22))
@@ -69,10 +69,6 @@ def differences(values: Sequence[Value], other: str) -> list[str]:
         verdict = "no clear difference" if low <= 0 <= high else verdict
         lines.append(f"{name:{a}}{value:>{b}}   {interval:<{c}}{verdict}")
     return lines
-
-
-def _signed(x: float) -> str:
-    return ("+" if x > 0 else "") + (f"{x:.5f}" if abs(x) < 10 else f"{x:.5g}")
 
 
 def of_threshold(kind: Binary) -> list[str]:
@@ -109,8 +105,8 @@ def body(kind: Kind, names: Sequence[str]) -> list[str]:
         lines = of_threshold(kind)
         groups = kind.calibration()
         if groups:
-            lines.append("predicted " + "".join(f"{g.predicted:6.3f}" for g in groups))
-            lines.append("observed  " + "".join(f"{g.observed:6.3f}" for g in groups))
+            lines.append("predicted " + "".join(f"{probability(g.predicted):>6}" for g in groups))
+            lines.append("observed  " + "".join(f"{probability(g.observed):>6}" for g in groups))
         return lines
     if isinstance(kind, Classes):
         return _of_classes(kind, names)

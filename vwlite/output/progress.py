@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from vwlite.output.stdio import has_colors, is_terminal
-from vwlite.output.text import printable
+from vwlite.output.text import printable, shown
 from vwlite.records import record
 
 HEADER = """\
@@ -39,17 +39,22 @@ class ProgressRow:
 def format_row(row: ProgressRow) -> str:
     """The row as text, without a newline."""
     unknown = "unknown" if row.holdout else "n.a."
-    average, recent = (unknown if x is None else f"{x:.6f}" for x in (row.average, row.recent))
+    average, recent = (unknown if x is None else _loss(x) for x in (row.average, row.recent))
     label = "unknown" if row.label is None else _cell(row.label)
     return (
-        f"{average[:8]:<8} {recent[:8]:<8} {row.examples:>12} {row.weight:>14.1f} {label:>14} "
+        f"{average:<8} {recent:<8} {row.examples:>12} {row.weight:>14.1f} {label:>14} "
         f"{_cell(row.prediction):>14} {row.features:>8} {'~' * row.nonzeros_of_earlier + str(row.nonzeros):>9}"
         + (" h" if row.holdout else "")
     )
 
 
+def _loss(x: float) -> str:
+    """At least four digits, in eight characters for most losses, as Vowpal Wabbit has them."""
+    return f"{x:.6f}"[:8] if 1e-3 <= x < 1e7 or x == 0 else f"{x:.4g}".replace("e-0", "e-").replace("e+0", "e+")
+
+
 def _cell(x: float | str) -> str:
-    return fit(x if isinstance(x, str) else f"{x:.4f}")
+    return fit(x if isinstance(x, str) else f"{x:.4f}" if 0.1 <= abs(x) < 1e9 or x == 0 else f"{x:.4g}")
 
 
 def fit(text: str) -> str:
@@ -169,7 +174,7 @@ def pass_text(number: int, most: int | None, share: float, seconds: float, best:
         left, later = seconds * (1 - share) / share, ((most or number) - number) * seconds / share
         text += f", {time_text(left)} left in it"
         text += f", at most {time_text(left + later)} in all" if later else ""
-    return text + (f", best so far {best:.4f}" if best is not None else "")
+    return text + (f", best so far {shown(best)}" if best is not None else "")
 
 
 def time_text(seconds: float) -> str:
@@ -177,7 +182,9 @@ def time_text(seconds: float) -> str:
 
 
 def format_number(x: float | None, missing: str = "n.a.") -> str:
-    """A number of the summary: six decimals, integers without."""
+    """A number of the summary: six decimals, but at least four digits; integers without."""
     if x is None:
         return missing
-    return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else f"{x:.6f}"
+    if float(x).is_integer() and abs(x) < 1e15:
+        return str(int(x))
+    return f"{x:.6f}" if abs(x) >= 1e-3 else f"{x:.4g}"

@@ -5,8 +5,18 @@ def shown(x: float | None, about: bool = False) -> str:
     """A number with four digits."""
     if x is None:
         return "-"
-    text = f"{x:.4f}" if 1e-3 <= abs(x) < 100 or x == 0 else f"{x:.4g}"
+    text = f"{x:.4f}" if 0.1 <= abs(x) < 100 or x == 0 else f"{x:.4g}"
     return f"~{text}" if about else text
+
+
+def signed(x: float) -> str:
+    """A difference."""
+    return f"{x:+.5f}" if 1e-3 <= abs(x) < 10 or x == 0 else f"{x:+.5g}"
+
+
+def probability(p: float) -> str:
+    """A probability in three decimals, or with one digit if these are zeros."""
+    return f"{p:.3f}" if p >= 0.0005 or p == 0 else f"{p:.0e}"
 
 
 def percent(x: float, digits: int = 1) -> str:

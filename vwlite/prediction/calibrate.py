@@ -21,7 +21,7 @@ from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model import Model, write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.output.json_text import json_text, versioned
-from vwlite.output.text import label_text, printable
+from vwlite.output.text import label_text, printable, probability, shown
 from vwlite.prediction.calibrate_classes import BINS, METHODS, ClassScores, bins_of, calibrated, function_of, softplus
 from vwlite.prediction.commands import CalibrateOptions
 from vwlite.prediction.scoring import Reading, Scoring, TakeBad
@@ -231,7 +231,7 @@ def _table(results: dict[str, Any], mark: str) -> str:
     of = f"{results['positive']:,} positive" if "positive" in results else f"map: {results['method']}"
     lines = [f"{results['rows']:,} rows, {of}", f"{'':<18}before   after"]
     for name, key in (("log loss", "log_loss"), ("Brier", "brier")):
-        lines.append(f"{mark + name:<18}{f'{before[key]:.4f}':<8} {after[key]:.4f}")
+        lines.append(f"{mark + name:<18}{shown(before[key]):<8} {shown(after[key])}")
     for name, bins in (("predicted before", before), ("predicted after", after), ("observed", after)):
-        lines.append(f"{name:<18}{' '.join(f'{p:.3f}' for p in bins[name.split()[0]])}")
+        lines.append(f"{name:<18}{' '.join(probability(p) for p in bins[name.split()[0]])}")
     return "\n".join(lines)

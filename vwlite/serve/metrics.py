@@ -95,7 +95,7 @@ class Metrics:
         for name, help in SUMS.items():
             yield from _about(name, "gauge", help)
             for model in models:
-                yield f'vwlite_{name}{{model="{model}"}} {self._sum(self.of_model(model, name)):.6f}'
+                yield f'vwlite_{name}{{model="{model}"}} {self._sum(self.of_model(model, name)):.15g}'
         yield from _about("model_age_seconds", "gauge", "Seconds since the model file was written")
         for model, (digest, age) in models.items():
             yield f'vwlite_model_age_seconds{{model="{model}",digest="{digest}"}} {age}'
@@ -106,7 +106,7 @@ class Metrics:
         for i, most in enumerate((*bounds, "+Inf")):
             below += self._sum(first + i)
             yield f'vwlite_{name}_bucket{{{label}{"," * bool(label)}le="{most}"}} {below:.0f}'
-        yield f"vwlite_{name}_sum{labels} {self._sum(total):.6f}"
+        yield f"vwlite_{name}_sum{labels} {self._sum(total):.15g}"
         yield f"vwlite_{name}_count{labels} {below:.0f}"
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.core.data.batch import Batch
+from vwlite.core.learn.output import number_text
 from vwlite.core.learn.recorder import FIELDS, Recorder
 from vwlite.core.learn.scorer import Scorer, link_all
 from vwlite.errors import DataError
@@ -44,11 +45,12 @@ class Records(NamedTuple):
     loss: list[float]
 
 
-def rounded(x: float, decimals: int = 6) -> float | int | None:
-    """A number as predictions are written: six decimals, none of a whole one; None for one that is not finite."""
+def as_written(x: float, form: str = "shortest") -> float | int | None:
+    """A number as predictions are written, which JSON writes likewise; None for one that is not finite."""
     if not math.isfinite(x):
         return None
-    return int(x) if x == int(x) else round(x, decimals)
+    found = float(number_text(x, form))
+    return int(found) if found.is_integer() else found
 
 
 class Busy(Exception):
@@ -295,13 +297,13 @@ class Served:
         return text, records
 
     def _columns(self, batch: Batch, records: Records) -> list[dict[str, Any]]:
-        """The prediction of each example, and the other columns of `--output-format json`, as numbers of six decimals;
-        nothing for one whose prediction is not finite. For the thread that holds the model."""
+        """The prediction of each example, and the other columns of `--output-format json`, as numbers; nothing for one
+        whose prediction is not finite. For the thread that holds the model."""
         rows = [row for row, kind in enumerate(batch.kind.tobytes()) if kind == EXAMPLE]
         leads = [self._tag(batch.tag(row)) | self._label(y) for row, y in zip(rows, records.label, strict=True)]
         taus = self.settings.tau_names
         if self.classes is None and not taus:
-            return [{"prediction": float(f"{self._json.linked(p):.6f}"), **lead, **self._of_score(p)} if p == p else {}
+            return [{"prediction": as_written(self._json.linked(p)), **lead, **self._of_score(p)} if p == p else {}
                     for lead, p in zip(leads, records.shown, strict=True)]
         scorer = self._scorer
         scores, shares = np.empty((len(rows), scorer.width)), np.zeros((len(rows), scorer.width))
@@ -314,17 +316,18 @@ class Served:
         scorer.release()
         if taus:
             found = zip(leads, map(self._json.linked, records.shown), shares.tolist(), strict=True)
-            return [{"prediction": rounded(p), **lead, "quantiles": dict(zip(taus, map(rounded, each), strict=True))}
-                    if p == p else {} for lead, p, each in found]
+            return [{"prediction": as_written(p), **lead,
+                     "quantiles": dict(zip(taus, map(as_written, each), strict=True))} if p == p else {}
+                    for lead, p, each in found]
         columns = zip(leads, records.shown, scores.tolist(), shares.tolist(), strict=True)
         return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *numbers)} if p == p else {}
                 for lead, p, *numbers in columns]
 
     def _of_score(self, p: float) -> dict[str, Any]:
         if not self._probable:
-            return {"score": rounded(p)}
+            return {"score": as_written(p)}
         link_all(probability := array("d", [p]), "logistic")
-        return {"score": rounded(p), "probability": rounded(probability[0])}
+        return {"score": as_written(p), "probability": as_written(probability[0])}
 
     @property
     def is_probable(self) -> bool:
@@ -346,9 +349,9 @@ class Served:
         if k == 0:
             return {}
         if not self.is_probable:
-            return {"score": rounded(scores[k - 1])}
-        return {"score": rounded(scores[k - 1]), "probability": rounded(shares[k - 1]),
-                "probabilities": dict(zip(self.shared, map(rounded, shares), strict=False))}
+            return {"score": as_written(scores[k - 1])}
+        return {"score": as_written(scores[k - 1]), "probability": as_written(shares[k - 1]),
+                "probabilities": dict(zip(self.shared, map(as_written, shares), strict=False))}
 
     def _class(self, k: int) -> int | str | None:
         names = self._json.class_names
@@ -362,8 +365,7 @@ class Served:
         if y != y:
             return {}
         label = self._class(int(y)) if self.classes is not None else self.settings.label_of(y)
-        digits = 6 if self.settings.labels is None else 15
-        return {"label": rounded(label, digits) if isinstance(label, float) else label}
+        return {"label": as_written(label, "label") if isinstance(label, float) else label}
 
     def rows(
         self, lines: bytes, format: str = "jsonl", *, explain: int = 0, names: bool = True, skip: bool = False,

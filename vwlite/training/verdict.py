@@ -6,6 +6,7 @@ from typing import Any
 from vwlite.algorithms.losses import called
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
+from vwlite.output.text import shown
 from vwlite.runs.baseline import is_worse
 from vwlite.runs.run import BASELINE
 
@@ -23,14 +24,14 @@ def result(settings: Settings, measures: dict[str, Any], rows: str) -> str:
         return ""
     usual = "share of errors" if settings.oaa else called(settings.loss)
     usual += " of log(1 + label)" if settings.of_log else ""
-    said = f"{usual if name == 'average loss' else name} {loss:.4f} {rows}"
+    said = f"{usual if name == 'average loss' else name} {shown(loss)} {rows}"
     if baseline is None or not math.isfinite(baseline):
         return said
     gain = 100 * (1 - loss / baseline) if baseline else 0.0
     if gain >= 0.05:
-        return f"{said}; best constant {baseline:.4f}, {gain:.1f} % better"
+        return f"{said}; best constant {shown(baseline)}, {gain:.1f} % better"
     compared = f"{-gain:.1f} % worse" if is_worse(loss, baseline) else "no better"
-    return f"{said}; {compared} than the best constant, {baseline:.4f}"
+    return f"{said}; {compared} than the best constant, {shown(baseline)}"
 
 
 def normalization(name: str) -> str:

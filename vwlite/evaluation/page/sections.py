@@ -16,7 +16,7 @@ from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.worst import WorstRow
 from vwlite.model import Model
 from vwlite.model.effects import Effects
-from vwlite.output.text import label_text, percent, printable, shown
+from vwlite.output.text import label_text, percent, printable, shown, signed
 
 MOST_CLASSES, MOST_CONFUSED = 10, 10  # of the tables
 MOST_GROUPS, MOST_NOTES = 12, 30
@@ -117,7 +117,7 @@ def of_measures(values: Sequence[Value], against: Against | None, names: Sequenc
         other, difference = others.get(m.name), apart.get(m.name)
         cells = ["-", "-"]
         if difference is not None and difference.value is not None:
-            cells = [f"{difference.value:+.5f}", interval(difference)]
+            cells = [signed(difference.value), interval(difference)]
         both.append((m.name, of(m.value), of(other.value) if other else "-", of(m.baseline), *cells))
     head = ("measure", *names, "best constant", "difference", "95 % interval of the difference")
     return table("Measures of both models", head, both)

@@ -12,6 +12,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
 from vwlite.model.centered import LARGEST, NOTHING_PENDING, Dense
 from vwlite.model.learners import slots_of
+from vwlite.output.text import shown
 from vwlite.records import record
 from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult, columns_of, kinds_of
 
@@ -129,7 +130,7 @@ def described(c: GridCandidate, chosen: dict[str, Any]) -> str:
     assert c.best is not None
     who = f"stacked {' and '.join(members(c))}" if c.best.is_stacked else columns_of(c.rates)[c.best.best]
     passes = f"pass {chosen['pass']} of {chosen['passes']}"
-    losses = f"{chosen['loss is']} {chosen['loss']:.4f}, baseline {chosen['baseline']:.4f}"
+    losses = f"{chosen['loss is']} {shown(chosen['loss'])}, baseline {shown(chosen['baseline'])}"
     return f"{VALUES[c.name]}; {passes}; {who}; {losses}"
 
 

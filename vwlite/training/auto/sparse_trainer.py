@@ -18,6 +18,7 @@ from vwlite.core.learn.learner import Learner
 from vwlite.errors import UsageError
 from vwlite.model.learners import field_of, slots_of
 from vwlite.options.spec import option_name
+from vwlite.output.text import shown
 from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
@@ -348,8 +349,8 @@ class SparseTrainer(DataTrainer):
             lines["chosen"] = (
                 f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
                 f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
-                f"{called(self.settings.loss)} {p.loss:.4f} (best {self.front[-1].loss:.4f}, baseline "
-                f"{self.data.baseline:.4f})"
+                f"{called(self.settings.loss)} {shown(p.loss)} (best {shown(self.front[-1].loss)}, baseline "
+                f"{shown(self.data.baseline)})"
             )
         elif self.data.summary.examples:
             lines["chosen"] = INTERCEPT

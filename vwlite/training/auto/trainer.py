@@ -33,6 +33,7 @@ from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
 from vwlite.options.spec import option_name
 from vwlite.output.progress import pass_text
+from vwlite.output.text import shown
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.options import TrainOptions
@@ -427,7 +428,7 @@ class AutoTrainer(DataTrainer):
         if self.stopped:
             return sample, best
         found = [(c.best.loss * self.data.labels_as.loss_scale, c.name) for c in self.candidates if c.best is not None]
-        losses = ", ".join(f"{name} {loss:.4f}" for loss, name in sorted(found))
+        losses = ", ".join(f"{name} {shown(loss)}" for loss, name in sorted(found))
         scored, learned = (len(examples.order) for examples in (sample.judge.examples, sample.examples))
         candidates = [{"normalize": name, "loss": loss} for loss, name in found]
         self.race_on_sample = {"learned": learned, "scored": scored, "candidates": candidates}
@@ -885,8 +886,8 @@ class AutoTrainer(DataTrainer):
             loss = called(self.data.settings.loss)
             if self.with_first is not None:
                 which = "the first" if self.data.stream is not None else "a sample of"
-                loss += f" on {which} {self.derived_by:,} rows {self.with_first:.4f},"
-            yield f"features: {derived.summary()}; {loss} without them {self.without:.4f}"
+                loss += f" on {which} {self.derived_by:,} rows {shown(self.with_first)},"
+            yield f"features: {derived.summary()}; {loss} without them {shown(self.without)}"
         elif self.tried and not self.stopped:
             yield f"features: as given; {' and '.join(self.tried)} do not help"
 
