@@ -75,6 +75,7 @@ cdef extern from *:
 cdef enum:
     COUNTS = 6      # lines, spans, features, tag_bytes, distinct, form: the head of a dump, uint64 each
     ARRAYS = 13
+    BLOCK = 64      # spans that are compared at a time
     INFINITE = 0xFF000000   # the bits of a float, times 2, from where on it is not finite
 
 
@@ -634,18 +635,29 @@ cdef class Batch:
     def distinct_spaces(self):
         """The different ones of them, as a set."""
         cdef uint32_t recent[1024]   # by their low bits, so that each is added about once
-        cdef size_t i
-        cdef uint32_t x
+        cdef const uint32_t* space = self.a.space
+        cdef size_t i = 0, k, n = self.a.spans, period
+        cdef uint32_t x, differs
         found = set()
         if self.a.space == NULL or self.a.spans == 0:
             return found
-        for i in range(1024):
-            recent[i] = ~<uint32_t>i     # another one than is looked for there
-        for i in range(self.a.spans):
-            x = self.a.space[i]
-            if recent[x & 1023] != x:
-                recent[x & 1023] = x
-                found.add(x)
+        for k in range(1024):
+            recent[k] = ~<uint32_t>k     # another one than is looked for there
+        period = max(self.a.span_begin[1], 1)    # of most lines, if each has the namespaces of the first
+        while i < n:
+            while i >= period and n - i >= BLOCK:     # those that are as a period before, as vectors
+                differs = 0
+                for k in range(BLOCK):
+                    differs |= space[i + k] ^ space[i + k - period]
+                if differs:
+                    break
+                i += BLOCK
+            for i in range(i, min(i + BLOCK, n)):
+                x = space[i]
+                if recent[x & 1023] != x:
+                    recent[x & 1023] = x
+                    found.add(x)
+            i += 1
         return found
 
     @property

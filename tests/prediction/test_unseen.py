@@ -7,6 +7,12 @@ from pathlib import Path
 import pytest
 from running import GD
 
+from vwlite.hashing import namespace_hash
+from vwlite.input.pipeline import parsed_batches
+from vwlite.model import read_model
+from vwlite.prediction.scoring import Scoring
+from vwlite.runs.opened import Opened
+
 LEARN = (*GD, "--loss", "logistic", "--quiet")
 
 
@@ -156,3 +162,17 @@ def test_numbers_beyond_those_of_training_are_the_last_ones(vwlite, derived):
     found = [float(x) for x in done.out.split()]
     assert found[0::2][:3] == [found[0]] * 3 and found[1::2] == [found[1]] * 6 and "note" not in done.err
     assert min(found) > 0 and max(found) < 1
+
+
+def test_names_of_namespaces_come_without_the_text(folder, vwlite):
+    """To keep the text of all blocks took a sixth of the time of `predict`."""
+    Path("train.vw").write_text("1 |user a |site b\n-1 |user c |site d\n" * 5)
+    vwlite("train", "train.vw", *LEARN, "-m", "m")
+    scoring = Scoring(Opened(model := read_model("m"), "m", model.settings))
+    assert scoring.parse.names_spaces and not scoring.parse.keeps_text
+    lines = ["1 |user a |site b\n"] * 200_000 + ["1 |user a |late c\n", "1 |user a | d\n"]
+    Path("test.vw").write_text("".join(lines))
+    with parsed_batches(["test.vw"], scoring.parse) as batches:
+        found = [parsed.spaces for parsed in batches]
+    assert len(found) > 1 and not any(found[1:-1])
+    assert found[0] | found[-1] == {namespace_hash(name.encode()): name for name in ("user", "site", "late")}

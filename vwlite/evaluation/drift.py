@@ -1,7 +1,6 @@
 """A run of `vwlite drift`."""
 
 import math
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +32,7 @@ class FileStatistics:
     """A file, as the model sees it. before: the day that features are compared with, if the model has none."""
 
     def __init__(self, o: DriftOptions, frame: RunFrame, before: "FileStatistics | None" = None) -> None:
-        applied = opened(o, keeps_text=True, spaces=True)
+        applied = opened(o, spaces=True, names_spaces=True)
         reading, model = Reading(o, frame), applied.model
         run = Evaluating(applied, reading.take_bad)
         has_features = applied.kept.features > 0
@@ -42,18 +41,17 @@ class FileStatistics:
         self.kind, self.predictions = run.kind(), Sample()
         self.influence = Influence.of(applied, run.scoring.parse) if o.page else None
         self.names = {0: "(no name)"}
-        roles = [name.encode("utf-8", "surrogateescape") for name, _ in model.columns.get("roles", ())]
+        for column, _ in model.columns.get("roles", ()):
+            space = namespace_of(column).encode("utf-8", "surrogateescape")
+            self.names.setdefault(namespace_hash(space), printable(column))
         for parsed, rows, _ in run.over(reading.batches(run.scoring.parse, run.learner)):
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
             if o.page:
                 self.predictions.add(rows.prediction)
                 if self.influence is not None:
                     self.influence.take(parsed.batch)
-            text = parsed.source.text if parsed.source is not None else b""
-            for name in {*roles} or {*re.findall(rb"\|([^ \t\r\n:|]+)", text)}:
-                column = name.decode("utf-8", "surrogateescape")
-                space = namespace_of(column).encode("utf-8", "surrogateescape")
-                self.names.setdefault(namespace_hash(space), printable(column))
+            for hash, name in parsed.spaces.items() if not model.columns else ():
+                self.names.setdefault(hash, printable(name))
         if frame.signal is None:
             reading.bad.finish()
             _, self.notes = run.finish(names_of(o.data))

@@ -3,6 +3,7 @@
 `LineParsing` is for lines of features, such as VW text, and the base class for other formats (`formats.py`).
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
+from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.formats import FORMATS, NO_TEXT, Dialect, imported
 from vwlite.input.reader import Block, Tap
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
 MOST_LABELS = 3  # that are looked for, for advice about words
+MOST_SPACES = 100_000  # namespaces that are named
+_NAMESPACE = re.compile(rb"\|([^ \t\r\n:|]+)")
 MOST_PLACED = 1000  # different labels of a block, among which those that the model cannot use are looked for
 
 
@@ -45,6 +49,7 @@ class ParseOptions:
     table: "TableReader | None" = None  # the columns, if something says that the sources are tables
     finder: Callable[[], Any] | None = None  # makes what looks for names of features, one for each thread
     keeps_text: bool = False  # batches come with the text that they were, if they were text
+    names_spaces: bool = False  # ... or with the names of their namespaces, which are in it; needs `spaces`
     only_text: bool = False  # files of binary formats are refused
     whole_rows: bool = False  # batches of binary formats come with all columns, and a table without rows is a batch
     model: str = ""  # the file of a model that predicts, and knows no columns
@@ -102,6 +107,7 @@ class Parsed:
     names: Any = None  # of features, as the finder gives them; a NameFinder, for NameStore.take
     log: Sequence[tuple[int, int, int, bytes]] = ()  # names of columns and words, as of `Cells.take_log`
     source: SourceText | None = None  # if required
+    spaces: Mapping[int, str] = field(default_factory=dict)  # if required: names by hash, if new to the parser
     rows: Any = None  # of a binary format as pyarrow has them, or of a frame, if the source is required
     format: str = ""  # this binary format
     # With lenient labels, those that the model cannot use: the first few different ones, and where each is first
@@ -142,6 +148,7 @@ class LineParsing:
     def __init__(self, format: str, options: ParseOptions) -> None:
         o, self._format, self._options = options, format, options
         self._places: dict[str, str] = {}  # of labels that the model cannot use
+        self._spaces: set[int] = set()  # of earlier batches
         self._class: type[Parser] = imported(FORMATS[format].parser)
         self._parser = self._class(
             format=format, hash_all=o.hash_all, labels=o.labels, label_domain=o.label_domain, names=o.class_names,
@@ -169,6 +176,10 @@ class LineParsing:
             parsed.text = parser.as_vw(block.data, batch)
         if o.keeps_text:
             parsed.source = SourceText(bytes(block.data), self._format)
+        if o.names_spaces and len(self._spaces) < MOST_SPACES and (new := batch.distinct_spaces() - self._spaces):
+            self._spaces |= new
+            parsed.spaces = {namespace_hash(name, o.hash_all): name.decode("utf-8", "surrogateescape")
+                             for name in {*_NAMESPACE.findall(block.data)}}
         if unfit := parser.unfit_labels:
             parsed.unfit = self._placed(task, unfit)
         return parsed

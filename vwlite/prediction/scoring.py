@@ -44,8 +44,7 @@ class Scoring:
         self._take_bad = take_bad
         self._unseen = Unseen(opened.model, opened.settings, opened.kept)
         if self._unseen.is_asked:
-            names = not opened.model.columns  # of namespaces, which are in the text
-            self.parse = replace(self.parse, spaces=True, keeps_text=self.parse.keeps_text or names)
+            self.parse = replace(self.parse, spaces=True, names_spaces=not self._unseen.has_columns)
         tally = self.learner.progressive
         tally.logistic = opened.settings.loss == "logistic"
         tally.positive_from = usual_threshold(probable=tally.logistic)

@@ -140,7 +140,7 @@ def shaping_of(
     parse = parse_options(o, settings)
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
-        "tap", "derives", "logs", "whole_rows", "samples",
+        "tap", "derives", "logs", "whole_rows", "samples", "names_spaces",
     )
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
@@ -191,6 +191,7 @@ class Source:
         self.keeps_batches = how.keeps_batches
         self.keeps_text = how.holds_out  # in what is parsed
         self.spaces = False  # batches have the hashes of namespaces
+        self.names_spaces = False  # ... and what is parsed has their names
         self.derives = settings.derived is not None  # ... and zeros
         self.logs = False  # names of columns and words come with what is parsed
         self.sample = RowSample()
@@ -276,7 +277,8 @@ class Source:
             parse = self._parse_options
             parse = replace(
                 parse, finder=self._finder, keeps_text=self.keeps_text, only_text=self._how.holds_out, tap=self.tap,
-                spaces=parse.spaces or self.spaces or self.logs, logs=self.logs, samples=True,
+                spaces=parse.spaces or self.spaces or self.logs, names_spaces=self.names_spaces, logs=self.logs,
+                samples=True,
             )
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None

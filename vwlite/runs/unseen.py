@@ -1,6 +1,5 @@
 """Columns, or namespaces, of data of which a model has no feature."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +19,6 @@ MOST_SPACES = 1000  # that are looked at; of more, none is
 MOST_WORDS = 1_000_000  # of a column that are counted
 FIRST_SPANS = 4096  # of a batch that are looked at before numpy is needed
 SHOWN = 20  # columns with a note
-_NAMESPACE = re.compile(rb"\|([^ \t\r\n:|]+)")
 
 
 class Unseen:
@@ -40,7 +38,7 @@ class Unseen:
 
     @property
     def has_columns(self) -> bool:
-        """Whether the model is of tables; else the names of namespaces are in the text."""
+        """Whether the model is of tables, whose names it has."""
         return bool(self._roles)
 
     def look(self, parsed: Parsed) -> None:
@@ -48,6 +46,7 @@ class Unseen:
         if not self.is_asked:
             return
         batch = parsed.batch
+        self._names |= parsed.spaces
         here: list[int] = []
         if batch.distinct_spaces() - self._known:
             self._find_known(batch)
@@ -55,11 +54,6 @@ class Unseen:
         if here:
             self._take(batch, here)
         self.is_asked = len(self._words) <= MOST_SPACES and len(self._known) != self._columns
-        if not here:
-            return
-        if not self._roles and parsed.source is not None:
-            for name in {*_NAMESPACE.findall(parsed.source.text)}:
-                self._names.setdefault(namespace_hash(name), name.decode("utf-8", "surrogateescape"))
 
     def _find_known(self, batch: Batch) -> None:
         """Find namespaces with a known feature in the first spans of a batch: mostly that is all of them, and without

@@ -67,8 +67,7 @@ class TrainRun(Progress):
             self.source.tap = continuing.take
         self.unseen = unseen if self.source.path is None else None
         if self.unseen is not None and self.unseen.is_asked:
-            self.source.spaces = True
-            self.source.keeps_text |= not self.unseen.has_columns
+            self.source.spaces, self.source.names_spaces = True, not self.unseen.has_columns
         self.wrote = False  # the model, at the end
         self.too_large: TooLarge | None = None  # the model, for --max-size
         self.left_out = ""  # what of it is, for --max-size
