@@ -12,9 +12,9 @@ from servers import TEXT, predicted, wait_for
 
 from vwlite.evaluation.explain import Explainer
 from vwlite.serve.access_log import AccessLog
-from vwlite.serve.answers import MOST_HELD, Answers, Job
+from vwlite.serve.answers import MOST_HELD, SMALL, Answers, Job
 from vwlite.serve.commands import ServeOptions
-from vwlite.serve.connection import Connection
+from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 from vwlite.serve.request import parse_head
@@ -223,6 +223,42 @@ def test_bodies_of_clients_that_have_gone_are_dropped_or_counted(answers, monkey
     done, answer = calls[0]
     done(answer)
     assert is_free() and not server.connections
+
+
+def unfinished(draw, kind):
+    """The bytes of a request whose body does not end, or of a line without end."""
+    piece = draw.choice((1, 100, 8192, SMALL, 3 * SMALL))
+    if kind == "chunks":
+        head, unit = b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%b\r\n" % (piece, b"a" * piece)
+    else:
+        head, unit = b"Content-Length: %d\r\n\r\n" % draw.choice((100, SMALL + 1, 90_000, 2_000_000)), b"a" * piece
+    head = b"" if kind == "line" else b"POST /predict HTTP/1.1\r\nHost: x\r\n" + head
+    return head, unit * (40_000 // piece)
+
+
+@pytest.mark.parametrize("kind", ["length", "chunks", "line"])
+def test_memory_for_bodies_is_bounded_however_they_come(answers, monkeypatch, kind):
+    most, many, draw = 1 << 20, 60, random.Random(kind)
+    monkeypatch.setattr("vwlite.serve.answers.MOST_HELD", most)
+    server = answers("text.model")
+    connections = [(LineConnection if kind == "line" else Connection)(server) for _ in range(many)]
+    asked = [unfinished(draw, kind) for _ in connections]
+    for connection, (head, _) in zip(connections, asked, strict=True):
+        connection.connection_made(Transport())
+        connection.data_received(head)
+    for _ in range(3):
+        for connection, (_, piece) in zip(connections, asked, strict=True):
+            connection.data_received(piece)
+            there = sum(len(c._in) + len(c._body or b"") for c in connections)
+            assert there <= most + many * SMALL + len(piece)
+    refused = [c.transport.closed or b" 429 " in c.transport.out for c in connections]
+    assert any(refused) and not all(refused)
+    for small in (b"GET /ping HTTP/1.1\r\nHost: x\r\n\r\n", b"POST /predict HTTP/1.1\r\nHost: x\r\n"
+                  b"Transfer-Encoding: chunked\r\n\r\n3\r\n|a \r\n3\r\nw1\n\r\n0\r\n\r\n"):
+        assert answered_at(server, [small])[0].startswith(b"HTTP/1.1 200")
+    for connection in [*server.connections]:
+        connection.connection_lost(None)
+    assert server._held == 0
 
 
 def test_work_for_a_client_that_has_gone_ends_after_a_piece(answers, monkeypatch):
