@@ -175,6 +175,13 @@ class Derived:
         """By the hash of each of these features its name behind that of its namespace, and what it is of."""
         return {hash: (_bytes(f"{space}^{name}"), of) for hash, space, name, of in self.hashed(hash_all)}
 
+    def number_hashes(self, hash_all: bool) -> list[int]:
+        """Those of its columns of numbers."""
+        from vwlite.hashing import name_hash, namespace_hash
+
+        names = [_bytes(c.name) for c in self.columns if isinstance(c, NumberColumn)]
+        return [name_hash(name, namespace_hash(name, hash_all), hash_all) for name in names]
+
     def hashed(self, hash_all: bool) -> Iterator[tuple[int, str, str, str]]:
         """The hash of each of these features, and what `names` says of it."""
         from vwlite.hashing import name_hash, namespace_hash

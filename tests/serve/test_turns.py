@@ -173,6 +173,47 @@ def test_requests_of_one_turn_get_the_answers_that_each_gets_alone(answers, name
         assert server._held == 0
 
 
+# Cells that the model has, or not; the first column is in each row.
+COLUMNS = {
+    "table": {"age": [20, 33.5, 0, 1e6], "city": ["Rome", "Oslo", "Lima", ""], "note": ["w1 w1", "zz"]},
+    "bent": {"x": [-2, 0.25, 50], "z": [0, 1.5, None], "w": ["a", "b c", "never"]},
+    "pairs": {"a": ["p", "q"], "b": ["s", "t", "x", "never"], "c": [0, 2, 5, 99]},
+}
+
+
+@pytest.mark.parametrize("name", sorted(COLUMNS))
+def test_an_answer_is_what_it_is_alone(answers, name):
+    """The whole object, however rows come: in one request or from several clients, with ?explain or without."""
+    server, draw, (first, *others) = answers(f"{name}.model"), random.Random(name), COLUMNS[name]
+    rows = []
+    for _ in range(60):
+        names = [first, *(other for other in others if draw.random() < 0.8)]
+        row = {column: draw.choice(COLUMNS[name][column]) for column in names}
+        rows.append(row | {"new": 1} if draw.random() < 0.1 else row)
+
+    def request(body):
+        text = json.dumps(body).encode()
+        return b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(text) + text
+
+    def answer(sent):
+        assert sent.startswith(b"HTTP/1.1 200"), sent
+        return json.loads(sent.partition(b"\r\n\r\n")[2])
+
+    alone = [answer(answered_at(server, [request(row)])[0]) for row in rows]
+    unknown = {text for a in alone for text in a["unknown"]}
+    assert unknown and unknown <= {"new", "city^city=Lima", "note^note=zz", "b^b=never", "w^w=never"}
+    assert answer(answered_at(server, [request(rows)])[0]) == alone
+    model, lines = server.models.find(name).model, b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    for explain in (0, 2):
+        found, _ = model.rows(lines, explain=explain)
+        assert [{key: a[key] for key in b} for a, b in zip(found, alone, strict=True)] == [
+            b | ({"score": a["score"]} if explain else {}) for a, b in zip(found, alone, strict=True)]  # all its digits
+    for _ in range(30):
+        chosen = draw.choices(range(len(rows)), k=draw.randrange(2, 12))
+        found = answered_at(server, [request(rows[i]) for i in chosen])
+        assert [*map(answer, found)] == [alone[i] for i in chosen]
+
+
 @pytest.mark.parametrize("name, row", [("table", ROW), ("text", LARGE.splitlines(True)[0])])
 def test_rows_of_one_turn_are_predicted_in_one_batch(answers, monkeypatch, name, row):
     server, alone, calls = answers(f"{name}.model"), answers(f"{name}.model"), []
