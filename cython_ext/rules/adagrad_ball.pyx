@@ -104,6 +104,7 @@ cdef class AdagradBall(Adaptive):
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8"), ("_rank", "<u4")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = False
 
     cdef readonly double radius
     cdef readonly size_t active       # features with a nonzero weight, without the intercept

@@ -3,7 +3,7 @@
     python tests/bench/soak.py --minutes 30
 
 A line every ten seconds: what was done, and the memory of the server. Exit code 1 for a wrong answer, a failed request,
-a server that has ended, or memory that keeps growing.
+a server that has ended, or memory that keeps growing, or is more than bodies may take.
 """
 
 import json
@@ -19,28 +19,45 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from harness import VWLITE, options_of
 from serve import rows
 
-
-def memory(pid: int) -> float:
-    """MB of a process."""
-    return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
+MOST = 600  # MB of the server: bodies may take 256, the work on some of them as much again
 
 
-def request(body: bytes, query: str = "model=m", kind: str = "text/plain", path: str = "/predict") -> bytes:
+def memory(pid: int, what: str = "VmRSS") -> float:
+    """MB of a process; VmHWM: the most that it has had."""
+    return int(re.findall(rf"{what}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
+
+
+def chunked(body: bytes, size: int) -> bytes:
+    """A body in chunks of this size, without the last one."""
+    return b"".join(b"%x\r\n%b\r\n" % (len(c), c) for c in (body[i : i + size] for i in range(0, len(body), size)))
+
+
+def request(
+    body: bytes, query: str = "model=m", kind: str = "text/plain", path: str = "/predict", chunk: int = 0
+) -> bytes:
+    """chunk: the size of the chunks in which the body comes; 0: it has a length."""
     head = f"POST {path}{query and '?' + query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {kind}\r\n"
+    if chunk:
+        return head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + chunked(body, chunk) + b"0\r\n\r\n"
     return head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def post(port: int, body: bytes, *about: str) -> tuple[int, bytes]:
-    with socket.create_connection(("127.0.0.1", port), 30) as s:
-        s.sendall(request(body, *about))
-        found = s.makefile("rb").read()
-    head, _, rest = found.partition(b"\r\n\r\n")
-    return int(head.split()[1]), rest
+def post(port: int, body: bytes, *about: str, chunk: int = 0) -> tuple[int, bytes]:
+    """Status and body of the answer; once more after 429, as the bodies of others are in memory."""
+    while True:
+        with socket.create_connection(("127.0.0.1", port), 30) as s:
+            s.sendall(request(body, *about, chunk=chunk))
+            found = s.makefile("rb").read()
+        head, _, rest = found.partition(b"\r\n\r\n")
+        if int(head.split()[1]) != 429:
+            return int(head.split()[1]), rest
+        time.sleep(0.2)
 
 
 def main() -> int:
@@ -78,7 +95,8 @@ def main() -> int:
     def ask(draw: random.Random) -> None:
         n = draw.choice((1, 1, 1, 50, 1000))
         at = draw.randrange(len(lines) - n)
-        status, text = post(port, "".join(lines[at : at + n]).encode())
+        chunk = draw.choice((0, 0, 9, 700, 8192, 50_000))
+        status, text = post(port, "".join(lines[at : at + n]).encode(), chunk=chunk)
         if status != 200 or text not in [b"".join(found[at : at + n]) for found in expected]:
             wrong.append((status, text[:200]))
 
@@ -104,6 +122,18 @@ def main() -> int:
             s.sendall(b"POST /predict HTTP/1.1\r\nHost: x\r\n" + how)
             for _ in range(1024):
                 s.sendall(bytes(1 << 20))
+
+    def endless(draw: random.Random) -> None:
+        """Many bodies at a time that do not end, in small chunks."""
+        connections, body = [socket.create_connection(("127.0.0.1", port), 30) for _ in range(60)], bytes(15 << 20)
+        sent = chunked(body, draw.choice((1000, 8192, 16384)))
+        head = b"POST /predict HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for s in connections:
+            with suppress(OSError):  # refused
+                s.sendall(head + sent)
+        for s in connections:
+            s.close()
+        time.sleep(5)
 
     def explain(draw: random.Random) -> None:
         n = draw.choice((1, 10, 1000, 3000))
@@ -203,7 +233,7 @@ def main() -> int:
                 done[what.__name__] += 1  # type: ignore[attr-defined]
 
     answered = [ask, ask, ask, explain, small, skip, infer, kept, kept]
-    kinds = [*answered, drop, slow, slow, garbage, huge, leave, swap]
+    kinds = [*answered, drop, slow, slow, garbage, huge, endless, leave, swap]
     threads = [threading.Thread(target=repeat, args=(kind, i)) for i, kind in enumerate(kinds)]
     errors = threading.Thread(target=lambda: done.update(said=sum(1 for _ in server.stderr)), daemon=True)
     for thread in (*threads, errors):
@@ -213,13 +243,14 @@ def main() -> int:
         time.sleep(min(10, max(0.5, end - time.monotonic())))
         sizes.append(memory(server.pid))
         print(f"{time.strftime('%H:%M:%S')} {sizes[-1]:.0f} MB, wrong {len(wrong)}, {dict(done)}", flush=True)
-    died = server.poll()
+    died, peak = server.poll(), 0.0 if server.poll() is not None else memory(server.pid, "VmHWM")
     server.terminate()
     code = server.wait(30)
     grown = len(sizes) > 8 and max(sizes[-len(sizes) // 4 :]) > 1.3 * max(sizes[len(sizes) // 4 : len(sizes) // 2])
-    print(f"ended before the end: {died}; exit code {code}; memory grows: {grown}; wrong: {wrong[:3]}")
+    print(f"ended before the end: {died}; exit code {code}; memory grows: {grown}, at most {peak:.0f} MB; "
+          f"wrong: {wrong[:3]}")
     shutil.rmtree(folder)
-    return int(bool(wrong) or died is not None or code != 0 or grown)
+    return int(bool(wrong) or died is not None or code != 0 or grown or peak > MOST)
 
 
 if __name__ == "__main__":

@@ -422,10 +422,7 @@ def test_l2_continues_with_another_strength_but_does_not_begin_or_end(vwlite, tm
 def test_a_model_of_another_time_is_refused(vwlite, tmp_path):
     """States of --l2 that no run leaves."""
     (tmp_path / "data").write_text(lines_of(1, 100))
-    for rule, of_slots, change, why in (
-        ("adagrad", True, {}, "a weight is of a time that was not"),
-        ("sgd", False, {"growth": 0.0}, "the growth is not a positive number"),
-    ):
+    for rule, of_slots, change in (("adagrad", True, {}), ("sgd", False, {"growth": 0.0})):
         vwlite("train", "--quiet", tmp_path / "data", "--algorithm", rule, "--l2", "0.1", "-m", tmp_path / "m")
         model = read_model(str(tmp_path / "m"))
         if of_slots:
@@ -434,4 +431,4 @@ def test_a_model_of_another_time_is_refused(vwlite, tmp_path):
             model.rule.update(change)
         save(tmp_path / "bad", model)
         done = vwlite("predict", "-m", tmp_path / "bad", tmp_path / "data", code=65)
-        assert why in done.err
+        assert "in its state" in done.err

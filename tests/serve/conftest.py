@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from running import finish, start
-from servers import CLASSES, DENSE, TABLE, TEXT, Server
+from servers import CLASSES, DENSE, PAIRS, TABLE, TEXT, Server
 from tables import bent_rows, text_of
 
 
@@ -18,6 +18,7 @@ def models(tmp_path_factory):
         ("cross.vw", TEXT, ("--algorithm", "gd", "-q", "ab")),
         ("table.csv", TABLE, ("--label", "click")),
         ("bent.csv", text_of(["x", "z", "w", "y"], bent_rows()), ("--label", "y")),
+        ("pairs.csv", PAIRS, ("--label", "y", "--classes", "auto")),
         ("classes.vw", CLASSES, ("--oaa", "3", "--classes", "auto", "--loss", "logistic", "--algorithm", "gd")),
         ("center.vw", DENSE, ("--algorithm", "gd", "--normalize", "center")),
     ):

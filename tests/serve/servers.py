@@ -18,6 +18,10 @@ TEXT = "".join(
     f"{RANDOM.choice((1, -1))} 't{i}|a " + " ".join(f"w{RANDOM.randrange(40)}:{RANDOM.random():.3f}" for _ in range(6))
     + f" |b c{i % 5}\n" for i in range(200)
 )
+# Classes that pairs of columns tell. No row has every pair of levels, or lacks a cell.
+PAIRS = "y,a,b,c\n" + "".join(
+    f"{'uvw'[(n % 3 + n // 3) % 3]},{'pqr'[n % 3]},{'stx'[n // 3 % 3]},{n % 4}\n" for n in range(600) if n % 9
+)
 DENSE = "".join(f"{(-1) ** i} |a x:{i % 7} y:{i % 5} z:{i % 3 + 0.5}\n" for i in range(80))
 CLASSES = "".join(f"{('red', 'green', 'blue')[i % 3]} |a x{i % 3} y{i % 5}:{i % 4}\n" for i in range(90))
 

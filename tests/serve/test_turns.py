@@ -12,9 +12,9 @@ from servers import TEXT, predicted, wait_for
 
 from vwlite.evaluation.explain import Explainer
 from vwlite.serve.access_log import AccessLog
-from vwlite.serve.answers import MOST_HELD, Answers, Job
+from vwlite.serve.answers import MOST_HELD, SMALL, Answers, Job
 from vwlite.serve.commands import ServeOptions
-from vwlite.serve.connection import Connection
+from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 from vwlite.serve.request import parse_head
@@ -173,6 +173,47 @@ def test_requests_of_one_turn_get_the_answers_that_each_gets_alone(answers, name
         assert server._held == 0
 
 
+# Cells that the model has, or not; the first column is in each row.
+COLUMNS = {
+    "table": {"age": [20, 33.5, 0, 1e6], "city": ["Rome", "Oslo", "Lima", ""], "note": ["w1 w1", "zz"]},
+    "bent": {"x": [-2, 0.25, 50], "z": [0, 1.5, None], "w": ["a", "b c", "never"]},
+    "pairs": {"a": ["p", "q"], "b": ["s", "t", "x", "never"], "c": [0, 2, 5, 99]},
+}
+
+
+@pytest.mark.parametrize("name", sorted(COLUMNS))
+def test_an_answer_is_what_it_is_alone(answers, name):
+    """The whole object, however rows come: in one request or from several clients, with ?explain or without."""
+    server, draw, (first, *others) = answers(f"{name}.model"), random.Random(name), COLUMNS[name]
+    rows = []
+    for _ in range(60):
+        names = [first, *(other for other in others if draw.random() < 0.8)]
+        row = {column: draw.choice(COLUMNS[name][column]) for column in names}
+        rows.append(row | {"new": 1} if draw.random() < 0.1 else row)
+
+    def request(body):
+        text = json.dumps(body).encode()
+        return b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(text) + text
+
+    def answer(sent):
+        assert sent.startswith(b"HTTP/1.1 200"), sent
+        return json.loads(sent.partition(b"\r\n\r\n")[2])
+
+    alone = [answer(answered_at(server, [request(row)])[0]) for row in rows]
+    unknown = {text for a in alone for text in a["unknown"]}
+    assert unknown and unknown <= {"new", "city^city=Lima", "note^note=zz", "b^b=never", "w^w=never"}
+    assert answer(answered_at(server, [request(rows)])[0]) == alone
+    model, lines = server.models.find(name).model, b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    for explain in (0, 2):
+        found, _ = model.rows(lines, explain=explain)
+        assert [{key: a[key] for key in b} for a, b in zip(found, alone, strict=True)] == [
+            b | ({"score": a["score"]} if explain else {}) for a, b in zip(found, alone, strict=True)]  # all its digits
+    for _ in range(30):
+        chosen = draw.choices(range(len(rows)), k=draw.randrange(2, 12))
+        found = answered_at(server, [request(rows[i]) for i in chosen])
+        assert [*map(answer, found)] == [alone[i] for i in chosen]
+
+
 @pytest.mark.parametrize("name, row", [("table", ROW), ("text", LARGE.splitlines(True)[0])])
 def test_rows_of_one_turn_are_predicted_in_one_batch(answers, monkeypatch, name, row):
     server, alone, calls = answers(f"{name}.model"), answers(f"{name}.model"), []
@@ -223,6 +264,42 @@ def test_bodies_of_clients_that_have_gone_are_dropped_or_counted(answers, monkey
     done, answer = calls[0]
     done(answer)
     assert is_free() and not server.connections
+
+
+def unfinished(draw, kind):
+    """The bytes of a request whose body does not end, or of a line without end."""
+    piece = draw.choice((1, 100, 8192, SMALL, 3 * SMALL))
+    if kind == "chunks":
+        head, unit = b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%b\r\n" % (piece, b"a" * piece)
+    else:
+        head, unit = b"Content-Length: %d\r\n\r\n" % draw.choice((100, SMALL + 1, 90_000, 2_000_000)), b"a" * piece
+    head = b"" if kind == "line" else b"POST /predict HTTP/1.1\r\nHost: x\r\n" + head
+    return head, unit * (40_000 // piece)
+
+
+@pytest.mark.parametrize("kind", ["length", "chunks", "line"])
+def test_memory_for_bodies_is_bounded_however_they_come(answers, monkeypatch, kind):
+    most, many, draw = 1 << 20, 60, random.Random(kind)
+    monkeypatch.setattr("vwlite.serve.answers.MOST_HELD", most)
+    server = answers("text.model")
+    connections = [(LineConnection if kind == "line" else Connection)(server) for _ in range(many)]
+    asked = [unfinished(draw, kind) for _ in connections]
+    for connection, (head, _) in zip(connections, asked, strict=True):
+        connection.connection_made(Transport())
+        connection.data_received(head)
+    for _ in range(3):
+        for connection, (_, piece) in zip(connections, asked, strict=True):
+            connection.data_received(piece)
+            there = sum(len(c._in) + len(c._body or b"") for c in connections)
+            assert there <= most + many * SMALL + len(piece)
+    refused = [c.transport.closed or b" 429 " in c.transport.out for c in connections]
+    assert any(refused) and not all(refused)
+    for small in (b"GET /ping HTTP/1.1\r\nHost: x\r\n\r\n", b"POST /predict HTTP/1.1\r\nHost: x\r\n"
+                  b"Transfer-Encoding: chunked\r\n\r\n3\r\n|a \r\n3\r\nw1\n\r\n0\r\n\r\n"):
+        assert answered_at(server, [small])[0].startswith(b"HTTP/1.1 200")
+    for connection in [*server.connections]:
+        connection.connection_lost(None)
+    assert server._held == 0
 
 
 def test_work_for_a_client_that_has_gone_ends_after_a_piece(answers, monkeypatch):

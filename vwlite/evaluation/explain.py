@@ -92,8 +92,11 @@ class Explainer:
         self._unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
         self._of_base = np.broadcast_to(np.asarray(model.rule.get("contraction", 1.0), float), (model.records,))
         self._mask = np.uint32((1 << self._settings.bits) - 1)
-        derived = self._settings.derived
-        self._derived = derived.named(self._settings.hash == "all") if derived is not None else {}
+        derived, self._derived = self._settings.derived, model.derived_hashes
+        numbers = derived.number_hashes(self._settings.hash == "all") if derived is not None else []
+        self._numbers = np.array(numbers, np.uint32)
+        self._takes_open = derived is None or derived.texts > 0  # n-grams, which are infinite if they may be left out
+        self._linear = _linear_letters(self._settings)
         self._make_expanders()
         uncrossed = replace(self._settings, interactions=(), crosses=())
         self.finder: Any = partial(BlockNames, uncrossed)
@@ -126,13 +129,27 @@ class Explainer:
 
     def unknown(self, parsed: Parsed, rows: Sequence[int]) -> list[list[str]]:
         """Of rows of a batch, the names of the features that the model does not have."""
-        hashes = []
-        for row in rows:
-            whole = np.unique(self._features(self._whole, parsed.batch, row)[0])
-            hashes.append(whole[~self._look_up(whole & self._mask)[1]])
-        names = self.names_of(parsed, np.unique(np.concatenate([np.zeros(0, np.uint32), *hashes])))
-        return [[name.decode("utf-8", "replace") for hash in found.tolist() for name in names.get(hash, [])]
-                for found in hashes]
+        lines, hashes = self.lacking(parsed.batch)
+        names = self.names_of(parsed, np.unique(hashes), crosses=False)
+        begins, ends = (np.searchsorted(lines, rows, side).tolist() for side in ("left", "right"))
+        return [[name.decode("utf-8", "replace") for hash in dict.fromkeys(hashes[begin:end].tolist())
+                 for name in names.get(hash, [])] for begin, end in zip(begins, ends, strict=True)]
+
+    def lacking(self, batch: Batch) -> tuple[Numbers, Numbers]:
+        """The features of a batch that the model does not have: the line of each, and its hash. Features are those of
+        the text: products, as of interactions, are of what a model has, and may be new in every line. Of numbers from
+        which features are derived, the model has each."""
+        hashes = np.asarray(batch.hash)
+        at = np.flatnonzero(~self._look_up(hashes & self._mask)[1])
+        if len(at):
+            at = at[~np.isin(hashes[at], self._numbers)]
+        if not len(at):
+            return at, hashes[at]
+        spans = np.searchsorted(np.asarray(batch.feature_begin), at, "right") - 1
+        counts = self._linear[np.asarray(batch.letter)[spans]]
+        counts &= self._takes_open | np.isfinite(np.asarray(batch.value)[at])
+        lines = np.searchsorted(np.asarray(batch.span_begin), spans, "right") - 1
+        return lines[counts], hashes[at[counts]]
 
     def _features(self, expander: Expander, batch: Batch, row: int) -> tuple[Numbers, Numbers]:
         """Keys and values of a line without the intercept, which is the last one. DataError: there are too many."""
@@ -175,11 +192,11 @@ class Explainer:
         exists = self._settings.constant and self._look_up(key)[1][0]  # else not even the weight of unseen features
         return float(self._weights_of(view, key)[0]) if exists else 0.0
 
-    def names_of(self, parsed: Parsed, hashes: Numbers) -> dict[int, list[bytes]]:
-        """The names of these whole hashes of features of a batch."""
+    def names_of(self, parsed: Parsed, hashes: Numbers, *, crosses: bool = True) -> dict[int, list[bytes]]:
+        """The names of these whole hashes of features of a batch. crosses: also of those of interactions."""
         store = NameStore(MOST_NAMES)
         store.take(parsed.names)
-        if self._settings.interactions or self._settings.crosses:
+        if crosses and (self._settings.interactions or self._settings.crosses):
             finder = NameFinder(store, self._whole, hash_all=self._settings.hash == "all", wanted=hashes.tolist())
             store.take(finder.find_crosses(parsed.batch))
         found = FeatureNames.kept(store, hashes, np.ones(len(hashes)), 32).by_key  # type: ignore[arg-type]
@@ -194,6 +211,14 @@ class Explainer:
         return e._replace(contributions=[
             c._replace(name=" + ".join(found.get(c.key, [])) or f"#{c.key}") for c in e.contributions
         ])
+
+
+def _linear_letters(settings: Settings) -> Numbers:
+    """By the first letter of a namespace, whether its features count by themselves."""
+    found = np.full(256, not settings.keep)
+    for letters, counts in ((settings.keep, True), (settings.ignore, False), (settings.ignore_linear, False)):
+        found[[*letters.encode("latin-1")]] = counts
+    return found
 
 
 def records_of(recorder: Recorder, batch: Batch) -> tuple[Numbers, Numbers]:
@@ -321,6 +346,8 @@ def _class_of(opened: Opened, o: ExplainOptions) -> int | None:
 
 
 def _as_text(settings: Settings, example: Explained) -> str:
+    if not example.scores:  # a model without any class
+        return heading(example.file, example.line, example.tag, ["predicted none"])
     (name,), (e,) = example.classes, example.scores
     what = [f"{example.kind} {printable(name)}"] if name else []
     what += [f"score {e.score:.6g}", f"predicted {number_text(example.prediction)}"]

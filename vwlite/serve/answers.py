@@ -25,7 +25,7 @@ from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
 from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone, Served
 
 SMALL = 16 << 10  # bytes of a body that is predicted at once, or by a thread that has no larger ones
-MOST_HELD = 256 << 20  # bytes of larger bodies in memory
+MOST_HELD = 256 << 20  # bytes of bodies in memory from which larger ones are refused
 AT_ONCE = Asker(waits=False)
 MOST_EXPLAINED = 1000  # contributions of ?explain
 TEXT = "text/plain; charset=utf-8"
@@ -106,9 +106,10 @@ class Answers:
             self.connections.remove(connection)
             self.metrics.add(OPEN, -1)
 
-    def hold(self, size: int) -> bool:
-        """Count bytes of a body; whether there is room for them."""
-        if size > SMALL and self._held + size > MOST_HELD:
+    def hold(self, size: int, before: int = 0) -> bool:
+        """Count more bytes of a body, of which these came before; whether there is room for them. There is for a small
+        body, however many pieces it has."""
+        if before + size > SMALL and self._held + size > MOST_HELD:
             return False
         self._held += size
         return True

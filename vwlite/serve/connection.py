@@ -32,7 +32,7 @@ class Connection(asyncio.Protocol):
         self._head: Head | None = None  # of the request whose body is awaited
         self._body: bytearray | None = None  # of chunks, so far
         self._trailers = False
-        self._held = 0  # bytes of a body that the server has promised to take
+        self._held = 0  # bytes of a body, or of a line without end, that the server has promised to take
         self._job: Job | None = None  # of the request that is being answered, in another thread
         self._stuck = self._ended = self._closing = False
         self._begun = 0.0  # when the request was complete
@@ -187,7 +187,7 @@ class Connection(asyncio.Protocol):
         return Refused(413, f"a body has {self._limits.max_body} bytes at most: send it in parts")
 
     def _hold(self, size: int) -> None:
-        if not self._answers.hold(size):
+        if not self._answers.hold(size, self._held):
             raise Refused(429, "the server has too many bodies in memory: try again later", "Retry-After: 1\r\n")
         self._held += size
 
@@ -252,6 +252,7 @@ class LineConnection(Connection):
         if end == 0:
             if len(self._in) > self._limits.max_body:
                 self.transport.abort()  # a line without end
+            self._hold(max(0, len(self._in) - self._held))
             return False
         self.deadline = time.monotonic() + self._limits.timeout
         lines = bytes(memoryview(self._in)[:end])
@@ -266,17 +267,19 @@ class LineConnection(Connection):
     def _predicted(self, answer: Answer | None) -> None:
         """Another thread has the answer."""
         self._job = None
+        self._release()
         if not self.transport.is_closing():
             self._write(None, answer)
             self._next()
 
     def _write(self, head: Head | None, answer: Answer | None) -> None:
+        self._release()
         if answer is None:
             return
         if answer.status == 200:
             self.transport.write(answer.body)
         else:
-            self._closing = True
+            self._closing, self._in = True, bytearray()
             self.transport.abort()  # an answer that is no prediction would be taken for one
 
     def eof_received(self) -> bool:

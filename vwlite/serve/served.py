@@ -375,13 +375,14 @@ class Served:
         columns and features that the model does not have, and the largest contributions to the score. Lines of
         another format have no names. Busy, Gone: see `text`."""
         answers: list[dict[str, Any]] = []
-        counts, reader, named = Counts(), self._reader(skip), bool(explain)
+        counts, reader, explainer = Counts(), self._reader(skip), self._own_explainer()
+        named = bool(explain)
         for parsed in reader.parsed(lines, format):
             with self._queue.held(asker):
                 _, records = self._predicted(self._json, parsed, skip, counts, tags)
                 columns = self._columns(parsed.batch, records)
             here = self._answers(parsed, columns)
-            named = named or (names and counts.unknown > 0)
+            named = named or (names and len(explainer.lacking(parsed.batch)[0]) > 0)
             examples = (a for a, kind in zip(here, parsed.batch.kind.tobytes(), strict=True) if kind == EXAMPLE)
             for answer, keys in zip(examples, reader.count_unknown(parsed, counts), strict=False):
                 answer["unknown"] += [] if "error" in answer else keys
@@ -402,11 +403,16 @@ class Served:
             found.append({"prediction": None, "error": why, "unknown": []})
         return found
 
-    def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool, asker: Asker) -> None:
-        """Add what needs the names of features, which are looked for in the lines again."""
+    def _own_explainer(self) -> Explainer:
+        """That of this thread."""
         if not hasattr(self._own, "explainer"):
             self._own.explainer = self._explainer.twin()
-        at, explainer = 0, self._own.explainer
+        found: Explainer = self._own.explainer
+        return found
+
+    def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool, asker: Asker) -> None:
+        """Add what needs the names of features, which are looked for in the lines again."""
+        at, explainer = 0, self._own_explainer()
         explainer.top = top
         for parsed in self._reader(skip, True).parsed(lines, "jsonl"):
             if asker.gone:
@@ -414,8 +420,8 @@ class Served:
             here = answers[at : at + len(parsed.batch)]
             at += len(here)
             rows = [row for row, answer in enumerate(here) if "error" not in answer]
-            for row, names in zip(rows, explainer.unknown(parsed, rows), strict=True):
-                here[row]["unknown"] += names
+            for row, unknown in zip(rows, explainer.unknown(parsed, rows), strict=True):
+                here[row]["unknown"] += unknown
             if top:
                 names = {self._class(k + 1): k for k in range(self._json.named if self.classes else 0)}
                 middle = len(self.settings.taus) // 2  # of several quantiles
