@@ -283,6 +283,8 @@ class Stages:
         judged, learned = self._residuals(trainer)
 
         def best(which: tuple[int, ...]) -> tuple[float, tuple[int, ...], int]:
+            if self._stopped:
+                return 0.0, which, resolutions[0]
             some = [columns[i] for i in which]
             tried = resolutions if any(isinstance(c.column, NumberColumn) for c in some) else resolutions[:1]
             codes = {q: ([c.at(q) for c in some], [c.learned_at(q) for c in some] if learned else None) for q in tried}

@@ -568,8 +568,8 @@ class AutoTrainer(DataTrainer):
         """The predictions that the model was chosen by, in the order of the file, NaN of what it has not learned, which
         the rule predicts; those of the best constant if that is the model."""
         if self.best is None or self.selection is None:
-            initials = () if self._places is not None else summary.initials
-            return array("d", (c + initial for initial in initials for c in self.data.best_constants))
+            initials, constants = () if self._places is not None else summary.initials, self.data.best_constants
+            return array("d", (c + initial for initial in initials for c in constants))
         weights_as = self.data.weights_as
         predictions = array("d", (p * weights_as.scale + weights_as.shift for p in self.best.predictions))
         return self._in_file(predictions, summary, self.selection)
