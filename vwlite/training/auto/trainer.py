@@ -18,6 +18,7 @@ from vwlite.algorithms.memory import LOCATED, available_memory, lanes_need
 from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.core.auto.given import GivenPredictions, by_line, scattered
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.starts import Starts
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
@@ -79,6 +80,7 @@ MOST_CHECKED = 100_000  # examples that a model has learned, by which it is chec
 DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
 FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
 FEW_PASSES_FROM = 12_000  # examples, as there are 8 passes at most
+SAMPLED = 10_000  # examples by whose values the scales of rare features begin
 FEW = 300  # examples of which the loss is uncertain
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
@@ -228,6 +230,8 @@ class AutoTrainer(DataTrainer):
         self.derived_by = 0  # ... so many
         self.tried: list[str] = []  # kinds of derived features
         self.race_on_sample: dict[str, Any] = {}  # for the report
+        self._sample: Callable[[], Iterable[Batch]] = tuple  # of the examples
+        self._starts: dict[str, Starts | None] = {}  # of each normalization
         self._places: Any = None  # of the examples that the model is of, in the file; None: all are in its order
 
     def stop(self) -> None:
@@ -391,6 +395,7 @@ class AutoTrainer(DataTrainer):
         the first one."""
         self.selection = self._selection(Drawn(self.data.summary, examples))
         self.selection.stopped = self.stopped
+        self._sample, self._starts = examples.first(SAMPLED).batches, {}
         grid, most = self._grid(self.folds), min(self._most_passes(), most or self._most_passes())
         self.candidates = self._new_candidates(grid)
         if self.selection.is_large and len(grid) > 1 and has_sample(self.data.summary.examples, self.data.rarer):
@@ -636,17 +641,20 @@ class AutoTrainer(DataTrainer):
         `center`. stream: the state of it. counters: of its learner, and those before it."""
         self.data.scale_labels()
         self.dense = dense
-        self._begin([(name, self.lanes(name, 1)) for name in stream["candidates"]])
-        assert self.data.stream is not None
-        self.data.stream.load(stream)
+        self._begin(tuple, stream["candidates"]).load(stream)
         self.job = self.job._replace(before=counters)
         self.learner.min_label, self.learner.max_label = range_of_labels
 
-    def _begin(self, lanes: Sequence[tuple[str, Lanes]]) -> None:
+    def _begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:
+        """Begin a stream. sample: the first examples. names: of the candidates, if they are known."""
         data = self.data
-        data.stream = Stream(data.learned_loss(), data.labels_as, lanes)
+        self._sample, self._starts = sample, {}
+        grid = [(name, partial(self.lanes, name, 1)) for name in names] or self._grid(1)
+        data.stream = Stream(data.learned_loss(), data.labels_as, [(name, new_lanes()) for name, new_lanes in grid])
+        self._sample = tuple
         self.settings = data.settings
         self.learner = self._given(data.settings, data.weights_as)
+        return data.stream
 
     def begin(self, batches: Sequence[Batch]) -> None:
         data = self.data
@@ -655,7 +663,7 @@ class AutoTrainer(DataTrainer):
             finder = self._find_derived(batches, data.summary, data.counts, data.summary.examples)
             if finder.without is not None:
                 data.summary = finder.data.summary
-        self._begin([(name, new_lanes()) for name, new_lanes in self._grid(1)])
+        self._begin(partial(iter, batches))
         if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
             self.listener.say(ONE_PASS if is_large(self.options) else ONE_PASS_OF_STREAM)
         self.listener.on_begin(self)
@@ -755,7 +763,13 @@ class AutoTrainer(DataTrainer):
     def lanes(self, name: str, folds: int) -> Lanes:
         """Those of a normalization."""
         expander = self._expander(name)
-        return Lanes(self.data.learned_loss(), expander, self.rates, folds)
+        return Lanes(self.data.learned_loss(), expander, self.rates, folds, starts=self.starts(name))
+
+    def starts(self, name: str) -> Starts | None:
+        """The scales with which rare features begin, by the values of a sample; of columns of a table, none."""
+        if name not in self._starts and self.data.column_names is None:
+            self._starts[name] = self.data.summary.starts(self._expander(name), self._sample())
+        return self._starts.get(name)
 
     def _model_settings(self) -> Settings:
         """Those of the model: of `gd`."""
