@@ -440,6 +440,23 @@ def difference_of(const double[::1] losses not None, const double[::1] others no
     return before / total, mean, sqrt(squares) / total
 
 
+def losses_of_tenths(const double[::1] losses not None, const double[::1] weights not None, const uint32_t[::1] order not None,
+                     size_t rows):
+    """Of each tenth of the data the mean loss, weighted, and its standard error. order: which of the rows each loss is of."""
+    cdef size_t i, at, n = losses.shape[0]
+    cdef double[10] total = [0] * 10
+    cdef double[10] sum = [0] * 10
+    cdef double[10] squares = [0] * 10
+    for i in range(n):
+        at = 10 * <size_t>order[i] // rows
+        total[at] += weights[i]
+        sum[at] += weights[i] * losses[i]
+    for i in range(n):
+        at = 10 * <size_t>order[i] // rows
+        squares[at] += (weights[i] * (losses[i] - sum[at] / total[at])) ** 2
+    return [(sum[at] / total[at], sqrt(squares[at]) / total[at]) if total[at] else (0.0, 0.0) for at in range(10)]
+
+
 def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,
               const double[::1] weights not None, double unit=0):
     """Minus the first derivatives of the loss at the scores, and the second ones, times weights; and the unit of the first ones.

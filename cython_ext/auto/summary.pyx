@@ -1,6 +1,7 @@
 """What is known of the data after they were read once, before anything is learned."""
 
 from array import array
+from collections import Counter
 
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -215,6 +216,20 @@ cdef class DataSummary:
         for i in range(n):
             found += self.label[i] != usual and (folds is None or folds[i] == 0)
         return found
+
+    def is_sorted(self):
+        """Whether the data are in the order of the labels: they hardly ever rise, or hardly ever fall, from one example to the
+        next, or change a tenth as often as those of any two."""
+        cdef size_t i, n = self.known(), up = 0, down = 0
+        cdef double equal = 0
+        for i in range(1, n):
+            up += self.label[i] > self.label[i - 1]
+            down += self.label[i] < self.label[i - 1]
+        if 20 * min(up, down) < max(up, down):
+            return True
+        for count in Counter(self.labels).values():
+            equal += (<double>count / n) ** 2
+        return up + down < 0.1 * n * (1 - equal)
 
     def distinct_labels(self, size_t most):
         """The different labels, at most so many of them, by size."""

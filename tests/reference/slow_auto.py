@@ -213,13 +213,18 @@ def natural(contents: Sequence[int], features: Sequence[int], labels: Sequence[f
     first: dict[int, int] = {}
     for i, c in enumerate(contents):
         first.setdefault(c, i)
-    found = [f <= 1 or (size[c] >= 4 and 64 * size[c] > n) for c, f in zip(contents, features, strict=True)]
-    rest = [i for i, c in enumerate(contents) if i != first[c] and not found[i]]
-    differ = sum(labels[i] != labels[first[contents[i]]] for i in rest)
     any_two = 1 - sum(Fraction(k, n) ** 2 for k in Counter(labels).values())
-    if rest and any_two and Fraction(differ, len(rest)) >= any_two / 10:
-        return [True] * n
-    return found
+
+    def labels_differ(among: Sequence[bool]) -> bool:
+        rest = [i for i, c in enumerate(contents) if i != first[c] and among[i]]
+        differ = sum(labels[i] != labels[first[contents[i]]] for i in rest)
+        return bool(rest and any_two and Fraction(differ, len(rest)) >= any_two / 10)
+
+    found = [f <= 1 or (size[c] >= 4 and 8 * size[c] > n) for c, f in zip(contents, features, strict=True)]
+    large = [size[c] >= 4 and 64 * size[c] > n and not x for c, x in zip(contents, found, strict=True)]
+    if len(size) <= 32 or labels_differ(large):
+        found = [x or y for x, y in zip(found, large, strict=True)]
+    return [True] * n if labels_differ([not x for x in found]) else found
 
 
 def folds_by_kinds(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[int]:

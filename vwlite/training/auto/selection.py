@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from vwlite.core.auto.folds import folds_of, folds_of_groups
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.screening import difference_of, row_losses
+from vwlite.core.auto.screening import difference_of, losses_of_tenths, row_losses
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.losses import Loss
@@ -372,6 +372,13 @@ class Selection:
         n = len(self._y)
         losses = self._losses_of(self._constant_predictions(constants))
         return float(difference_of(losses, losses, self._h, array("I", range(n)))[0])
+
+    def losses_of_tenths(self, predictions: Any) -> list[tuple[float, float]]:
+        """Of each tenth of the data in the order of the file, the loss of these predictions and its standard error."""
+        n = len(self._y)
+        losses = self._losses_of(predictions[: self.width * n])
+        found: list[tuple[float, float]] = losses_of_tenths(losses, self._h, self.order[:n], len(self.folds))
+        return found
 
     def _constant_predictions(self, constants: Sequence[float]) -> Any:
         return array("d", (constant + initial for initial in self._initial for constant in constants))

@@ -81,6 +81,8 @@ DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
 FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
 FEW_PASSES_FROM = 12_000  # examples, as there are 8 passes at most
 SAMPLED = 10_000  # examples by whose values the scales of rare features begin
+ERRORS_APART = 4  # standard errors by which the loss of the last tenth of the rows differs,
+SPREADS_APART = 3  # ... and standard deviations of the tenths before
 FEW = 300  # examples of which the loss is uncertain
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
@@ -215,6 +217,7 @@ class AutoTrainer(DataTrainer):
     best: GridCandidate | None = None  # None: the intercept alone is the model
     selection: Selection | None = None
     passes_used = 0
+    is_fed_again = False  # the examples, after the model was chosen: the measures are its own
     intercepts: Sequence[float] = ()  # of the model, one for each class
 
     def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
@@ -248,8 +251,7 @@ class AutoTrainer(DataTrainer):
         self._load_batch, self._batches = load_batch, len(counts)
         data.scale_labels()
         if data.is_scarce:
-            self.begin([load_batch(number) for number in range(len(counts))])
-            self.end()
+            self._learn_once(DrawnExamples.of(data.summary, counts, load_batch))
             return
         if data.summary.examples and data.baseline:
             examples, derives = DrawnExamples.of(data.summary, counts, load_batch), data.derives
@@ -275,6 +277,28 @@ class AutoTrainer(DataTrainer):
             self._feed_given(learner, batches, self._file_order(data.summary))
             return
         self._feed_given(learner, batches, array("d", []))  # counts them
+
+    def _learn_once(self, examples: DrawnExamples) -> None:
+        """Learn examples that are too few for folds in one pass, in drawn order, and predict each before it is
+        learned; if the intercept is the model, its loss counts."""
+        stream, at, n = self._begin(examples.first(SAMPLED).batches), 0, len(examples.order)
+        self.listener.on_begin(self)
+        predictions = array("d", [math.nan]) * n
+        for batch in examples.batches():
+            if self.stopped:
+                break
+            predictions[at : at + len(batch)] = stream.learn(batch)
+            at += len(batch)
+        self.end()
+        if not stream.examples:
+            return
+        self.is_fed_again, scale = True, self.data.weights_as
+        if self.best is None:
+            scores = self._file_order(self.data.summary)
+        else:
+            scores = array("d", [math.nan]) * n
+            scattered(array("d", (p * scale.scale + scale.shift for p in predictions)), examples.order, scores, 1)
+        self._feed_given(self._load_model(), map(self._load_batch, range(self._batches)), scores)
 
     def _is_part_of_validation(self, judge: Drawn) -> bool:
         """Whether a signal came when the first rows of --validate had been scored."""
@@ -903,7 +927,7 @@ class AutoTrainer(DataTrainer):
             return "on rows of --validate"
         if self.best is not None and self.holds_out and self.selection is not None:
             return f"on {len(self.selection.judge.examples.order):,} rows held out"
-        if self.data.stream is not None:
+        if self.data.stream is not None and (self.best is not None or not self.is_fed_again):
             return "on rows before they were learned"
         return "on rows not learned" if self.best is not None else "on rows learned"
 
@@ -919,7 +943,26 @@ class AutoTrainer(DataTrainer):
         best = self.best
         if best is not None and best.best is not None and best.best.loss >= self.data.baseline:
             yield "on examples that took no part in its choice, the model is no better than the best constant"
+        yield from self._about_last_rows()
         yield from super()._doubts()
+
+    def _about_last_rows(self) -> Iterator[str]:
+        """Whether the last tenth of the rows is another world than the tenths before, which are much alike."""
+        data, found = self.data, self.selection
+        is_of_all = data.validation is None and data.stream is None and self._places is None
+        if self.best is None or found is None or not is_of_all or data.summary.examples < FEW:
+            return
+        (*before, last), errors = zip(*found.losses_of_tenths(self.best.predictions), strict=True)
+        others, error = sum(before) / 9, math.hypot(errors[-1], math.hypot(*errors[:-1]) / 9)
+        spread = math.sqrt(sum((mean - others) ** 2 for mean in before) / 8)
+        if abs(last - others) <= max(ERRORS_APART * error, SPREADS_APART * spread) or data.summary.is_sorted():
+            return
+        name, scale = called(data.settings.loss), data.labels_as.loss_scale
+        yield (
+            f"the last tenth of the rows has a {name} of {last * scale:.4g}, the rows before {others * scale:.4g}: if "
+            "they are in the order of time, later rows may be like the last ones; --validate with these chooses the "
+            "model by them"
+        )
 
 
 AnyAuto = TypeVar("AnyAuto", bound=AutoTrainer)
