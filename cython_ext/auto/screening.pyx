@@ -10,7 +10,7 @@ from array import array
 from libc.math cimport NAN, fabs, isnan, sqrt
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, qsort
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from vwlite.core.auto.order cimport is_used
 from vwlite.core.base.buffers cimport reserve, resize
@@ -355,6 +355,23 @@ cdef class ColumnScan:
         cdef float[::1] out = found
         for k in range(self.size):
             out[k] = c.value[k] if c.value != NULL else NAN
+        return found
+
+    def cells(self, size_t i):
+        """What a column has in the rows of the sample, as numbers that are equal or different; 0: nothing."""
+        cdef ScannedColumn* c = &self.columns[i]
+        cdef size_t k
+        cdef float value
+        cdef uint32_t bits
+        found = array("Q", bytes(8 * self.size))
+        cdef uint64_t[::1] out = found
+        for k in range(self.size):
+            if c.word != NULL and c.word[self.size + k]:
+                out[k] = <uint64_t>1 << 32 | c.word[k]
+            elif c.value != NULL and not isnan(c.value[k]):
+                value = c.value[k] + <float>0.0     # -0 is 0
+                memcpy(&bits, &value, sizeof(uint32_t))
+                out[k] = <uint64_t>2 << 32 | bits
         return found
 
     def codes(self, size_t i, levels):

@@ -34,6 +34,7 @@ from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
 from vwlite.options.spec import option_name
 from vwlite.output.progress import pass_text
+from vwlite.output.shell_words import quoted
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.options import TrainOptions
@@ -75,12 +76,14 @@ from vwlite.training.verdict import count_of_passes, normalization
 
 if TYPE_CHECKING:
     from vwlite.model import Model
+    from vwlite.training.auto.derive import ShownGroups
 
 MOST_CHECKED = 100_000  # examples that a model has learned, by which it is checked
 DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
 FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
 FEW_PASSES_FROM = 12_000  # examples, as there are 8 passes at most
 SAMPLED = 10_000  # examples by whose values the scales of rare features begin
+OF_NEW_GROUPS = 1.01  # times the loss, from which that of new groups is another one
 ERRORS_APART = 4  # standard errors by which the loss of the last tenth of the rows differs,
 SPREADS_APART = 3  # ... and standard deviations of the tenths before
 FEW = 300  # examples of which the loss is uncertain
@@ -232,6 +235,8 @@ class AutoTrainer(DataTrainer):
         self.with_first: float | None = None  # the loss with them, of the first rows,
         self.derived_by = 0  # ... so many
         self.tried: list[str] = []  # kinds of derived features
+        self.groups: Any = None  # of each example, that share folds; None: there are none, or those of the summary
+        self.shown_groups = ""  # what is said of groups that columns show
         self.race_on_sample: dict[str, Any] = {}  # for the report
         self._sample: Callable[[], Iterable[Batch]] = tuple  # of the examples
         self._starts: dict[str, Starts | None] = {}  # of each normalization
@@ -349,6 +354,8 @@ class AutoTrainer(DataTrainer):
         )
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         self.tried = stages.tried
+        if stages.groups is not None and not self.stopped:
+            self.shown_groups = self._about_groups(best, stages.groups)
         if best is self:
             if followed_by is None and self._passes_before_stages:
                 self.learn_more()
@@ -359,6 +366,28 @@ class AutoTrainer(DataTrainer):
         self._take_over(best)
         if followed_by is not None:
             self.with_first = self._shown_loss()
+
+    def _about_groups(self, best: Any, groups: "ShownGroups") -> str:
+        """What is to be said of groups that columns show: if the loss of new ones is larger than that of new rows of
+        these. It is that of the same features, passes and stack, with each group in one fold."""
+        if best.best is None or self.options.group is not None or self.data.validation is not None:
+            return ""
+        other, result = best.with_derived(best.data.settings.derived), best.best.best
+        other.data.summary, other.normalizations, other.groups = best.data.summary, [best.best.name], groups.of_rows
+        self.stages.append(other)
+        other.learn_drawn(best.selection.examples, result.number)
+        if self.stopped or not other.candidates or other.candidates[0].lanes is None:
+            return ""
+        loss = other.selection.loss_with(other.candidates[0], result)
+        if loss <= OF_NEW_GROUPS * result.loss:
+            return ""
+        by_space = {namespace_of(name): name for name, _ in self.source.columns.get("roles", [])}
+        names = [by_space.get(name, name) for name in groups.names]
+        return (
+            f"{', '.join(names)} are equal in the same rows, which are {groups.count:,} groups: the loss above is that "
+            f"of new rows of these; of new groups the {called(self.data.settings.loss)} is about "
+            f"{loss * self.data.labels_as.loss_scale:.4g}: --group {quoted(names[0])} learns for them"
+        )
 
     def _take_over(self, other: Any) -> None:
         """Have the model of another trainer."""
@@ -417,7 +446,7 @@ class AutoTrainer(DataTrainer):
     def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None:
         """Find the best candidate, in passes over the examples, at most `most`; without any if a signal comes within
         the first one."""
-        self.selection = self._selection(Drawn(self.data.summary, examples))
+        self.selection = self._selection(Drawn(self.data.summary, examples, self.groups))
         self.selection.stopped = self.stopped
         self._sample, self._starts = examples.first(SAMPLED).batches, {}
         grid, most = self._grid(self.folds), min(self._most_passes(), most or self._most_passes())
@@ -709,7 +738,7 @@ class AutoTrainer(DataTrainer):
             if finder.passes_used and not finder.stopped:
                 finder._derive(counts, known / summary.examples)
         self.stages.clear()
-        self.tried = finder.tried
+        self.tried, self.shown_groups = finder.tried, finder.shown_groups
         if finder.without is not None:
             self.data.settings, self.derived_by = finder.data.settings, int(summary.examples)
             self.without, self.with_first = finder.without, finder.with_first
@@ -943,6 +972,8 @@ class AutoTrainer(DataTrainer):
         best = self.best
         if best is not None and best.best is not None and best.best.loss >= self.data.baseline:
             yield "on examples that took no part in its choice, the model is no better than the best constant"
+        if self.shown_groups:
+            yield self.shown_groups
         yield from self._about_last_rows()
         yield from super()._doubts()
 
