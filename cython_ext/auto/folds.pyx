@@ -6,8 +6,10 @@ natural, as there are few different rows, must be in all folds alike: a lane tha
 knows of it only what the other kinds say, which can be the opposite of the truth.
 
 Natural are those of a kind whose examples have at most one feature; those of a kind of at least FEWEST_OF_A_KIND
-examples that has more than a part 1 / LARGE_KINDS of all; and all repeats, if those that the first two rules leave have
-other labels than the first of their kind at least a tenth as often as any two examples. In a table of counts, which has a
+examples that has more than a part 1 / LARGEST_KINDS of all, which would make folds of different sizes; those of large kinds,
+which have as many examples, and more than a part 1 / LARGE_KINDS, if there are at most MOST_FEW kinds, or if their labels
+differ; and all repeats, if the labels of those that these rules leave differ. Labels differ that are other ones than
+that of the first of their kind at least a tenth as often as those of any two examples. In a table of counts, which has a
 row with an importance for each pair of content and label, none are.
 """
 
@@ -27,6 +29,8 @@ cdef enum:
     FEWEST_RUNS = 64
     FEWEST_OF_A_KIND = 4
     LARGE_KINDS = 64
+    LARGEST_KINDS = 8
+    MOST_FEW = 32
     AGREEING = 10           # copies agree in their labels unless this part, 1 / AGREEING, of what chance gives differs
     IN_NONE = 2             # the number of examples in no fold, where a tenth is in one
 
@@ -51,6 +55,7 @@ cdef class Folds:
     cdef uint32_t* before             # examples of its kind before it
     cdef uint32_t* buckets            # of a hash table: number of an example + 1, or 0
     cdef size_t mask                  # buckets - 1
+    cdef bint large_are_natural
 
     def __cinit__(self, size_t n):
         cdef size_t count = 1
@@ -119,16 +124,21 @@ cdef class Folds:
 
     cdef inline bint is_natural(self, size_t i, const uint32_t* features) noexcept nogil:
         """Whether an example is of a kind whose repeats are natural by themselves."""
-        cdef size_t size = self.size[self.first[i]]
-        return features[self.first[i]] <= 1 or (size >= FEWEST_OF_A_KIND and LARGE_KINDS * size > self.n)
+        return (features[self.first[i]] <= 1
+                or self.is_large(i, LARGE_KINDS if self.large_are_natural else LARGEST_KINDS))
 
-    cdef bint labels_differ(self, const uint32_t* features):
+    cdef inline bint is_large(self, size_t i, size_t parts) noexcept nogil:
+        """Whether an example is of a kind with more than a part 1 / parts of all."""
+        cdef size_t size = self.size[self.first[i]]
+        return size >= FEWEST_OF_A_KIND and parts * size > self.n
+
+    cdef bint labels_differ(self, const uint32_t* features, bint of_large):
         """Whether the repeats that are not natural by themselves differ in their labels from the first of their kind at
-        least a part 1 / AGREEING as often as any two examples."""
+        least a part 1 / AGREEING as often as any two examples. of_large: only those of large kinds."""
         cdef size_t i, repeats = 0, differing = 0
         cdef uint64_t equal_pairs = 0
         for i in range(self.n):
-            if self.first[i] != i and not self.is_natural(i, features):
+            if self.first[i] != i and not self.is_natural(i, features) and (not of_large or self.is_large(i, LARGE_KINDS)):
                 repeats += 1
                 differing += self.first_label[i] != self.first_label[self.first[i]]
         if repeats == 0:
@@ -209,7 +219,8 @@ def folds_of(const uint64_t[::1] contents not None, const uint32_t[::1] features
             distinct = found.find_labels(&labels[0])
             counts = found.find_pairs() == n and 2 * distinct <= n
         if not counts:
-            differ = found.labels_differ(&features[0])
+            found.large_are_natural = kinds <= MOST_FEW or found.labels_differ(&features[0], True)
+            differ = found.labels_differ(&features[0], False)
     with nogil:
         found.deal(&out[0], folds, &features[0], counts, differ)
 

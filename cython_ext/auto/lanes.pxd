@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint8_t, uint32_t
 
+from vwlite.core.auto.starts cimport Starts
 from vwlite.core.data.batch cimport Arrays, Batch
 from vwlite.core.data.expand cimport Expander
 from vwlite.core.learn.losses cimport Loss
@@ -59,6 +60,7 @@ cdef class LocatedBatch:
 cdef class Lanes:
     cdef readonly Expander expander
     cdef Loss loss
+    cdef Starts starts                # or None
     cdef list quantiles               # keeps the losses of:
     cdef bint has_quantiles
     cdef void** loss_of               # owned, [classes]; the loss of each as a borrowed pointer,

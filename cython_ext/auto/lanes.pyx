@@ -27,6 +27,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from posix.stdlib cimport posix_memalign
 
+from vwlite.core.auto.starts cimport Starts
 from vwlite.core.base.buffers cimport reserve, resize
 from vwlite.core.base.prefetch cimport prefetch_write
 from vwlite.core.base.targets cimport *
@@ -286,10 +287,10 @@ cdef class Lanes:
     """expander: with the normalization of the data. rates: of the two kinds of gd, then of nsgd; 0 for one of each pair, if
     there is no such kind, whose scores and weights are 0. folds: 4, 2 or 1; with 1, each lane learns all examples. classes: 1
     if labels are numbers, else they are those of classes, from 1. quantiles: not classes: pairs of the loss of a quantile, and
-    of what is subtracted from its labels, to which its scores are relative."""
+    of what is subtracted from its labels, to which its scores are relative. starts: the scales that features begin with."""
 
     def __cinit__(self, Loss loss not None, Expander expander not None, rates, size_t folds=1, size_t classes=1, *,
-                  list quantiles=[]):
+                  list quantiles=[], Starts starts=None):
         cdef size_t k
         classes = len(quantiles) or classes
         if folds not in (1, 2, MOST_FOLDS) or len(rates) != KINDS or classes < 1:
@@ -306,6 +307,7 @@ cdef class Lanes:
         for k in range(classes):
             self.loss_of[k] = <void*>(<Loss?>quantiles[k][0] if quantiles else loss)
             self.minus[k] = quantiles[k][1] if quantiles else 0
+        self.starts = starts
         self.each = len(kinds) // 2
         for k in range(2 * self.each):
             self.kind[k] = kinds[k]
@@ -478,6 +480,8 @@ cdef class Lanes:
         if self.expander.derivation is not None and self.expander.derivation.is_unit(key):
             # What is from 0 to 1 begins with that scale: else a cell that had small values only would have large weights.
             (<Record*>record_at(self, at)).N = 1
+        elif self.starts is not None:
+            (<Record*>record_at(self, at)).N = self.starts.of(key)
         return 0
 
     cdef int add_part(self) noexcept nogil:

@@ -10,7 +10,7 @@ from array import array
 from libc.math cimport NAN, fabs, isnan, sqrt
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, qsort
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from vwlite.core.auto.order cimport is_used
 from vwlite.core.base.buffers cimport reserve, resize
@@ -360,6 +360,23 @@ cdef class ColumnScan:
             out[k] = c.value[k] if c.value != NULL else NAN
         return found
 
+    def cells(self, size_t i):
+        """What a column has in the rows of the sample, as numbers that are equal or different; 0: nothing."""
+        cdef ScannedColumn* c = &self.columns[i]
+        cdef size_t k
+        cdef float value
+        cdef uint32_t bits
+        found = array("Q", bytes(8 * self.size))
+        cdef uint64_t[::1] out = found
+        for k in range(self.size):
+            if c.word != NULL and c.word[self.size + k]:
+                out[k] = <uint64_t>1 << 32 | c.word[k]
+            elif c.value != NULL and not isnan(c.value[k]):
+                value = c.value[k] + <float>0.0     # -0 is 0
+                memcpy(&bits, &value, sizeof(uint32_t))
+                out[k] = <uint64_t>2 << 32 | bits
+        return found
+
     def codes(self, size_t i, levels):
         """The codes of a column of words in the rows of the sample: the place of its hash among the levels; behind them any
         other word, then none."""
@@ -441,6 +458,23 @@ def difference_of(const double[::1] losses not None, const double[::1] others no
     for i in range(n):
         squares += parts[i] ** 2
     return before / total, mean, sqrt(squares) / total
+
+
+def losses_of_tenths(const double[::1] losses not None, const double[::1] weights not None, const uint32_t[::1] order not None,
+                     size_t rows):
+    """Of each tenth of the data the mean loss, weighted, and its standard error. order: which of the rows each loss is of."""
+    cdef size_t i, at, n = losses.shape[0]
+    cdef double[10] total = [0] * 10
+    cdef double[10] sum = [0] * 10
+    cdef double[10] squares = [0] * 10
+    for i in range(n):
+        at = 10 * <size_t>order[i] // rows
+        total[at] += weights[i]
+        sum[at] += weights[i] * losses[i]
+    for i in range(n):
+        at = 10 * <size_t>order[i] // rows
+        squares[at] += (weights[i] * (losses[i] - sum[at] / total[at])) ** 2
+    return [(sum[at] / total[at], sqrt(squares[at]) / total[at]) if total[at] else (0.0, 0.0) for at in range(10)]
 
 
 def residuals(Loss loss not None, str name, const double[::1] scores not None, const double[::1] labels not None,

@@ -1,6 +1,7 @@
 """What is known of the data after they were read once, before anything is learned."""
 
 from array import array
+from collections import Counter
 
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -9,6 +10,7 @@ from libc.string cimport memcpy
 
 from vwlite.core.auto.lanes cimport NOT_FINITE, TOO_MANY, raise_failure
 from vwlite.core.auto.order cimport is_used
+from vwlite.core.auto.starts cimport ColumnCount, find_starts
 from vwlite.core.base.murmur cimport murmur
 from vwlite.core.base.random cimport mixed
 from vwlite.core.base.arrays cimport view_of
@@ -19,7 +21,7 @@ from vwlite.core.data.derivation cimport OPEN
 from vwlite.core.data.expand cimport WHOLE, Expander
 from vwlite.core.data.normalize cimport Normalizer
 from vwlite.core.learn.losses cimport Loss, bounded
-from vwlite.core.learn.table cimport Table, next_slot
+from vwlite.core.learn.table cimport Table, find, next_slot
 from vwlite.core.text.numbers cimport whole_size
 
 
@@ -30,14 +32,6 @@ cdef enum:
 
 
 cdef double LARGEST_EXPONENT = 44      # Poisson.largest_p
-
-
-cdef struct ColumnCount:
-    uint32_t mark
-    uint32_t count        # examples that have the feature
-    double sum            # of its values
-    float first
-    uint32_t differs      # whether there is a value other than the first
 
 
 cdef class DataSummary:
@@ -127,6 +121,8 @@ cdef class DataSummary:
             column.differs |= values[i] != column.first
             column.count += 1
             column.sum += values[i]
+        if self.expander.derivation is None:
+            self.note_namespaces(a, line)
         if self.keeps:
             self.label[n], self.importance[n], self.initial[n] = a.label[line], a.importance[line], a.initial[line]
             if self.grouped:
@@ -137,6 +133,23 @@ cdef class DataSummary:
         self.has_initial |= a.initial[line] != 0
         self.examples += 1
         return 0
+
+    cdef void note_namespaces(self, const Arrays* a, size_t line) noexcept nogil:
+        """Note of which namespaces the features of the example at work are."""
+        cdef size_t span, i, at = 0, size = self.expander.buffers[0].size
+        cdef const uint32_t* keys = self.expander.buffers[0].keys
+        cdef ColumnCount* column
+        for span in range(a.span_begin[line], a.span_begin[line + 1]):
+            if not (self.expander.linear[a.letter[span]] and self.expander.alive[a.letter[span]]):
+                continue
+            for i in range(a.feature_begin[span], a.feature_begin[span + 1]):
+                if at < size and keys[at] == a.hash[i] & self.expander.mask:
+                    column = <ColumnCount*>self.slots[at]
+                    at += 1
+                else:               # it was added to an equal one, or it is 0
+                    column = <ColumnCount*>find(self.columns, a.hash[i] & self.expander.mask)
+                if column != NULL and column.namespace == 0:
+                    column.namespace = 1 + a.letter[span]
 
     cdef int reserve_examples(self, size_t n) noexcept nogil:
         """Make room for n examples; -1: no memory."""
@@ -205,6 +218,20 @@ cdef class DataSummary:
         for i in range(n):
             found += self.label[i] != usual and (folds is None or folds[i] == 0)
         return found
+
+    def is_sorted(self):
+        """Whether the data are in the order of the labels: they hardly ever rise, or hardly ever fall, from one example to the
+        next, or change a tenth as often as those of any two."""
+        cdef size_t i, n = self.known(), up = 0, down = 0
+        cdef double equal = 0
+        for i in range(1, n):
+            up += self.label[i] > self.label[i - 1]
+            down += self.label[i] < self.label[i - 1]
+        if 20 * min(up, down) < max(up, down):
+            return True
+        for count in Counter(self.labels).values():
+            equal += (<double>count / n) ** 2
+        return up + down < 0.1 * n * (1 - equal)
 
     def distinct_labels(self, size_t most):
         """The different labels, at most so many of them, by size."""
@@ -299,6 +326,11 @@ cdef class DataSummary:
             sum += self.importance[i] * loss.evaluate(p, (self.label[i] - mean) / scale, &dloss)
             slope += self.importance[i] * dloss
         return (sum / total, slope / total) if total else (0.0, 0.0)
+
+    def starts(self, Expander expander not None, batches):
+        """With which scales rare features begin that have values (starts.pyx); None if there are none. expander: with the
+        normalization of the values. batches: a sample of the examples. MemoryError."""
+        return find_starts(self.columns, self.examples, expander, batches)
 
     def dense(self, constant):
         """The columns that at least half of the examples have: key, mean, whether all values are equal; by increasing key.

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from collections import Counter, defaultdict
 from itertools import groupby
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from running import finish, start
+from tables import written
 
 from vwlite.core.auto.folds import folds_of_groups
 from vwlite.model import read_model
@@ -136,3 +138,68 @@ def test_what_has_no_folds_is_refused(vwlite, here):
     assert "b.csv:3:1: column cust: an empty cell" in vwlite(*run, "b.csv", code=65).err
     write("c.csv", [(i % 2, f"c{max(i - 70, 0)}", "z", i) for i in range(100)])
     assert "one group has 71 of 100 examples" in vwlite(*run, "c.csv").err
+
+
+# --- groups that columns show ---------------------------------------------------------------------------------------
+
+
+def customers(form: str, n: int, seed: int = 1) -> tuple[list[str], list[list[str]], list[list[str]]]:
+    """Rows of customers, 15 of each, who have attributes and an effect of their own; and rows of new ones."""
+    rng = np.random.default_rng(seed)
+    fresh, known = 6000, n // 15
+    g = np.r_[rng.integers(0, known, n), known + np.arange(fresh) // 15]
+    Z, effect = rng.normal(size=(g.max() + 1, 2)).round(7), 1.5 * rng.normal(size=g.max() + 1)
+    x = rng.normal(size=n + fresh)
+    score = 0.5 * Z[g, 0] + x + effect[g]
+    if form == "regression":
+        y = (score + rng.normal(size=n + fresh)).round(4)
+    elif form == "classes":
+        y = np.searchsorted([-1, 1], score + rng.logistic(size=n + fresh))
+    else:
+        y = (rng.random(n + fresh) < 1 / (1 + np.exp(-score))) * 1
+    cell = (lambda z: f"w{z}") if form == "words" else str
+    rows = [[str(y[i]), cell(Z[g[i], 0]), cell(Z[g[i], 1]), f"{x[i]:.4f}"] for i in range(n + fresh)]
+    return ["y", "income", "a b", "x"], rows[:n], rows[n:]
+
+
+@pytest.mark.parametrize(("form", "n"), [("numbers", 600), ("numbers", 6000), ("regression", 3000), ("classes", 3000)])
+def test_a_note_says_what_groups_columns_show(vwlite, tmp_path, form, n):
+    names, rows, fresh = customers(form, n)
+    train, test = (written(tmp_path / name, names, some) for name, some in (("d.csv", rows), ("t.csv", fresh)))
+    how = ["--classes", "auto"] * (form == "classes")
+    said = vwlite("train", train, "--label", "y", *how, "-m", tmp_path / "m").err
+    found = re.search(r"note: income, a b are equal in the same rows, which are ([\d,]+) groups: .*; of new groups "
+                      r"the [a-z ]+ is about ([\d.]+): --group income learns for them", said)
+    assert found is not None, said
+    assert int(found[1].replace(",", "")) == len({row[1] for row in rows})
+    measures = json.loads(vwlite("evaluate", test, "-m", tmp_path / "m", "--json").out)["measures"]
+    of_new = measures["mse" if form == "regression" else "log_loss"]["value"]
+    assert float(found[2]) == pytest.approx(of_new, rel=0.12)
+    said = vwlite("train", train, "--label", "y", *how, "--group", "income", "-m", tmp_path / "g").err
+    assert "are equal in the same rows" not in said
+    measures = json.loads(vwlite("evaluate", test, "-m", tmp_path / "g", "--json").out)["measures"]
+    assert measures["mse" if form == "regression" else "log_loss"]["value"] < of_new
+
+
+@pytest.mark.parametrize("kind", ["unrelated", "copies", "one column", "a unit", "few", "other rows"])
+def test_no_note_of_groups_without_them(vwlite, tmp_path, kind):
+    """... or where new ones have no larger loss."""
+    rng, (names, rows, _) = np.random.default_rng(2), customers("numbers", 3000)
+    for i, row in enumerate(rows):
+        if kind in ("unrelated", "copies"):
+            row[1:3] = [f"{x:.4f}" for x in rng.normal(size=2)]
+        elif kind == "one column":
+            row[2] = f"{rng.normal():.4f}"
+        elif kind == "few":
+            k = int(100_000 * abs(float(row[1]))) % 15
+            row[1:3] = [f"{k / 2}", f"{k * k}"]
+        elif kind == "a unit":
+            celsius = round(20 + 8 * rng.normal(), 1)
+            label = int(rng.random() < 1 / (1 + np.exp(4 - celsius / 5)))
+            row[:3] = [str(label), f"{celsius}", f"{1.8 * celsius + 32:.2f}"]
+        elif kind == "other rows" and i % 20 == 0:
+            row[2] = rows[i - 1][2]
+    if kind == "copies":
+        rows = [rows[i] for i in rng.integers(0, 1000, 3000)]
+    data = written(tmp_path / "d.csv", names, rows)
+    assert "are equal in the same rows" not in vwlite("train", data, "--label", "y", "-m", tmp_path / "m").err

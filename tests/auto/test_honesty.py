@@ -1,8 +1,11 @@
 """What `--algorithm auto` says of its models is true: none is turned round, and losses are those of other rows."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from slow_rules import Logistic, Poisson, Squared
+from tables import written
 
 from vwlite import SparseClassifier, SparseRegressor
 
@@ -247,3 +250,74 @@ def test_choices_without_a_fold_do_not_depend_on_its_labels(monkeypatch):
         other, its_losses = predictions(np.where(folds == fold, -y, y))
         assert (other[folds == fold] == found[folds == fold]).all() and its_losses[fold] == losses[fold]
         assert (other[folds != fold] != found[folds != fold]).any()
+
+
+# --- few of a class, the order of the rows ------------------------------------------------------------------------
+
+
+def of_few(path, order: str, seed: int, effect: float, n: int) -> tuple[Path, np.ndarray]:
+    """A table with 7 rows of a label, and its labels."""
+    rng = RNG(seed)
+    y = (np.arange(n) < 7) * 1
+    y = y if order == "sorted" else rng.permutation(y)
+    X = rng.normal(size=(n, 5)) + effect * y[:, None]
+    rows = [[*map(str, row), str(label)] for row, label in zip(X, y, strict=True)]
+    return written(path, [*"abcdey"], rows), y
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("order", ["sorted", "mixed"])
+def test_noise_of_few_of_a_class_is_the_intercept_with_its_own_loss(vwlite, tmp_path, order, seed):
+    """... whatever the order: rows are drawn."""
+    data, _ = of_few(tmp_path / "d.csv", order, seed, 0, 30)
+    said = vwlite("train", data, "--label", "y", "-m", tmp_path / "m", "-p", tmp_path / "p").err
+    constant = -(7 * np.log(7 / 30) + 23 * np.log(23 / 30)) / 30
+    assert f"log loss {constant:.4f} on rows learned; no better than the best constant" in said
+    assert np.loadtxt(tmp_path / "p") == pytest.approx([7 / 30] * 30, abs=1e-4)
+
+
+@pytest.mark.parametrize("order", ["sorted", "mixed"])
+def test_predictions_of_few_of_a_class_are_in_the_order_of_the_file(vwlite, tmp_path, order):
+    data, y = of_few(tmp_path / "d.csv", order, 1, 3, 60)
+    said = vwlite("train", data, "--label", "y", "-m", tmp_path / "m", "-r", tmp_path / "p").err
+    scores = np.loadtxt(tmp_path / "p", usecols=0)
+    assert np.corrcoef(scores, y)[0, 1] > 0.5 and "on rows before they were learned" in said
+    loss = np.mean(np.logaddexp(0, np.where(y == 1, -scores, scores)))
+    assert f"log loss {loss:.3f}" in said
+
+
+@pytest.mark.parametrize("n", [150, 300])
+def test_copies_of_a_small_file_share_a_fold(n):
+    """A bootstrap sample, of which each row is there about three times: more than a 64th of all."""
+    differences = []
+    for seed in range(6):
+        rng = RNG([7, seed])
+        X = rng.normal(size=(n // 3, 4))
+        share = sigmoid(X[:, 0] - X[:, 1])
+        labels, rows = rng.random(n // 3) < share, rng.integers(0, n // 3, n)
+        model = SparseClassifier().fit(X[rows], labels[rows])
+        fresh = rng.normal(size=(FRESH, 4))
+        expected = expected_loss(model.decision_function(fresh), sigmoid(fresh[:, 0] - fresh[:, 1]))
+        differences.append(chosen(model)["loss"] - expected)
+    error = np.std(differences) / np.sqrt(len(differences))
+    assert np.mean(differences) > -3 * error - 3 / n
+
+
+def rows_in_time(seed: int, n: int, world: float) -> tuple[np.ndarray, np.ndarray]:
+    """From a place on, the effect of a number is another one."""
+    rng = RNG(seed)
+    X = rng.normal(size=(n, 4))
+    effect = np.where(np.arange(n) >= 0.9 * n, world, 1.5)
+    return X, rng.random(n) < sigmoid(effect * X[:, 0] - X[:, 1])
+
+
+@pytest.mark.parametrize("order", ["as it is", "another world", "shuffled", "sorted", "sorted by a number"])
+@pytest.mark.parametrize("n", [2000, 5000])
+def test_a_note_says_that_the_last_rows_are_another_world(vwlite, tmp_path, order, n):
+    X, y = rows_in_time(2, n, 1.5 if order in ("as it is", "sorted by a number") else -1.5)
+    places = {"shuffled": RNG(3).permutation(n), "sorted": np.argsort(y, kind="stable"),
+              "sorted by a number": np.argsort(X[:, 0])}.get(order, np.arange(n))
+    rows = [[*map(str, X[i]), str(int(y[i]))] for i in places]
+    data = written(tmp_path / "d.csv", ["a", "b", "c", "d", "y"], rows)
+    said = vwlite("train", data, "--label", "y", "-m", tmp_path / "m").err
+    assert ("the last tenth of the rows has a log loss of" in said) == (order == "another world")

@@ -160,6 +160,24 @@ class SlowLanes:
         return np.array(found)
 
 
+def starting_scales(
+    rows: Sequence[dict[int, float]], namespaces: dict[int, int], sample: Sequence[dict[int, float]]
+) -> dict[int, float]:
+    """The scales with which rare features begin. rows: key -> value of each example; namespaces: of each key that is no
+    product; sample: of some examples, with normalized values."""
+    rare = set()
+    for key in {key for row in rows for key in row}:
+        values = [row[key] for row in rows if key in row]
+        if len(values) < min(100, len(rows) / 2) and set(values) != {1}:
+            rare.add(key)
+    sizes: dict[int | None, list[float]] = {}
+    for row in sample:
+        for key in rare & {*row}:
+            sizes.setdefault(namespaces.get(key), []).append(abs(row[key]))
+    large = {space: sorted(found)[-(-99 * len(found) // 100) - 1] for space, found in sizes.items()}
+    return {key: large.get(namespaces.get(key), 0) for key in rare}
+
+
 def slow_class_lanes(classes: int, size: int, folds: int) -> list[SlowLanes]:
     """Those of each class, from 1, which learn y = 1 from its examples and y = -1 from the others."""
     return [SlowLanes(size, "logistic", folds) for _ in range(classes)]
@@ -195,13 +213,18 @@ def natural(contents: Sequence[int], features: Sequence[int], labels: Sequence[f
     first: dict[int, int] = {}
     for i, c in enumerate(contents):
         first.setdefault(c, i)
-    found = [f <= 1 or (size[c] >= 4 and 64 * size[c] > n) for c, f in zip(contents, features, strict=True)]
-    rest = [i for i, c in enumerate(contents) if i != first[c] and not found[i]]
-    differ = sum(labels[i] != labels[first[contents[i]]] for i in rest)
     any_two = 1 - sum(Fraction(k, n) ** 2 for k in Counter(labels).values())
-    if rest and any_two and Fraction(differ, len(rest)) >= any_two / 10:
-        return [True] * n
-    return found
+
+    def labels_differ(among: Sequence[bool]) -> bool:
+        rest = [i for i, c in enumerate(contents) if i != first[c] and among[i]]
+        differ = sum(labels[i] != labels[first[contents[i]]] for i in rest)
+        return bool(rest and any_two and Fraction(differ, len(rest)) >= any_two / 10)
+
+    found = [f <= 1 or (size[c] >= 4 and 8 * size[c] > n) for c, f in zip(contents, features, strict=True)]
+    large = [size[c] >= 4 and 64 * size[c] > n and not x for c, x in zip(contents, found, strict=True)]
+    if len(size) <= 32 or labels_differ(large):
+        found = [x or y for x, y in zip(found, large, strict=True)]
+    return [True] * n if labels_differ([not x for x in found]) else found
 
 
 def folds_by_kinds(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[int]:
@@ -360,8 +383,8 @@ def implicit(dloss: Callable[[float], float], p: float, q: float) -> float:
 class SlowLarge:
     """Many examples, that is: a tenth is held out, candidates race on a sample, and passes end that gain little.
 
-    values: for each candidate the examples, as keys and values. sample, judged: how many examples learn and judge in
-    the race. Labels are -1 and 1, contents differ.
+    values: for each candidate the examples, as keys and values, of one namespace; "none": as they are. sample, judged:
+    how many examples learn and judge in the race. Labels are -1 and 1, contents differ.
     """
 
     def __init__(self, values, y: Sequence[float], size: int, sample: int, judged: int) -> None:
@@ -372,6 +395,10 @@ class SlowLarge:
         self.held = [i for i in self.order if is_out[i]]
         self.fold = [0 if out else 2 for out in is_out]
         self.race = {name: self.passes(name, self.order[:sample], self.held[:judged], 3, ends=False) for name in values}
+        first = min(found[0] for found, *_ in self.race.values())
+        for found, *_ in self.race.values():
+            if found[0] > 1.10 * first:
+                del found[1:]  # it ends after the first pass
         least = min(min(found) for found, *_ in self.race.values())
         self.going_on: list[str] = []
         for name, (found, *_) in self.race.items():
@@ -385,6 +412,9 @@ class SlowLarge:
     def passes(self, name: str, learned: Sequence[int], judged: Sequence[int], most: int, *, ends: bool = True):
         """The loss of each pass, and the weights of the best one."""
         lanes, found, least = SlowLanes(self.size, "logistic", 2, LARGE_RATES), [], np.inf
+        plain, own = ([dict(zip(*x, strict=True)) for x in self.values[which]] for which in ("none", name))
+        for key, scale in starting_scales(plain, {}, own).items():
+            lanes.s[key] = scale
         y, before = np.array([self.y[i] for i in judged]), None
         for _ in range(most):
             for i in learned:

@@ -86,7 +86,8 @@ class ClassTrainer(AutoTrainer):
 
     def lanes(self, name: str, folds: int) -> Lanes:
         settings = self.data.settings
-        return Lanes(make_loss(settings), self._expander(name), self.rates, folds, self._lane_classes)
+        loss, expander, classes = make_loss(settings), self._expander(name), self._lane_classes
+        return Lanes(loss, expander, self.rates, folds, classes, starts=self.starts(name))
 
     @property
     def constants(self) -> Sequence[float]:

@@ -41,6 +41,7 @@ from vwlite.training.auto.readable import ColumnNames
 
 SAMPLE = 50_000  # rows from which knots come, and by which columns are screened
 MOST_COLUMNS = 1000  # that have curves
+FEWEST_GROUPS = 20  # that columns show
 LEAST_ROWS = 10  # of a level of its own
 RESOLUTIONS = (4, 8, 16, 32)  # of numbers in pairs
 OF_TRIPLES = (4, 8)
@@ -122,6 +123,15 @@ class Rows:
         return len(self.sampled) / max(sampled, 1)
 
 
+@record(frozen=True)
+class ShownGroups:
+    """Groups of rows that several columns show: names of the columns, how many groups, and that of each row."""
+
+    names: list[str]
+    count: int
+    of_rows: Any
+
+
 class Stages:
     """The stages of a trainer that has learned without derived features."""
 
@@ -135,6 +145,7 @@ class Stages:
         self._names, self._hash_all = names, trainer.data.settings.hash == "all"
         self._order, self._times, self._texts = order, times, texts
         self.tried: list[str] = []  # n-grams, curves, pairs
+        self.groups: ShownGroups | None = None
         self._best, self._validates = trainer, trainer.data.validation is not None
         folds = trainer.selection.folds_in_file if not self._validates else None
         self._learned = Rows.of(trainer.data, trainer.data.summary, folds)
@@ -199,6 +210,7 @@ class Stages:
             judged = ColumnScan(asked, self._judged.sampled)
             for batch in data.validation_batches:
                 judged.take(batch)
+        self.groups = self._shown_groups(scan, columns)
         found = []
         for i, c in enumerate(columns):
             if isinstance(c, WordColumn):
@@ -208,6 +220,33 @@ class Stages:
             if column is not None:
                 found.append(column)
         return found[:MOST_COLUMNS]
+
+    def _shown_groups(self, scan: ColumnScan, columns: Sequence[str | WordColumn]) -> ShownGroups | None:
+        """The groups of rows in which two columns or more are equal, each of them in these and no others: as attributes
+        of customers are. Not those of rows that are equal in all columns: copies."""
+        import numpy as np
+
+        n = len(self._learned.labels)
+        if n > SAMPLE or n < 2 * FEWEST_GROUPS:
+            return None
+        counted: dict[int, list[int]] = {}
+        for i, c in enumerate(columns):
+            if isinstance(c, WordColumn) or scan.facts(i)[2]:
+                continue  # a part of a time, or several words
+            cells = np.sort(np.asarray(scan.cells(i)))
+            count = 1 + int(np.count_nonzero(cells[1:] != cells[:-1]))
+            if FEWEST_GROUPS <= count <= n // 2:
+                counted.setdefault(count, []).append(i)
+        found: dict[bytes, list[int]] = {}
+        for several in counted.values():
+            for i in several if len(several) > 1 else ():
+                _, first, number = np.unique(np.asarray(scan.cells(i)), return_index=True, return_inverse=True)
+                found.setdefault(first[number].astype(np.uint64).tobytes(), []).append(i)
+        of_rows, which = max(found.items(), key=lambda x: len(x[1]), default=(b"", []))
+        groups = memoryview(of_rows).cast("Q")
+        if len(which) < 2 or len({*groups}) == len({*self._trainer.data.summary.contents}):
+            return None
+        return ShownGroups([str(columns[i]) for i in which], len({*groups}), groups)
 
     def _scanned(self, c: WordColumn) -> tuple[int, list[int]]:
         return namespace_hash(c.name.encode("utf-8", "surrogateescape"), self._hash_all), c.hashes(self._hash_all)
@@ -287,6 +326,8 @@ class Stages:
         judged, learned = self._residuals(trainer)
 
         def best(which: tuple[int, ...]) -> tuple[float, tuple[int, ...], int]:
+            if self._stopped:
+                return 0.0, which, resolutions[0]
             some = [columns[i] for i in which]
             tried = resolutions if any(isinstance(c.column, NumberColumn) for c in some) else resolutions[:1]
             codes = {q: ([c.at(q) for c in some], [c.learned_at(q) for c in some] if learned else None) for q in tried}

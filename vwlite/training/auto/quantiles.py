@@ -145,7 +145,8 @@ class QuantileTrainer(AutoTrainer):
     def lanes(self, name: str, folds: int) -> Lanes:
         losses = self.data.losses
         quantiles = [*zip(losses, self.constants, strict=True)]
-        return Lanes(losses[0], self._expander(name), self.rates, folds, quantiles=quantiles)
+        starts = self.starts(name)
+        return Lanes(losses[0], self._expander(name), self.rates, folds, quantiles=quantiles, starts=starts)
 
     def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
         best, data, settings = self.best, self.data, self._model_settings()

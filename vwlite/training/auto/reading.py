@@ -131,6 +131,7 @@ class AutoData:
     weights_as = WeightScale()
     width = 1  # scores of an example
     _rarer: tuple[DataSummary, int, int] | None = None  # of a summary with so many examples
+    _constant: tuple[DataSummary, int, float] | None = None  # the same; it takes time
     in_passes = False  # standard input, too
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
@@ -144,7 +145,6 @@ class AutoData:
         self.chooses_loss = self.maps_labels and "loss" not in o.typed
         self._in_batches: tuple[float, float] | None = None  # labels of batches that become -1 and 1
         self._label_places: dict[float, str] = {}  # where the first different ones are, as ends of words
-        self._best_constant: tuple[DataSummary, float] | None = None  # of the labels of a summary: it takes time
         self.summary = self.new_summary()
         self.first_batches: list[Batch] = []  # of a stream, before it is learned; of files, while they are read
         self.counts: list[int] = []  # examples that can be learned in each of them
@@ -467,16 +467,21 @@ class AutoData:
 
     def constant(self) -> float:
         """The best constant score; that of the mean of several quantiles."""
-        summary, settings = self.sample or self.summary, self.settings
-        if not settings.constant or not summary.examples:
+        summary = self.sample or self.summary
+        if not self.settings.constant or not summary.examples:
             return 0.0
+        if self.stream is not None and not summary.has_initial:
+            return self._constant_of(summary)
+        if self._constant is None or self._constant[:2] != (summary, summary.examples):
+            self._constant = summary, int(summary.examples), self._constant_of(summary)
+        return self._constant[2]
+
+    def _constant_of(self, summary: DataSummary) -> float:
+        settings = self.settings
         if settings.loss in ROBUST:
             if self.stream is not None and not summary.has_initial:
                 return self.stream.best_constant
-            if self._best_constant is None or self._best_constant[0] is not summary:
-                found = best_constant(make_loss(settings), summary.residuals(), summary.importances)
-                self._best_constant = summary, float(found)
-            return self._best_constant[1]
+            return float(best_constant(make_loss(settings), summary.residuals(), summary.importances))
         power = make_loss(settings).power
         if summary.has_initial or self.stream is None:
             mean = summary.rate(power) if power else summary.moments()[0]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from vwlite.core.auto.folds import folds_of, folds_of_groups
 from vwlite.core.auto.lanes import Lanes
-from vwlite.core.auto.screening import difference_of, row_losses
+from vwlite.core.auto.screening import difference_of, losses_of_tenths, row_losses
 from vwlite.core.auto.stack import Scored, folds_in_order, gathered, stacked_scores
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.losses import Loss
@@ -186,10 +186,12 @@ class GridCandidate:
 
 
 class Drawn(NamedTuple):
-    """Examples in drawn order, and what is known of them in the order of the file."""
+    """Examples in drawn order, and what is known of them in the order of the file. groups: in place of those of the
+    summary."""
 
     summary: DataSummary
     examples: DrawnExamples
+    groups: Any = None
 
 
 class Selection:
@@ -213,10 +215,10 @@ class Selection:
         self.number = self.racing = self.learned = 0  # the pass, its candidates, and examples that they have learned
         self.is_large = is_large
         self.race, self.ends_early = LARGE_RACE if is_large else RACE, is_large or ends_early
-        self.holds_out = holds_out and self._deal(data.summary, 0)
+        self.holds_out = holds_out and self._deal(data, 0)
         folds = 1 if self.holds_out or validation is not None else FOLDS
         if not self.holds_out:
-            self._deal(data.summary, folds)
+            self._deal(data, folds)
         self._halved = range(folds)  # the folds of which each half of the stack has half
         self.folds = bytearray(len(self.folds_in_file))
         folds_in_order(self.folds_in_file, data.examples.order, self.folds)
@@ -228,12 +230,13 @@ class Selection:
             nests = (self._nest(fold) for fold in range(folds))
             self._nests = [nest for nest in nests if any(nest.fold) and any(nest.rest)]
 
-    def _deal(self, known: DataSummary, folds: int) -> bool:
+    def _deal(self, data: Drawn, folds: int) -> bool:
         """Deal the examples into so many folds. 0: whether a tenth is held out by which they can be judged: it may be
         another part, of all or of the rarer labels, if there are few different examples, or a file is sorted."""
+        known, groups = data.summary, data.groups
         self.folds_in_file = found = bytearray(known.examples)
-        if known.grouped:
-            folds_of_groups(known.contents, found, folds)
+        if known.grouped or groups is not None:
+            folds_of_groups(known.contents if groups is None else groups, found, folds)
         else:
             folds_of(known.contents, known.feature_counts, known.labels, found, folds)
         if folds:
@@ -263,7 +266,7 @@ class Selection:
         found = copy(self)
         found.examples = self.examples.first(SAMPLE)
         found.race = RACE
-        summary, judged = self.judge
+        summary, judged, _ = self.judge
         most = SAMPLE if judged is self.examples else JUDGED
         found._judge_by(Drawn(summary, judged.first(most)), self._judged_folds[:most])
         return found
@@ -372,6 +375,17 @@ class Selection:
         n = len(self._y)
         losses = self._losses_of(self._constant_predictions(constants))
         return float(difference_of(losses, losses, self._h, array("I", range(n)))[0])
+
+    def loss_with(self, c: GridCandidate, result: PassResult) -> float:
+        """The loss of a candidate after its last pass, with the stack of another result."""
+        return float(self._scored(c).loss_of([*result.u, *result.offsets])) / sum(self._h)
+
+    def losses_of_tenths(self, predictions: Any) -> list[tuple[float, float]]:
+        """Of each tenth of the data in the order of the file, the loss of these predictions and its standard error."""
+        n = len(self._y)
+        losses = self._losses_of(predictions[: self.width * n])
+        found: list[tuple[float, float]] = losses_of_tenths(losses, self._h, self.order[:n], len(self.folds))
+        return found
 
     def _constant_predictions(self, constants: Sequence[float]) -> Any:
         return array("d", (constant + initial for initial in self._initial for constant in constants))

@@ -18,6 +18,7 @@ from vwlite.algorithms.memory import LOCATED, available_memory, lanes_need
 from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.core.auto.given import GivenPredictions, by_line, scattered
 from vwlite.core.auto.lanes import Lanes
+from vwlite.core.auto.starts import Starts
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
@@ -33,6 +34,7 @@ from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
 from vwlite.options.spec import option_name
 from vwlite.output.progress import pass_text
+from vwlite.output.shell_words import quoted
 from vwlite.output.text import shown
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.notes import Notes, together
@@ -75,11 +77,16 @@ from vwlite.training.verdict import count_of_passes, normalization
 
 if TYPE_CHECKING:
     from vwlite.model import Model
+    from vwlite.training.auto.derive import ShownGroups
 
 MOST_CHECKED = 100_000  # examples that a model has learned, by which it is checked
 DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
 FEW_FOR_STAGES = 5_000  # examples, below which all is learned to the end before features are derived
 FEW_PASSES_FROM = 12_000  # examples, as there are 8 passes at most
+SAMPLED = 10_000  # examples by whose values the scales of rare features begin
+OF_NEW_GROUPS = 1.01  # times the loss, from which that of new groups is another one
+ERRORS_APART = 4  # standard errors by which the loss of the last tenth of the rows differs,
+SPREADS_APART = 3  # ... and standard deviations of the tenths before
 FEW = 300  # examples of which the loss is uncertain
 ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a better model"
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
@@ -220,6 +227,7 @@ class AutoTrainer(DataTrainer):
     best: GridCandidate | None = None  # None: the intercept alone is the model
     selection: Selection | None = None
     passes_used = 0
+    is_fed_again = False  # the examples, after the model was chosen: the measures are its own
     intercepts: Sequence[float] = ()  # of the model, one for each class
 
     def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
@@ -234,7 +242,11 @@ class AutoTrainer(DataTrainer):
         self.with_first: float | None = None  # the loss with them, of the first rows,
         self.derived_by = 0  # ... so many
         self.tried: list[str] = []  # kinds of derived features
+        self.groups: Any = None  # of each example, that share folds; None: there are none, or those of the summary
+        self.shown_groups = ""  # what is said of groups that columns show
         self.race_on_sample: dict[str, Any] = {}  # for the report
+        self._sample: Callable[[], Iterable[Batch]] = tuple  # of the examples
+        self._starts: dict[str, Starts | None] = {}  # of each normalization
         self._places: Any = None  # of the examples that the model is of, in the file; None: all are in its order
 
     def stop(self) -> None:
@@ -251,8 +263,7 @@ class AutoTrainer(DataTrainer):
         self._load_batch, self._batches = load_batch, len(counts)
         data.scale_labels()
         if data.is_scarce:
-            self.begin([load_batch(number) for number in range(len(counts))])
-            self.end()
+            self._learn_once(DrawnExamples.of(data.summary, counts, load_batch))
             return
         if data.summary.examples and data.baseline:
             examples, derives = DrawnExamples.of(data.summary, counts, load_batch), data.derives
@@ -278,6 +289,28 @@ class AutoTrainer(DataTrainer):
             self._feed_given(learner, batches, self._file_order(data.summary))
             return
         self._feed_given(learner, batches, array("d", []))  # counts them
+
+    def _learn_once(self, examples: DrawnExamples) -> None:
+        """Learn examples that are too few for folds in one pass, in drawn order, and predict each before it is
+        learned; if the intercept is the model, its loss counts."""
+        stream, at, n = self._begin(examples.first(SAMPLED).batches), 0, len(examples.order)
+        self.listener.on_begin(self)
+        predictions = array("d", [math.nan]) * n
+        for batch in examples.batches():
+            if self.stopped:
+                break
+            predictions[at : at + len(batch)] = stream.learn(batch)
+            at += len(batch)
+        self.end()
+        if not stream.examples:
+            return
+        self.is_fed_again, scale = True, self.data.weights_as
+        if self.best is None:
+            scores = self._file_order(self.data.summary)
+        else:
+            scores = array("d", [math.nan]) * n
+            scattered(array("d", (p * scale.scale + scale.shift for p in predictions)), examples.order, scores, 1)
+        self._feed_given(self._load_model(), map(self._load_batch, range(self._batches)), scores)
 
     def _is_part_of_validation(self, judge: Drawn) -> bool:
         """Whether a signal came when the first rows of --validate had been scored."""
@@ -328,6 +361,8 @@ class AutoTrainer(DataTrainer):
         )
         best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
         self.tried = stages.tried
+        if stages.groups is not None and not self.stopped:
+            self.shown_groups = self._about_groups(best, stages.groups)
         if best is self:
             if followed_by is None and self._passes_before_stages:
                 self.learn_more()
@@ -338,6 +373,28 @@ class AutoTrainer(DataTrainer):
         self._take_over(best)
         if followed_by is not None:
             self.with_first = self._shown_loss()
+
+    def _about_groups(self, best: Any, groups: "ShownGroups") -> str:
+        """What is to be said of groups that columns show: if the loss of new ones is larger than that of new rows of
+        these. It is that of the same features, passes and stack, with each group in one fold."""
+        if best.best is None or self.options.group is not None or self.data.validation is not None:
+            return ""
+        other, result = best.with_derived(best.data.settings.derived), best.best.best
+        other.data.summary, other.normalizations, other.groups = best.data.summary, [best.best.name], groups.of_rows
+        self.stages.append(other)
+        other.learn_drawn(best.selection.examples, result.number)
+        if self.stopped or not other.candidates or other.candidates[0].lanes is None:
+            return ""
+        loss = other.selection.loss_with(other.candidates[0], result)
+        if loss <= OF_NEW_GROUPS * result.loss:
+            return ""
+        by_space = {namespace_of(name): name for name, _ in self.source.columns.get("roles", [])}
+        names = [by_space.get(name, name) for name in groups.names]
+        return (
+            f"{', '.join(names)} are equal in the same rows, which are {groups.count:,} groups: the loss above is that "
+            f"of new rows of these; of new groups the {called(self.data.settings.loss)} is about "
+            f"{loss * self.data.labels_as.loss_scale:.4g}: --group {quoted(names[0])} learns for them"
+        )
 
     def _take_over(self, other: Any) -> None:
         """Have the model of another trainer."""
@@ -396,8 +453,9 @@ class AutoTrainer(DataTrainer):
     def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None:
         """Find the best candidate, in passes over the examples, at most `most`; without any if a signal comes within
         the first one."""
-        self.selection = self._selection(Drawn(self.data.summary, examples))
+        self.selection = self._selection(Drawn(self.data.summary, examples, self.groups))
         self.selection.stopped = self.stopped
+        self._sample, self._starts = examples.first(SAMPLED).batches, {}
         grid, most = self._grid(self.folds), min(self._most_passes(), most or self._most_passes())
         self.candidates = self._new_candidates(grid)
         if self.selection.is_large and len(grid) > 1 and has_sample(self.data.summary.examples, self.data.rarer):
@@ -575,8 +633,8 @@ class AutoTrainer(DataTrainer):
         """The predictions that the model was chosen by, in the order of the file, NaN of what it has not learned, which
         the rule predicts; those of the best constant if that is the model."""
         if self.best is None or self.selection is None:
-            initials = () if self._places is not None else summary.initials
-            return array("d", (c + initial for initial in initials for c in self.data.best_constants))
+            initials, constants = () if self._places is not None else summary.initials, self.data.best_constants
+            return array("d", (c + initial for initial in initials for c in constants))
         weights_as = self.data.weights_as
         predictions = array("d", (p * weights_as.scale + weights_as.shift for p in self.best.predictions))
         return self._in_file(predictions, summary, self.selection)
@@ -643,17 +701,20 @@ class AutoTrainer(DataTrainer):
         `center`. stream: the state of it. counters: of its learner, and those before it."""
         self.data.scale_labels()
         self.dense = dense
-        self._begin([(name, self.lanes(name, 1)) for name in stream["candidates"]])
-        assert self.data.stream is not None
-        self.data.stream.load(stream)
+        self._begin(tuple, stream["candidates"]).load(stream)
         self.job = self.job._replace(before=counters)
         self.learner.min_label, self.learner.max_label = range_of_labels
 
-    def _begin(self, lanes: Sequence[tuple[str, Lanes]]) -> None:
+    def _begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:
+        """Begin a stream. sample: the first examples. names: of the candidates, if they are known."""
         data = self.data
-        data.stream = Stream(data.learned_loss(), data.labels_as, lanes)
+        self._sample, self._starts = sample, {}
+        grid = [(name, partial(self.lanes, name, 1)) for name in names] or self._grid(1)
+        data.stream = Stream(data.learned_loss(), data.labels_as, [(name, new_lanes()) for name, new_lanes in grid])
+        self._sample = tuple
         self.settings = data.settings
         self.learner = self._given(data.settings, data.weights_as)
+        return data.stream
 
     def begin(self, batches: Sequence[Batch]) -> None:
         data = self.data
@@ -662,7 +723,7 @@ class AutoTrainer(DataTrainer):
             finder = self._find_derived(batches, data.summary, data.counts, data.summary.examples)
             if finder.without is not None:
                 data.summary = finder.data.summary
-        self._begin([(name, new_lanes()) for name, new_lanes in self._grid(1)])
+        self._begin(partial(iter, batches))
         if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
             self.listener.say(ONE_PASS if is_large(self.options) else ONE_PASS_OF_STREAM)
         self.listener.on_begin(self)
@@ -684,7 +745,7 @@ class AutoTrainer(DataTrainer):
             if finder.passes_used and not finder.stopped:
                 finder._derive(counts, known / summary.examples)
         self.stages.clear()
-        self.tried = finder.tried
+        self.tried, self.shown_groups = finder.tried, finder.shown_groups
         if finder.without is not None:
             self.data.settings, self.derived_by = finder.data.settings, int(summary.examples)
             self.without, self.with_first = finder.without, finder.with_first
@@ -762,7 +823,13 @@ class AutoTrainer(DataTrainer):
     def lanes(self, name: str, folds: int) -> Lanes:
         """Those of a normalization."""
         expander = self._expander(name)
-        return Lanes(self.data.learned_loss(), expander, self.rates, folds)
+        return Lanes(self.data.learned_loss(), expander, self.rates, folds, starts=self.starts(name))
+
+    def starts(self, name: str) -> Starts | None:
+        """The scales with which rare features begin, by the values of a sample; of columns of a table, none."""
+        if name not in self._starts and self.data.column_names is None:
+            self._starts[name] = self.data.summary.starts(self._expander(name), self._sample())
+        return self._starts.get(name)
 
     def _model_settings(self) -> Settings:
         """Those of the model: of `gd`."""
@@ -896,7 +963,7 @@ class AutoTrainer(DataTrainer):
             return "on rows of --validate"
         if self.best is not None and self.holds_out and self.selection is not None:
             return f"on {len(self.selection.judge.examples.order):,} rows held out"
-        if self.data.stream is not None:
+        if self.data.stream is not None and (self.best is not None or not self.is_fed_again):
             return "on rows before they were learned"
         return "on rows not learned" if self.best is not None else "on rows learned"
 
@@ -912,7 +979,28 @@ class AutoTrainer(DataTrainer):
         best = self.best
         if best is not None and best.best is not None and best.best.loss >= self.data.baseline:
             yield "on examples that took no part in its choice, the model is no better than the best constant"
+        if self.shown_groups:
+            yield self.shown_groups
+        yield from self._about_last_rows()
         yield from super()._doubts()
+
+    def _about_last_rows(self) -> Iterator[str]:
+        """Whether the last tenth of the rows is another world than the tenths before, which are much alike."""
+        data, found = self.data, self.selection
+        is_of_all = data.validation is None and data.stream is None and self._places is None
+        if self.best is None or found is None or not is_of_all or data.summary.examples < FEW:
+            return
+        (*before, last), errors = zip(*found.losses_of_tenths(self.best.predictions), strict=True)
+        others, error = sum(before) / 9, math.hypot(errors[-1], math.hypot(*errors[:-1]) / 9)
+        spread = math.sqrt(sum((mean - others) ** 2 for mean in before) / 8)
+        if abs(last - others) <= max(ERRORS_APART * error, SPREADS_APART * spread) or data.summary.is_sorted():
+            return
+        name, scale = called(data.settings.loss), data.labels_as.loss_scale
+        yield (
+            f"the last tenth of the rows has a {name} of {last * scale:.4g}, the rows before {others * scale:.4g}: if "
+            "they are in the order of time, later rows may be like the last ones; --validate with these chooses the "
+            "model by them"
+        )
 
 
 AnyAuto = TypeVar("AnyAuto", bound=AutoTrainer)
