@@ -4,10 +4,13 @@ import json
 import os
 import signal
 import sys
+from shutil import copy
 
 import pytest
+from nine_tables import NINE, table
 from running import GD, finish, start
 from servers import CLASSES, TABLE, TEXT
+from sets import ROOT
 
 pytest.importorskip("mlflow")
 TIMES = "y,at,n,zip\n" + "".join(
@@ -48,7 +51,6 @@ def test_the_folder_predicts_what_predict_does(vwlite, name):
     else:
         words = dict.fromkeys(("city", "note", "at", "zip"), str)
         frame = pd.read_csv("data.csv", dtype=words)[model.metadata.get_input_schema().input_names()]
-        frame = frame.astype({c: float for c in frame if c not in words})
     data = "data" if "lines" in frame else "data.csv"
     expected = [line.split()[0] for line in vwlite("predict", "-m", "model", data, "--quiet").out.splitlines()]
     found = model.predict(frame)
@@ -60,6 +62,72 @@ def test_the_folder_predicts_what_predict_does(vwlite, name):
     assert len(example) == 1
     kind = model.metadata.get_output_schema().input_types()[0].name
     assert (kind == "string") == isinstance(found[0], str)
+
+
+def as_predicted(vwlite, frame, data):
+    """The folder's predictions of a frame are those of `vwlite predict`."""
+    import mlflow.pyfunc
+
+    expected = vwlite("predict", "-m", "model", data, "--quiet").out.splitlines()
+    found = [*mlflow.pyfunc.load_model("out").predict(frame)]
+    assert len({*found}) > 1
+    assert found == (expected if isinstance(found[0], str) else pytest.approx([float(x) for x in expected], abs=1e-6))
+
+
+@pytest.mark.parametrize("name", ["code", *NINE])
+def test_the_folder_takes_what_pandas_reads_from_a_real_file(vwlite, name):
+    import pandas as pd
+
+    if name == "code":
+        options = ["--label", "is_cython", "--drop", "id", "--text", "code"]
+        for part in ("train", "test"):
+            copy(ROOT / f"data/code.{part}.csv", f"{part}.csv")
+    else:
+        options = table(name)
+    vwlite("train", "train.csv", *options, "-m", "model", "--quiet")
+    vwlite("export", "model", "--to", "mlflow", "-o", "out")
+    as_predicted(vwlite, pd.read_csv("test.csv"), "test.csv")
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint8", "float64", "float32", "Int64", "Float64"])
+def test_the_folder_takes_numbers_of_every_type(vwlite, kind, holes):
+    """And words as category, string or object; true and false; also missing values of each."""
+    import pandas as pd
+
+    rows = [[i % 7, ["a", "b", "c"][i % 3], ["Yes", "No"][i % 5 > 1], i % 2 == 0, 7 * i % 11 > i % 7]
+            for i in range(300)]
+    for i, row in enumerate(rows if holes else ()):
+        row[i % 4] = None
+    if holes and kind in ("int64", "int32", "uint8"):
+        pytest.skip("such a column has no missing values")
+    columns = ["count", "word", "said", "flag", "y"]
+    frame = pd.DataFrame(rows, columns=columns)
+    frame["count"] = frame["count"].astype(kind)
+    frame["word"] = frame["word"].astype("category")
+    frame["said"] = frame["said"].astype("string")
+    frame["flag"] = frame["flag"].astype("boolean" if holes else "bool")
+    frame.to_parquet("frame.parquet")
+    vwlite("train", "frame.parquet", "--label", "y", "-m", "model", "--quiet")
+    vwlite("export", "model", "--to", "mlflow", "-o", "out")
+    as_predicted(vwlite, frame.drop(columns="y"), "frame.parquet")
+    as_predicted(vwlite, frame.astype({"word": object, "said": object}), "frame.parquet")
+
+
+def test_the_folder_takes_the_frame_of_an_estimator(vwlite):
+    import mlflow.pyfunc
+    import pandas as pd
+
+    from vwlite import SparseClassifier
+
+    x = pd.DataFrame({"age": range(200), "sex": [None if i % 9 == 0 else i % 2 for i in range(200)],
+                      "city": pd.Categorical([3, 5, 7, 9] * 50)})
+    y = [("no", "yes")[i > 99] for i in range(200)]
+    fitted = SparseClassifier(algorithm="auto", categorical=["sex"]).fit(x, y)
+    fitted.save("model")
+    vwlite("export", "model", "--to", "mlflow", "-o", "out")
+    found = mlflow.pyfunc.load_model("out").predict(x)
+    assert found == pytest.approx(fitted.predict_proba(x)[:, 1], abs=1e-6) and len({*found}) > 100
 
 
 def test_a_calibrated_model_keeps_its_map(vwlite):

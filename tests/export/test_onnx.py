@@ -1,6 +1,8 @@
 """Models of tables in ONNX, run by onnxruntime: they predict what the model does."""
 
 import csv
+import json
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -70,7 +72,7 @@ def assert_as_predicted(vwlite, found, data):
     expected = np.array(lines, float)
     if settings.binary:
         labels = settings.labels or (-1, 1)
-        assert [*found["label"]] == [labels[int(score > 0)] for score in found["score"][:, 0]]
+        assert [*found["label"]] == [labels[int(score >= 0)] for score in found["score"][:, 0]]
         if settings.loss == "logistic":
             np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1, atol=1e-6)
         score = np.clip(found["score"][:, 0], *(read_model("model").range or (-50, 50)))
@@ -118,6 +120,47 @@ def test_onnx_has_missing_values_of_the_model_and_names_of_any_column(vwlite):
     assert list(found) == ["label_", "probabilities", "score_"]
     expected = [float(line[0]) for line in predictions(vwlite, "t.csv")]
     np.testing.assert_allclose(found["probabilities"][:, 1], expected, atol=NEAR)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_a_probability_of_one_half_is_the_label_that_predict_appends(vwlite, loss):
+    """The positive one, in every export: also where a score below 0 has a probability of 0.5."""
+    probable = loss == "logistic"
+    scores = {"zero": 0.0, "below": -1e-17, "little": -1e-6, "above": 1e-17, "minus": -2.0, "plus": 2.0}
+    Path("t.csv").write_text(as_csv([[word, "ok" if x < 0 else "fraud"] for word, x in scores.items()], ["w", "y"]))
+    vwlite("train", *GD, "t.csv", "--label", "y", "--labels", "ok,fraud", "--loss", loss, "--no-constant", "--names",
+           "--link", "logistic" if probable else "identity", "-m", "first", "--quiet")
+    vwlite("export", "first", "--to", "json", "-o", "first.json")
+    text = json.loads(Path("first.json").read_text())
+    for feature in text["features"]:
+        feature["weight"] = scores[feature["names"][0].partition("=")[2]]
+    Path("model.json").write_text(json.dumps(text))
+    vwlite("import", "model.json", "-m", "model")
+    said = vwlite("predict", "-m", "model", "t.csv", "--append", "--quiet").out
+    expected = [row["prediction"] for row in csv.DictReader(said.splitlines())]
+    assert expected == ["fraud", "fraud" if probable else "ok", "ok", "fraud", "ok", "fraud"]
+    least = 0.5 if probable else 0.0
+    vwlite("export", "model", "--to", "python", "-o", "model.py")
+    program = {"__name__": "model"}
+    exec(compile(Path("model.py").read_text(), "model.py", "exec"), program)
+    assert expected == [program["LABELS"][program["predict"]({"w": word}) >= least] for word in scores]
+    vwlite("export", "model", "--to", "sql", "--table", "t", "--id", "w", "-o", "model.sql")
+    base = sqlite3.connect(":memory:")
+    base.executescript("CREATE TABLE t (w TEXT, y TEXT)")
+    base.executemany("INSERT INTO t VALUES (?, '')", [(word,) for word in scores])
+    found = {row[0]: row[3 if probable else 2] for row in base.execute(Path("model.sql").read_text())}
+    assert expected == [("ok", "fraud")[found[word] >= least] for word in scores]
+    assert expected == [*values_of(vwlite, rows_in("t.csv"))["label"]]
+
+
+def test_labels_of_which_some_are_whole_numbers_are_words(vwlite):
+    """Also those that look like what Python makes of no number, and numbers of more than 64 bits."""
+    for names in (["None", "1"], ["1", str(1 << 63)], ["0", "-1"], ["07", "7"]):
+        Path("t.csv").write_text(as_csv([["ab"[i % 2], names[i % 2]] for i in range(8)], ["w", "y"]))
+        vwlite("train", *GD, "t.csv", "--label", "y", "--classes", ",".join(names), "--missing", "",
+               "--names", "-m", "model", "--quiet")
+        found = [*values_of(vwlite, rows_in("t.csv"))["label"]]
+        assert found == ([0, -1] * 4 if names[0] == "0" else names * 4)
 
 
 def test_the_same_model_is_the_same_file(vwlite):

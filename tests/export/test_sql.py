@@ -305,6 +305,14 @@ def test_a_query_is_one_select_that_creates_nothing(vwlite, tmp_path, monkeypatc
     assert [column[1] for column in base.execute("PRAGMA table_info(v)")] == ["i", "prediction", "score"]
 
 
+def rendered(template):
+    """What dbt runs: references are names, and nothing else has a value."""
+    from jinja2 import Environment, StrictUndefined
+
+    made = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(template)
+    return made.render(ref=lambda name: f'"{name}"')
+
+
 @pytest.mark.parametrize(("table", "shown"), [
     ("main.clicks", '"main"."clicks"'), ("{{ ref('clicks') }}", "{{ ref('clicks') }}"), ('"a.b".c', '"a.b"."c"'),
 ])
@@ -315,9 +323,38 @@ def test_a_table_may_be_in_a_schema_or_a_reference_of_dbt(vwlite, tmp_path, monk
     assert f"FROM {shown} t" in query
     base = sqlite3.connect(":memory:")
     base.executescript("CREATE TABLE clicks (id, a, b); INSERT INTO clicks VALUES (7, 'b', 2);")
-    ((found, prediction, *_),) = base.execute(query.replace(shown, "clicks")).fetchall()
+    query = rendered(query) if "{" in table else query.replace(shown, "clicks")
+    ((found, prediction, *_),) = base.execute(query).fetchall()
     assert found == 7 and prediction == pytest.approx(
         numbers(vwlite("predict", "-m", "m", "t.csv", "--quiet").out.splitlines())[0], **NEAR)
+
+
+PIECES = ["{", "{{", "{%", "{#", "}}", "%}", "#}", "{%-", "-%}", "{{-", "raw", "endraw", "{% raw %}", "{{ 7*7 }}",
+          '{{ env_var("AWS_SECRET") }}', "\r", "\r\n", "\n", "'", '"', "\\", " ", "x", "#", "##"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_levels_and_names_stay_text_in_a_template_of_dbt(vwlite, tmp_path, monkeypatch, seed):
+    """Jinja renders it to the query over the table, whatever the data say, and calls nothing but `ref`."""
+    monkeypatch.chdir(tmp_path)
+    chance = random.Random(seed)
+    names = {"".join(chance.choices(PIECES, k=chance.randint(1, 4))).strip() for _ in range(40)} - {""}
+    words = sorted(names) + PIECES[:4] + ["{\r", "{ {"]
+    kept = {re.sub(r"[\0- |:]", "_", name): name for name in sorted(names)}  # columns are namespaces
+    titles = ["row", *[name for name in kept.values() if not {*name} & {*"\r\n"}][:3], "y"]
+    rows = [[i, *(chance.choice(words) for _ in titles[1:-1]), chance.choice([-1, 1])] for i in range(400)]
+    write("t.csv", titles, rows)
+    vwlite("train", "t.csv", "--label", "y", "--drop", "row", "--names", *GD, "--loss", "logistic", "-m", "m",
+           "--quiet")
+    plain = exported(vwlite, "--table", "t", "--id", "row")
+    template = exported(vwlite, "--table", "{{ ref('t') }}", "--id", "row")
+    made = rendered(template)
+    assert made == plain
+    base = InSqlite(titles, [])
+    base.base.execute(f"ALTER TABLE {TABLE} RENAME TO t")
+    base.base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(titles))})", rows)
+    found = base.ask(made)
+    check(vwlite, {int(i): row for i, row in found.items()}, range(400), "t.csv")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -1,7 +1,8 @@
 """A folder of MLflow, of the flavor pyfunc: the model file, the columns that it takes, and the packages that it needs.
 
-`mlflow.pyfunc.load_model` reads it with `vwlite.estimators.pyfunc`. Its inputs are the columns of the model, numbers as
-double, words and texts as string; a model of text without columns has one column, `lines`.
+`mlflow.pyfunc.load_model` reads it with `vwlite.estimators.pyfunc`. Its inputs are the columns of the model, of any
+type, as MLflow takes no whole numbers for double, and no numbers or missing cells for string; a model of text without
+columns has one column, `lines`.
 """
 
 import logging
@@ -33,10 +34,9 @@ def mlflow(request: Request, folder: str) -> None:
         raise UsageError(f"{request.path}: --to mlflow needs a model that is a regular file")
     logging.getLogger("mlflow").setLevel(logging.WARNING)
     model = request.model
-    of_any = AnyType()  # type: ignore[no-untyped-call]
-    kinds: dict[str, Any] = {"numeric": types.DataType.double, "time": of_any, "auto": of_any}
     roles = _roles(model)
-    taken: list[Any] = [types.ColSpec(kinds.get(role, types.DataType.string), name) for name, role in roles.items()]
+    kind: Any = AnyType() if model.columns else types.DataType.string  # type: ignore[no-untyped-call]
+    taken: list[Any] = [types.ColSpec(kind, name) for name in roles]
     given = types.DataType.double if model.settings.oaa is None else types.DataType.string
     example = pandas.DataFrame({name: [_example(model, name, role)] for name, role in roles.items()})
     pyfunc.save_model(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwlite import __version__
+from vwlite.algorithms.losses import usual_threshold
 from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
@@ -260,10 +261,12 @@ class _Graph:
                     shares = self._op("Softmax", score, axis=1)
                 self._output("probabilities", self._cast(shares, "FLOAT"), "FLOAT", len(classes))
         elif s.binary:
-            is_positive = self._op("Greater", self._flat(score), self._constant(np.array(0.0)))
+            is_probable = s.loss == "logistic"
+            share = self._op("Sigmoid", self._clipped(score)) if is_probable else self._clipped(score)
+            least = self._constant(np.array(usual_threshold(probable=is_probable)))
+            is_positive = self._op("GreaterOrEqual", self._flat(share), least)
             self._label([*(s.labels or (-1.0, 1.0))], self._cast(is_positive, "INT64"))
-            if s.loss == "logistic":
-                share = self._op("Sigmoid", self._clipped(score))
+            if is_probable:
                 other = self._op("Sub", self._constant(np.array(1.0)), share)
                 shares = self._op("Concat", other, share, axis=1)
                 self._output("probabilities", self._cast(shares, "FLOAT"), "FLOAT", 2)
@@ -274,8 +277,9 @@ class _Graph:
     def _label(self, names: list[str | float], index: str) -> None:
         """The names of classes, or the labels; whole numbers are integers, as in other converters."""
         texts = [name if isinstance(name, str) else f"{name:.9g}" for name in names]
-        if all(text == str(number) for text, number in zip(texts, map(_integer, texts), strict=True)):
-            self._output("label", self._op("Gather", self._constant(np.array([int(t) for t in texts])), index), "INT64")
+        numbers = [number for number, text in zip(map(_integer, texts), texts, strict=True) if str(number) == text]
+        if len(numbers) == len(texts):
+            self._output("label", self._op("Gather", self._constant(np.array(numbers)), index), "INT64")
         else:
             named = self._constant([as_bytes(text) for text in texts])
             self._output("label", self._op("Gather", named, index), "STRING")
@@ -301,8 +305,10 @@ class _Graph:
         return p
 
 
-def _integer(text: str) -> int | None:
+def _integer(text: str) -> int:
+    """A whole number of at most 64 bits; 0 for any other text."""
     try:
-        return int(text)
+        number = int(text)
     except ValueError:
-        return None
+        return 0
+    return number if -(1 << 63) <= number < 1 << 63 else 0

@@ -12,6 +12,7 @@ from vwlite.model.feature_names import escaped
 
 # Links that only programs of models with them know, and their functions.
 _NEWER_LINKS = {"log": "math.exp", "expm1": "lambda p: math.expm1(p + {offset!r})"}
+_OF_LABELS = "  # below a probability of 0.5, or a score of 0; and from there on"
 
 
 def python(request: Request) -> Iterator[str]:
@@ -65,7 +66,7 @@ def _prediction(request: Request) -> dict[str, str]:
         "LINK": ascii(linear.settings.link),
         "CLASSES": ascii(list(linear.classes)),
         "PROBABLE": ascii(linear.probable),
-        "LABELS": f"\nLABELS = {linear.words!a}  # of scores up to 0, and above" if linear.words else "",
+        "LABELS": f"\nLABELS = {linear.words!a}{_OF_LABELS}" if linear.words else "",
     }
 
 

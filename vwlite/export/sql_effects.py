@@ -35,6 +35,7 @@ LEVELS = 20  # that are written into the expression; more are a table
 CELLS = 80  # likewise, of all classes; SQLite searches tables that have more by an index, and scans smaller ones
 JOINS = 50  # of a SELECT; SQLite has 64 tables in one at most
 TERMS = 100  # of a sum; SQLite limits how deep an expression is, which is how many terms a sum has
+REFERENCE = "\0"  # around one of dbt: nothing else in a query has this character
 BLANKS = "' \t\r\n'"
 ROUND = 536870913.0  # 2^29 + 1: x ROUND - (x ROUND - x) has the 24 bits of a 32-bit float
 BOOLEANS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"))
@@ -85,7 +86,9 @@ def select(request: Request) -> Iterator[str]:
         columns = columns_of(request.linear, request.path)
     except NotByColumns as e:
         raise DataError(f"{request.path}: cannot be a SELECT over a table, because {e}; {_instead(request)}") from None
-    yield from _Query(columns, DIALECTS[request.dialect], *request.table).lines()
+    table, id = request.table
+    query = _Query(columns, DIALECTS[request.dialect], table_name(table), id)
+    yield from map(_with_reference, query.lines()) if _is_reference(table) else query.lines()
 
 
 def _instead(request: Request) -> str:
@@ -95,12 +98,25 @@ def _instead(request: Request) -> str:
 def table_name(name: str) -> str:
     """The name of a table in SQL: `schema.table` by its parts, of which one in double quotes may have a dot; or, as it
     is, what dbt replaces: {{ ref('customers') }}. UsageError if no database accepts it."""
-    if re.fullmatch(r"\{\{.*\}\}", name):
-        return name
+    if _is_reference(name):
+        return REFERENCE + name + REFERENCE
     try:
         return ".".join(map(identifier, next(csv.reader([name], delimiter=".", strict=True))))
     except (csv.Error, StopIteration):
         raise UsageError(f"--table {printable(name)}: expected a name, or names with dots between them") from None
+
+
+def _is_reference(name: str) -> bool:
+    """Whether it is one of dbt, which makes the query a template of Jinja."""
+    return re.fullmatch(r"\{\{.*\}\}", name) is not None
+
+
+def _with_reference(text: str) -> str:
+    """A template that renders to the text, with the references between REFERENCE as they are. In levels and names,
+    which are data, `{{`, `{%` and `{#` would be Jinja's, and it changes line ends."""
+    parts = text.split(REFERENCE)
+    parts[::2] = [re.sub(r"\{(?=[{%#\r])|\r", lambda found: f"{{{{ {found[0]!r} }}}}", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def identifier(name: str) -> str:
@@ -161,7 +177,7 @@ class _Term:
 class _Query:
     def __init__(self, columns: Columns, dialect: Dialect, table: str, id: str) -> None:
         self.columns, self.dialect, self.linear = columns, dialect, columns.linear
-        self.table, self.id, self.id_name = table_name(table), identifier(id), id
+        self.table, self.id, self.id_name = table, identifier(id), id
         self.classes = len(columns.intercept)
         self.normalize = columns.linear.settings.normalize
         self.cells: dict[str, str] = {}  # columns, and what their cells are called
@@ -204,8 +220,9 @@ class _Query:
 
     def _comment(self) -> Iterator[str]:
         s, dialect = self.linear.settings, self.dialect.shown
+        table = self.table if REFERENCE in self.table else printable(self.table)
         yield (f"-- A model of vwlite ({s.algorithm}, {s.loss or 'an unknown'} loss) as one SELECT over the table "
-               f"{printable(self.table)}: it creates no objects.\n--\n")
+               f"{table}: it creates no objects.\n--\n")
         for name, text in self._results():
             yield f"--     {name:12} {text}\n"
         yield f"--\n-- It runs on {dialect}.\n"
