@@ -23,7 +23,8 @@ from libc.string cimport memcpy, memset
 from vwlite.core.base.random cimport mixed
 
 cdef enum:
-    MOST = 4                # folds
+    MOST = 4                # folds, of training
+    LARGEST = 20            # folds, of cross-validation
     ORDERS = 24             # permutations of them
     LONGEST_RUN = 16        # examples
     FEWEST_RUNS = 64
@@ -41,6 +42,20 @@ cdef uint8_t[ORDERS][MOST] DEALT = [
     [2, 0, 1, 3], [2, 0, 3, 1], [2, 1, 0, 3], [2, 1, 3, 0], [2, 3, 0, 1], [2, 3, 1, 0],
     [3, 0, 1, 2], [3, 0, 2, 1], [3, 1, 0, 2], [3, 1, 2, 0], [3, 2, 0, 1], [3, 2, 1, 0],
 ]
+
+
+cdef size_t drawn(uint64_t block, size_t place, size_t folds) noexcept nogil:
+    """P[place] of a permutation P of so many folds, drawn by the hash of a block (Fisher and Yates): for i from folds - 1
+    down to 1, P[i] and P[h % (i + 1)] are exchanged, h the hash of 1 + the h before."""
+    cdef size_t i, j
+    cdef uint8_t[LARGEST] order
+    for i in range(folds):
+        order[i] = <uint8_t>i
+    for i in range(folds - 1, 0, -1):
+        block = mixed(block + 1)
+        j = block % (i + 1)
+        order[i], order[j] = order[j], order[i]
+    return order[place]
 
 
 cdef class Folds:
@@ -151,19 +166,22 @@ cdef class Folds:
         pairs = int(self.n) ** 2                # exact
         return pairs * AGREEING * differing >= (pairs - equal_pairs) * repeats > 0
 
-    cdef void deal(self, uint8_t* out, size_t folds, const uint32_t* features, bint none, bint all) noexcept nogil:
+    cdef void deal(self, uint8_t* out, size_t folds, uint64_t seed, const uint32_t* features, bint none, bint all) noexcept nogil:
         """Fill in the folds; with 0 of them, what is held out. none, all: whether no repeats are natural, or all of them."""
-        cdef size_t i, place, length = min(LONGEST_RUN, max(1, self.n // FEWEST_RUNS))
+        cdef size_t width = folds if folds == 3 or folds > MOST else MOST
+        cdef size_t i, place, length = min(LONGEST_RUN, max(1, self.n * MOST // (FEWEST_RUNS * width)))
         cdef uint64_t block
         for i in range(self.n):
             if not none and self.size[self.first[i]] > 1 and (all or self.is_natural(i, features)):
                 place = self.before[i]
-                block = mixed(self.first[i] + 1) + place // MOST
+                block = mixed(self.first[i] + 1) + place // width
             else:
                 place = self.first[i] // length
-                block = place // MOST + 1
-            block = mixed(block)
-            if folds:
+                block = place // width + 1
+            block = mixed(block + seed)
+            if width != MOST:
+                out[i] = <uint8_t>drawn(block, place % width, width)
+            elif folds:
                 out[i] = DEALT[block % ORDERS][place % MOST] % folds
             else:
                 out[i] = 0 if DEALT[block % ORDERS][place % MOST] == 0 and block // ORDERS % 5 < 2 else IN_NONE
@@ -190,25 +208,26 @@ def copies_of(const uint64_t[::1] contents not None, const uint8_t[::1] folds no
 
 
 def folds_of(const uint64_t[::1] contents not None, const uint32_t[::1] features not None, const double[::1] labels not None,
-             uint8_t[::1] out not None, size_t folds):
-    """Fill in the folds of examples, 1, 2 or 4 of them, in the order of the file; 0: a tenth is held out, in fold 0, and the
+             uint8_t[::1] out not None, size_t folds, uint32_t seed=0):
+    """Fill in the folds of examples, at most 20, in the order of the file; 0: a tenth is held out, in fold 0, and the
     others are in none, which is number 2.
 
     contents: hashes of the examples' contents. features: how many features each of them has as it is read; labels: which
-    count only as equal or different. MemoryError.
+    count only as equal or different. seed: of the permutations. MemoryError.
 
     With f the first example of a kind and runs of m examples, the k-th example of a natural kind is in the fold
     P[mixed(mixed(f + 1) + k // 4) % 24][k % 4], and any other one in P[mixed(r // 4 + 1) % 24][r % 4], r = f // m; P are the
-    permutations of the folds. With fewer than four folds, that number modulo theirs. Held out is what would be in fold 0 of
-    four, where the outer hash // 24 % 5 is below 2.
+    permutations of the folds. With one or two folds, that number modulo theirs. Held out is what would be in fold 0 of
+    four, where the outer hash // 24 % 5 is below 2. With 3 folds, or more than 4, these are in the place of 4, and a
+    permutation is drawn by the outer hash.
     """
     cdef size_t n = contents.shape[0], kinds, distinct
     cdef bint counts = False, differ = False
     cdef Folds found
     if not <size_t>features.shape[0] == <size_t>labels.shape[0] == <size_t>out.shape[0] == n:
         raise ValueError("arrays of different lengths")
-    if folds not in (0, 1, 2, MOST):
-        raise ValueError("0, 1, 2 or 4 folds")
+    if folds > LARGEST:
+        raise ValueError("more than 20 folds")
     if n == 0:
         return
     found = Folds(n)
@@ -222,7 +241,7 @@ def folds_of(const uint64_t[::1] contents not None, const uint32_t[::1] features
             found.large_are_natural = kinds <= MOST_FEW or found.labels_differ(&features[0], True)
             differ = found.labels_differ(&features[0], False)
     with nogil:
-        found.deal(&out[0], folds, &features[0], counts, differ)
+        found.deal(&out[0], folds, mixed(seed), &features[0], counts, differ)
 
 
 def folds_of_groups(const uint64_t[::1] groups not None, uint8_t[::1] out not None, size_t folds):

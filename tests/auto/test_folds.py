@@ -9,10 +9,10 @@ from vwlite.core.auto.folds import folds_of
 RNG = np.random.default_rng
 
 
-def folds(contents, features, labels, count: int = 4) -> np.ndarray:
+def folds(contents, features, labels, count: int = 4, seed: int = 0) -> np.ndarray:
     out = bytearray(len(contents))
     folds_of(
-        np.asarray(contents, np.uint64), np.asarray(features, np.uint32), np.asarray(labels, float), out, count
+        np.asarray(contents, np.uint64), np.asarray(features, np.uint32), np.asarray(labels, float), out, count, seed
     )
     return np.frombuffer(out, np.uint8)
 
@@ -47,6 +47,9 @@ def test_folds_are_those_of_the_reference(n, labels):
             assert folds(c, f, y).tolist() == folds_by_kinds(c.tolist(), f.tolist(), y.tolist())
             out = held_out(c.tolist(), f.tolist(), y.tolist())
             assert folds(c, f, y, 0).tolist() == [0 if x else 2 for x in out]
+            for count, seed in ((3, 0), (5, 0), (10, 7), (20, 1), (4, 2)):
+                slow = folds_by_kinds(c.tolist(), f.tolist(), y.tolist(), count, seed)
+                assert folds(c, f, y, count, seed).tolist() == slow
 
 
 @pytest.mark.parametrize("kinds", [20, 100_000])
@@ -86,11 +89,12 @@ def test_fewer_folds_are_those_modulo_their_number():
     assert (folds(contents, features, labels, 2) == four % 2).all() and not folds(contents, features, labels, 1).any()
 
 
+@pytest.mark.parametrize("count", [3, 4, 5, 10, 20])
 @pytest.mark.parametrize("n", [64, 200, 1000, 5000])
-def test_sizes_of_folds_differ_by_at_most_a_run(n):
+def test_sizes_of_folds_differ_by_at_most_a_run(n, count):
     rng = RNG(n)
-    found = folds(hashes(rng, n), np.full(n, 9), signs(rng, n))
-    assert np.ptp(np.bincount(found, minlength=4)) <= min(16, n // 64)
+    found = folds(hashes(rng, n), np.full(n, 9), signs(rng, n), count)
+    assert np.ptp(np.bincount(found, minlength=count)) <= max(1, min(16, n // (16 * count)))
 
 
 ORDERS = {
@@ -108,9 +112,10 @@ ORDERS = {
 def test_copies_share_a_fold(n, order):
     rng = RNG(n)
     contents, labels, rows = hashes(rng, n), signs(rng, n), ORDERS[order](rng, n)
-    found = folds(contents[rows], np.full(len(rows), 9), labels[rows])
-    assert all(len(set(found[rows == k])) <= 1 for k in range(n))
-    assert min(np.bincount(found, minlength=4)) > len(rows) / 8
+    for count in (4, 5, 10):
+        found = folds(contents[rows], np.full(len(rows), 9), labels[rows], count)
+        assert all(len(set(found[rows == k])) <= 1 for k in range(n))
+        assert min(np.bincount(found, minlength=count)) > len(rows) / (2 * count)
 
 
 def test_repeats_of_64_rows_are_copies_unless_four_are_more_than_a_64th():
@@ -138,10 +143,12 @@ def test_natural_kinds_are_in_all_folds_alike(name):
     kind = rng.integers(0, kinds, n)
     kind = np.sort(kind) if is_sorted else kind
     features = 1 if labels == "of kinds" and kinds == 100 else 9
-    found = folds(hashes(rng, kinds)[kind], np.full(n, features), LABELS[labels](rng, kind))
-    for k in range(kinds):
-        assert np.ptp(np.bincount(found[kind == k], minlength=4)) <= 1
-    assert np.ptp(np.bincount(found, minlength=4)) < n / 4
+    contents, y = hashes(rng, kinds)[kind], LABELS[labels](rng, kind)
+    for count in (3, 4, 5, 10):
+        found = folds(contents, np.full(n, features), y, count)
+        for k in range(kinds):
+            assert np.ptp(np.bincount(found[kind == k], minlength=count)) <= 1
+        assert np.ptp(np.bincount(found, minlength=count)) < n / count
 
 
 def test_a_kind_with_most_of_the_rows_is_in_all_folds_alike():
@@ -178,5 +185,5 @@ def test_bad_arguments_are_refused():
     one, few = np.ones(3, np.uint64), np.ones(3, np.uint32)
     with pytest.raises(ValueError, match="different lengths"):
         folds_of(one, few, np.ones(2), bytearray(3), 4)
-    with pytest.raises(ValueError, match="1, 2 or 4"):
-        folds_of(one, few, np.ones(3), bytearray(3), 3)
+    with pytest.raises(ValueError, match="more than 20"):
+        folds_of(one, few, np.ones(3), bytearray(3), 21)

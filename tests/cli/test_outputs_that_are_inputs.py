@@ -1,14 +1,11 @@
 """No command overwrites what it reads, by whatever name: every command, every option that names a file to write."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
-
-from vwlite.options.types import FileName
-from vwlite.program import program
+from output_options import OUTPUTS, all_commands
 
 # What is typed where the arguments of a command are not enough: DATA is the data, MODEL the model, TABLE the weights.
 COMMANDS = {
@@ -30,40 +27,11 @@ COMMANDS = {
     "dask predict": ["--scheduler", "tcp://127.0.0.1:1", "-m", "MODEL", "DATA"],
     "dask train": ["--scheduler", "tcp://127.0.0.1:1", "DATA"],
 }
-# Options that name a file to read, in each command that has them; in train, solve and dask train -m is an output.
-READ = {"data", "data_options", "against", "front", "feature_weights", "validate", "initial", "start", "holdout"}
-READ_MODEL = {name for name, words in COMMANDS.items() if "-m" in words}
-NOT_FILES = {"dask predict": {"output"}, "dask sums": {"output", "initial"}}  # folders, and what another command writes
 OUTPUT = {"calibrate": ["-o", "new"], "dask predict": ["-o", "new"], "names": ["-o", "new"], "export": ["-o", "new"],
           "import": ["-m", "new"], "merge": ["-o", "new"], "train": ["-m", "new"], "solve": ["-m", "new"],
           "dask train": ["-m", "new"]}
 NEEDS = {"--rejects": ["--on-error", "skip"]}
 REPLACED = {("names", "--output", "model")}  # by its own name
-
-
-def _commands(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    if not isinstance(command, click.Group):
-        yield " ".join(words), command
-        return
-    context = click.Context(command)
-    for name in command.list_commands(context):
-        found = command.get_command(context, name)
-        assert found is not None
-        yield from _commands(found, (*words, name))
-
-
-def _outputs() -> list[tuple[str, str]]:
-    return [
-        (name, next(word for word in option.opts if word.startswith("--")))
-        for name, command in _commands(program)
-        for option in command.params
-        if isinstance(option, click.Option) and isinstance(option.type, FileName)
-        and option.name not in READ | NOT_FILES.get(name, set())
-        and not (option.name == "model" and name in READ_MODEL)
-    ]
-
-
-OUTPUTS = _outputs()
 
 
 def test_every_command_that_writes_a_file_is_tried():
@@ -124,7 +92,7 @@ def test_an_output_that_is_an_input_is_refused_and_nothing_changes(
 
 
 def _options(command: str) -> list[click.Parameter]:
-    return next(found.params for name, found in _commands(program) if name == command)
+    return next(found.params for name, found in all_commands() if name == command)
 
 
 def _words(command: str) -> list[str]:

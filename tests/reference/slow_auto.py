@@ -227,9 +227,11 @@ def natural(contents: Sequence[int], features: Sequence[int], labels: Sequence[f
     return [True] * n if labels_differ([not x for x in found]) else found
 
 
-def folds_by_kinds(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[int]:
+def folds_by_kinds(
+    contents: Sequence[int], features: Sequence[int], labels: Sequence[float], folds: int = 4, seed: int = 0
+) -> list[int]:
     """Natural kinds are dealt to all folds alike, others are in that of the run of their first example."""
-    return [fold for fold, _ in dealt(contents, features, labels)]
+    return [fold for fold, _ in dealt(contents, features, labels, folds, seed)]
 
 
 def held_out(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[bool]:
@@ -237,18 +239,32 @@ def held_out(contents: Sequence[int], features: Sequence[int], labels: Sequence[
     return [fold == 0 and number // 24 % 5 < 2 for fold, number in dealt(contents, features, labels)]
 
 
-def dealt(contents: Sequence[int], features: Sequence[int], labels: Sequence[float]) -> list[tuple[int, int]]:
+def permutation(number: int, folds: int) -> list[int]:
+    if folds == 4:
+        return [*ORDERS[number % 24]]
+    found = [*range(folds)]
+    for i in range(folds - 1, 0, -1):
+        number = mixed((number + 1) & MASK)
+        j = number % (i + 1)
+        found[i], found[j] = found[j], found[i]
+    return found
+
+
+def dealt(
+    contents: Sequence[int], features: Sequence[int], labels: Sequence[float], folds: int = 4, seed: int = 0
+) -> list[tuple[int, int]]:
     """The fold of each example, and the number by which its block was dealt."""
     n = len(contents)
-    length, size, first = min(16, max(1, n // 64)), Counter(contents), dict[int, int]()
+    length, size, first = min(16, max(1, n // (16 * folds))), Counter(contents), dict[int, int]()
     before, found = Counter[int](), []
     for i, (c, is_natural) in enumerate(zip(contents, natural(contents, features, labels), strict=True)):
         first.setdefault(c, i)
-        place, block = first[c] // length, first[c] // length // 4 + 1
+        place, block = first[c] // length, first[c] // length // folds + 1
         if is_natural and size[c] > 1:
             place = before[c]
-            block = (mixed(first[c] + 1) + place // 4) & MASK
-        found.append((ORDERS[mixed(block) % 24][place % 4], mixed(block)))
+            block = (mixed(first[c] + 1) + place // folds) & MASK
+        number = mixed((block + mixed(seed)) & MASK)
+        found.append((permutation(number, folds)[place % folds], number))
         before[c] += 1
     return found
 

@@ -262,14 +262,14 @@ def test_rows_of_an_interrupted_run_have_their_own_predictions(
         options += ["--label", "y"]
     signal_at(selection, number)
     if predicts:
-        options += ["-p", str(tmp_path / "p")]
-    said = vwlite("train", path, "-m", tmp_path / "m", *options, code=130).err
-    loss = float(re.search(r"(?m)^log loss ([\d.]+)", said)[1])
+        options += ["-p", "-"]
+    done = vwlite("train", path, "-m", tmp_path / "m", *options, code=130)
+    loss = float(re.search(r"(?m)^log loss ([\d.]+)", done.err)[1])
     if not predicts:
         found = json.loads(vwlite("evaluate", tmp_path / "test.vw", "-m", tmp_path / "m", "--json").out)
         assert loss == pytest.approx(found["measures"]["log_loss"]["value"], abs=0.2)  # of few rows
         return
-    predicted = np.loadtxt(tmp_path / "p", usecols=0)
+    predicted = np.array([float(x.split()[0]) for x in done.out.splitlines()])
     by_model = np.array([float(x.split()[0]) for x in vwlite("predict", path, "-m", tmp_path / "m").out.splitlines()])
     assert len(predicted) == len(by_model) == len(path.read_text().splitlines()) - (kind == "table")
     if kind == "classes":

@@ -82,8 +82,7 @@ def drift(o: DriftOptions) -> int:
             days = a.day(o.data[0]), b.day(o.data[1])
             notes = [*dict.fromkeys(a.notes + b.notes)]
             out.write(of_days(o.model or "", days, b.kind, b.classes, pairs, columns, notes).encode("utf-8", "replace"))
-            out.commit()
-            if not o.quiet:
+            if frame.commit(out.commit) and not o.quiet:
                 say(f"the page is in {o.page}")
         if o.json:
             both = {"numbers": pairs, "columns": columns}

@@ -234,20 +234,19 @@ def report(o: ReportOptions) -> int:
         made.read(*(reading.batches(part.parse, model.learner, part.recorder)
                     for part, (model, reading) in zip(made.parts, models, strict=True)))
         if frame.signal is not None:
-            return frame.code("; no page was written")
-        models[0][1].bad.finish()
+            return frame.code()
         made.finish([*map(digests.of, o.data or ["-"])], o.on_unknown)
         facts = made.as_dict()
         if o.json:
             written = json_text(versioned(facts, o.report_version, ("data",)), indent=2, ensure_ascii=False) + "\n"
         else:
             written = made.page()
+        models[0][1].bad.finish()
         if out is None:
             sys.stdout.write(written)
         else:
             out.write(written.encode("utf-8", "replace"))
-            out.commit()
-            if not o.quiet:
+            if frame.commit(out.commit) and not o.quiet:
                 say(f"the page is in {o.output}")
         settings = models[0][0].opened.settings
         frame.report(options=frame.reported_options(settings, "data", "model"), signal=frame.signal, results=facts,

@@ -85,18 +85,16 @@ def export_command(
         if is_folder:
             with new_folder(output) as (folder, commit):
                 EXPORTS[kind].fill(request, folder)
-                if frame.signal is None:
-                    commit()
-            return frame.code()
+                frame.commit(commit)
+            return frame.code("; no file was written")
         file = frame.file(output)
         content = EXPORTS[kind].content(request)
         if isinstance(content, bytes):
             file.write(content)
         else:
             write_all(content, file)
-        if frame.signal is None:
-            file.commit()
-        return frame.code()
+        frame.commit(file.commit)
+        return frame.code("; no file was written")
 
 
 @click.command(
@@ -128,6 +126,5 @@ def import_command(table: str, model: str, loss: str | None) -> int:
     with RunFrame("import") as frame:
         file = frame.file(model)
         write_model(file, found)
-        if frame.signal is None:
-            file.commit()
-        return frame.code()
+        frame.commit(file.commit)
+        return frame.code("; no file was written")

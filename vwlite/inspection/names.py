@@ -50,18 +50,19 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
             bad.take(parsed.bad)
             store.take(parsed.names)
             if frame.signal is not None:
-                return frame.code()
+                break
         bad.finish()
         model.names = FeatureNames.kept(store, model.keys, model.weights, settings.bits)
         model = with_names(model)
         write_model(file, model)
-        file.commit()
+        if not frame.commit(file.commit):
+            return frame.code("; no file was written")
         named, features, share = named_share(model)
         frame.show(
             f"{named} of {features} features with a weight have a name, {share:.1%} of the sum of |weights|",
             about_names(store, "--most N keeps more")[1],
         )
-    return 0
+        return frame.code()
 
 
 def named_share(model: Model) -> tuple[int, int, float]:

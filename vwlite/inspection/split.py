@@ -183,8 +183,8 @@ def divide(
                             f"too few {few}")
         for part in parts:
             part.finish()
-        for part in parts:
-            part.file.commit()
+        if not frame.commit(*(part.file.commit for part in parts)):
+            return []
         test.since = f", from {printable(rule.since)} on" * bool(rule.since)
     return parts
 
@@ -203,4 +203,4 @@ def split(o: SplitOptions) -> int:
         parts = divide(o, Fraction(0), Fraction(o.test), o.outputs, frame)
         if parts:
             frame.show("\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts))
-        return frame.code("; no file was written")
+        return frame.code()

@@ -32,8 +32,7 @@ def merge(o: MergeOptions) -> int:
             if run.stopped:
                 break
             step()
-        if frame.signal is None:
-            file.commit()
+        if frame.commit(file.commit):
             results, notes = results_of(run) | {"seconds": frame.seconds()}, notes_of(run)
             frame.show(shown(run, results), notes)
             options = frame.reported_options(run.settings, "rule", "state", "holdout", "model", start=o.initial)

@@ -14,7 +14,7 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -350,7 +350,7 @@ def _shortened(target: "Path") -> str:
 
 
 def check_apart(
-    outputs: dict[str, str | None], inputs: Iterable[tuple[str, str]], continued: tuple[str, str | None] = ("", None)
+    outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, str]], continued: tuple[str, str | None] = ("", None)
 ) -> None:
     """See that outputs, by option, overwrite neither each other nor inputs, which are a path and what it is.
 

@@ -55,7 +55,6 @@ def calibrate(o: CalibrateOptions) -> int:
         run.read(reading.batches(run.scoring.parse, run.learner))
         if frame.signal is not None:
             return frame.code()
-        reading.bad.finish()
         if isinstance(run, Calibrating):
             mark, (results, notes) = "~" * run.binned, _calibrate(model, o, run)
         else:
@@ -63,7 +62,9 @@ def calibrate(o: CalibrateOptions) -> int:
         notes = [*run.scoring.notes(({}, []))[1], *notes]
         model.program = f"vwlite {__version__}"
         write_model(file, model)
-        file.commit()
+        reading.bad.finish()
+        if not frame.commit(file.commit):
+            return frame.code()
         if o.json:
             click.echo(json_text(versioned(results, o.report_version), indent=2))
         else:

@@ -46,7 +46,7 @@ def predict(o: PredictOptions) -> int:
         if table is not None:
             table.end()
         files.write(learner)  # the header of rows, if there was no example
-        if frame.signal is not None and not learner.examples:
+        if frame.signal is not None and (o.predictions != "-" or not learner.examples):
             return frame.code()
         reading.bad.finish()
         results: dict[str, Any] = {"number of examples": learner.examples}
@@ -61,10 +61,10 @@ def predict(o: PredictOptions) -> int:
             results["accuracy"] = None  # it would be that of another threshold
         results["seconds"] = frame.seconds()
         numbers, notes = scoring.notes(labels, o.on_unknown)
+        frame.commit(files.commit)
         frame.show(summary(results), notes)
         if not o.quiet and not settings.loss and learner.progressive.weight:
             say(f"no average loss: {o.model} does not store its loss; give --loss")
-        files.commit()
         frame.report(
             options=frame.reported_options(settings, "data", "model"), signal=frame.signal,
             results={**results, **numbers}, notes=notes,

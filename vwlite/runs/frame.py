@@ -13,7 +13,7 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import say
 from vwlite.runs.options import InputOptions
-from vwlite.runs.resolve import check_run
+from vwlite.runs.resolve import check_run, outputs_of
 
 
 class RunFrame(ExitStack):
@@ -28,6 +28,7 @@ class RunFrame(ExitStack):
         self.command, self.options = command, options or InputOptions()
         self.begin = time.monotonic()
         self._signals = StopSignal()
+        self._committed, self._at_end = False, list[Callable[[], None]]()
         self._report: AtomicFile | None = None
 
     def __enter__(self) -> "RunFrame":
@@ -45,6 +46,8 @@ class RunFrame(ExitStack):
             from vwlite.errors import outcome
 
             failed["exit_code"], failed["error"] = outcome(error[1])
+            with suppress(VwliteError):
+                self.commit()
         if failed.get("exit_code", self.signal):
             with suppress(VwliteError):  # there is an error already
                 self.report(**failed)
@@ -56,12 +59,27 @@ class RunFrame(ExitStack):
 
     @property
     def signal(self) -> int | None:
-        """The signal that has come, if one has."""
-        return self._signals.number
+        """The signal that has come, if one has before the outputs were in their places: a later one is too late."""
+        return None if self._committed else self._signals.number
 
     def file(self, path: str) -> AtomicFile:
         """A file to write."""
         return self.enter_context(AtomicFile(path))
+
+    def at_end(self, commit: Callable[[], None]) -> None:
+        """What puts an output in its place with the others, also if there are none, or an error but no signal."""
+        self._at_end.append(commit)
+
+    def commit(self, *commits: Callable[[], None]) -> bool:
+        """Put the outputs of the run in their places. After a signal they are parts, and no part takes the place of
+        what is whole: then nothing is done, and the answer is False."""
+        if self.signal is not None:
+            return False
+        self._committed = True
+        for commit in (*self._at_end, *commits):
+            commit()
+        self._at_end = []
+        return True
 
     def seconds(self) -> float:
         return round(time.monotonic() - self.begin, 3)
@@ -96,7 +114,7 @@ class RunFrame(ExitStack):
         from vwlite.output.json_text import json_text, versioned
 
         interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
-        parts = {"exit_code": self.code(), **interrupted, **parts}
+        parts = {"exit_code": 128 + self.signal if self.signal else 0, **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
         content = versioned(content, self.options.report_version, ("data",) if self.command == "report" else ())
         file, self._report = self._report, None
@@ -105,9 +123,12 @@ class RunFrame(ExitStack):
 
     def code(self, kept: str | None = None) -> int:
         """The exit code of the run. kept: what an interrupted run has left, as the end of a sentence about it; None:
-        nothing is printed."""
-        if self.signal is None:
+        what went to standard output, and the report."""
+        if self.commit() or self.signal is None:
             return 0
-        if kept is not None:
-            say(f"interrupted by signal {self.signal}{kept}")
+        files = {option for option, path in outputs_of(self.options).items() if path != "-"}
+        if kept is None and files - {"--report"}:
+            kept = "; no file but the report was written" if self.options.report else "; no file was written"
+        if kept is not None or not self.options.quiet:
+            say(f"interrupted by signal {self.signal}{kept or ''}")
         return 128 + self.signal

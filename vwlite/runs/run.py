@@ -16,6 +16,7 @@ from vwlite.output.atomic import AtomicFile
 from vwlite.output.progress import fit, format_number
 from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.baseline import baseline_of
+from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import smaller_steps
 from vwlite.runs.options import InputOptions
 
@@ -58,7 +59,10 @@ class BadLines:
     def __init__(self, stack: ExitStack, *, skip: bool, most: int | None = None, rejects: str | None = None) -> None:
         self.count = 0
         self._skip, self._most = skip, most
-        self._rejects = Sink(rejects, stack) if rejects else None
+        self._rejects, self._is_whole = Sink(rejects, stack) if rejects else None, False
+        if rejects:
+            assert isinstance(stack, RunFrame)
+            stack.at_end(self._commit)
 
     @staticmethod
     def of(o: InputOptions, stack: ExitStack) -> "BadLines":
@@ -91,7 +95,10 @@ class BadLines:
             say(f"... and {self.count - SHOWN} more bad lines")
         if self.count:
             say(f"{self.count} bad line{'s' * (self.count > 1)} skipped")
-        if self._rejects is not None:
+        self._is_whole = True
+
+    def _commit(self) -> None:
+        if self._rejects is not None and self._is_whole:
             self._rejects.commit()
 
 

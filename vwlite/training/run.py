@@ -191,11 +191,13 @@ class TrainRun(Progress):
             labelled = (learner.examples - learner.unlabelled) // (len(trainer.losses) or 1)
             measures = trainer.measures(trainer.held_tally or learner.progressive)
             failed = self.checks.failed(trainer.settings, measures, labelled, self._unwritten() if self.file else "")
-        if self.file is not None and self._may_write(trainer) and failed is None:
-            self.file.commit()
-            self.wrote = True
-        if self.holdout_writer is not None and failed is None:
-            self.holdout_writer.commit()
+        if failed is None:
+            model = [self.file.commit] if self.file is not None and self._may_write(trainer) else []
+            held = [self.holdout_writer.commit] if self.holdout_writer is not None else []
+            if not frame.commit(*model, *held, self.files.commit):
+                for commit in model:
+                    commit()  # it says that it is a part
+            self.wrote = bool(model)
         results = trainer.results()
         numbers, notes = together(trainer.notes(self.namespaces), unseen)
         if o.class_weight is not None:
@@ -211,8 +213,6 @@ class TrainRun(Progress):
             text += (f"\n--nonzeros {trainer.settings.nonzeros} allows more weights than the data needs: none was "
                      "shrunk")
         frame.show(text, notes, ended=True, results=results)
-        if failed is None:
-            self.files.commit()
         names = [spec.name for kind in (InputOptions, TrainOptions) for spec in specs_of(kind) if spec.reported]
         own = {"holdout_period": o.held_out or None, "cache": self.source.path}
         frame.report(
@@ -241,12 +241,16 @@ class TrainRun(Progress):
         """What became of the model of an interrupted run, as the end of a sentence."""
         cut = trainer.learner.cut
         part = f"; of the last example, only a part of its {cut:,} features is learned" if cut else ""
+        o, others = self.options, ""
+        if {o.predictions, o.raw_predictions, o.holdout_to, o.rejects} - {None, "-"}:
+            others = "; no other file was written"
         if self.file is None:
             return part + "; no --model was given"
         if not self.wrote:
             why = "the input is learned whole or not at all" if self.is_whole else "no example was learned"
             return f"; {why}, {self._unwritten()}"
-        return part + f"; the model so far was saved to {self.file.name}{', -i continues it' * trainer.continues}"
+        saved = f"; the model so far was saved to {self.file.name}{', -i continues it' * trainer.continues}"
+        return part + saved + others
 
     def _unwritten(self) -> str:
         """What becomes of the model's file when it is not written."""
