@@ -14,6 +14,7 @@ from vwlite.errors import UsageError
 from vwlite.export import Request
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model import Model
+from vwlite.model.absent import absent_name
 from vwlite.names import namespace_of
 
 LINES = "lines"
@@ -65,4 +66,5 @@ def _example(model: Model, name: str, role: str) -> float | str:
     begin = f"{namespace_of(name)}^" + (f"{namespace_of(name)}=" if role == "categorical" else "")
     names = (found.decode("utf-8", "replace") for many in dict(model.shown_names.by_key).values() for found in many)
     known = sorted(found.removeprefix(begin) for found in names if found.startswith(begin) and "*" not in found)
+    known = [word for word in known if word != absent_name(namespace_of(name))]
     return known[0] if known else "2024-05-31" if role == "time" else "a"
