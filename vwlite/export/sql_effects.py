@@ -308,11 +308,19 @@ class _Query:
 
     def _length(self) -> str:
         """The Euclidean length of a row's values."""
-        one = self._one() ** 2
-        squares = [f"COALESCE({f} * {f}, 0)" for f in map(self._value, self.columns.numbers)]
-        for name, part in self.columns.words:
-            cell = self.cells[name] + {"": "", "hour": "_hour"}.get(part, "_day")
-            squares.append(f"CASE WHEN {cell} IS NULL THEN 0.0 ELSE {one!r} END")
+        one, absent = self._one() ** 2, {axis.column for axis in self.columns.axes if isinstance(axis, NumberAxis)}
+        squares = []
+        for name in self.columns.numbers:
+            square = f"{self._value(name)} * {self._value(name)}"
+            squares.append(f"COALESCE({square}, {one if name in absent else 0.0!r})")
+        for axis in self.columns.axes:
+            if isinstance(axis, LevelAxis):
+                cell = self.cells[axis.column] + {"": "", "hour": "_hour"}.get(axis.part, "_day")
+                known, other, missing = (n * one for n in self.columns.units(axis))
+                words = ", ".join(literal(level) for level in axis.levels
+                                  if not any("\ud800" <= c <= "\udfff" for c in level))
+                is_known = f" WHEN {cell} IN ({words}) THEN {known!r}" if words and known != other else ""
+                squares.append(f"CASE WHEN {cell} IS NULL THEN {missing!r}{is_known} ELSE {other!r} END")
         return f"SQRT({' + '.join(squares)})"
 
     def _one(self) -> float:
@@ -519,9 +527,10 @@ def _code(axis: LevelAxis, cell: str) -> str:
         }[axis.part]
         whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
         return f"CASE CAST({number} AS INTEGER){whens} ELSE {count + 1} END"
-    whens = "".join(f" WHEN {literal(level)} THEN {i}" for i, level in enumerate(axis.levels)
-                    if not any("\ud800" <= c <= "\udfff" for c in level))
-    end = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {count} END"
+    whens = "".join(f" WHEN {literal(word)} THEN {i}" for word, i in axis.places.items()
+                    if not any("\ud800" <= c <= "\udfff" for c in word))
+    unknown = axis.place_of_unknown
+    end = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {unknown} END" if unknown <= count else str(unknown)
     return f"CASE {cell}{whens} ELSE {end} END" if whens else end
 
 

@@ -26,11 +26,14 @@ continued begins without features that were not, and combines its means with tho
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
+from vwlite.errors import DataError
 from vwlite.hashing import absent_hash
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.feature_names import FeatureNames
+from vwlite.model.header import brief
 from vwlite.model.row_sample import MOST_ROWS
 from vwlite.model.slots import array_of
 from vwlite.names import namespace_of
@@ -161,6 +164,29 @@ def absent_weights(model: "Model") -> dict[int, float]:
     """Those of absent cells, by key, of a model with one score."""
     keys = (_key(model, namespace_of(name)) for name in model.absent.get("columns", ()))
     return {key: model.weights[bisect_left(model.keys, key)] for key in keys}
+
+
+def checked_absents(path: str, model: "Model") -> set[int]:
+    """The keys of absent cells, whose weights are not those of the state. DataError if such a weight, where it was not
+    learned, is not that of the record."""
+    if model.chosen or not model.absent:
+        return set()
+    found, k = set(), model.records
+    for name, column in model.absent["columns"].items():
+        key, n = _key(model, namespace_of(name)), column["missing"]
+        found.add(key)
+        at = bisect_left(model.keys, key)
+        has_it = at < len(model.keys) and model.keys[at] == key
+        shown = model.weights[at * k : (at + 1) * k].tolist() if has_it else [0.0] * k
+        expected = [ENOUGH * mean / (n + ENOUGH) for mean in column["mean"]]
+        if not column["learned"] and not all(map(_is_near, shown, expected)):
+            raise DataError(f"{path}: not a valid model: the weight of absent cells of {brief(name)} is not that of "
+                            "its record")
+    return found
+
+
+def _is_near(a: float, b: float) -> bool:
+    return isclose(a, b, rel_tol=1e-6, abs_tol=1e-30)
 
 
 def united(records: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import io
 import mmap
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import IO
@@ -56,7 +56,12 @@ def _checked(path: str, model: Model, uncalibrated: bool) -> Model:
     wrong = inconsistency(model)
     if wrong:
         raise DataError(f"{path}: not a valid model: {wrong}")
-    check_weights(path, model)
+    besides: Collection[int] = ()
+    if model.absent and not model.weights_only:
+        from vwlite.model.absent import checked_absents  # not at the top: only tables need it
+
+        besides = checked_absents(path, model)
+    check_weights(path, model, besides)
     return model
 
 
