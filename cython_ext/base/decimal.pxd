@@ -106,9 +106,9 @@ cdef inline uint32_t shortest_digits(float x, int* exponent) noexcept nogil:
     10^k / 4, where 10^k is the largest power of ten below the width of this range, x is `middle` and the ends are `low`
     and `high`: there is one multiple of 10^(k + 1) at most within them, and one of 10^k at least.
     """
-    cdef uint32_t bits, c, low, middle, high, digits, tens
+    cdef uint32_t bits, c, low, middle, high, digits, tens, below, above, shorter, nearer
     cdef int32_t q, k, shift
-    cdef bint narrow_below, odd, below, above
+    cdef bint narrow_below, odd
     cdef uint64_t power
     memcpy(&bits, &x, 4)
     c, q = bits & 0x7FFFFF, <int32_t>(bits >> 23)
@@ -129,17 +129,16 @@ cdef inline uint32_t shortest_digits(float x, int* exponent) noexcept nogil:
     middle = <uint32_t>scaled(power, 4 * c << shift)
     high = <uint32_t>scaled(power, (4 * c + 2) << shift) - odd
     digits = middle // 4
-    exponent[0] = k
-    if digits >= 10:
-        tens = digits // 10
-        below, above = low <= 40 * tens, 40 * tens + 40 <= high
-        if below != above:
-            exponent[0] = k + 1
-            return tens + above
+    tens = digits // 10
+    # Without branches, which would be a matter of chance.
+    below, above = low <= 40 * tens, 40 * tens + 40 <= high
+    shorter = (digits >= 10) & (below ^ above)
+    tens += above
     below, above = low <= 4 * digits, 4 * digits + 4 <= high
-    if below != above:
-        return digits + above
-    return digits + (middle + (digits & 1) > 4 * digits + 2)     # the nearer one; of two the even one
+    nearer = middle + (digits & 1) > 4 * digits + 2     # the multiple above is; of two as near the even one
+    digits += above & ~below | nearer & ~(below ^ above)
+    exponent[0] = k + shorter
+    return digits ^ ((digits ^ tens) & -shorter)
 
 
 cdef inline int write_shortest(char* out, double v) noexcept nogil:

@@ -44,11 +44,13 @@ def test_a_probability_of_one_half_is_one_label_everywhere(vwlite, tmp_path, los
     assert (model.decision_function(few) == 0).all()
     assert model.predict(few).tolist() == ["yes"] * 4
     assert value(evaluate(model, few, y), "accuracy") == model.score(few, y) == 0.75
-    model.save(tmp_path / "m")
-    few.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
-    appended = vwlite("predict", "-m", tmp_path / "m", tmp_path / "t.csv", "--append", "--quiet").out.splitlines()
+    rows.assign(y=labels).to_csv(tmp_path / "train.csv", index=False)
+    few.assign(y=y).to_csv(tmp_path / "few.csv", index=False)
+    typed = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    vwlite("train", tmp_path / "train.csv", "--label", "y", "--labels", "no,yes", *typed, "-m", tmp_path / "m", "--quiet")
+    appended = vwlite("predict", "-m", tmp_path / "m", tmp_path / "few.csv", "--append", "--quiet").out.splitlines()
     assert [line.split(",")[3] for line in appended] == ["prediction"] + ["yes"] * 4
-    found = json.loads(vwlite("evaluate", "-m", tmp_path / "m", tmp_path / "t.csv", "--label", "y", "--json").out)
+    found = json.loads(vwlite("evaluate", "-m", tmp_path / "m", tmp_path / "few.csv", "--json").out)
     assert value(found, "accuracy") == 0.75
     # A pickle of 0.2.0 decides as it did.
     path = Path(__file__).parents[1] / "golden/0.2.0/pickles/classifier.pickle"

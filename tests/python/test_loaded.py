@@ -159,7 +159,8 @@ import vwlite
 assert not any(name.startswith("vwlite.") for name in sys.modules), "import vwlite imports more"
 assert "numpy" not in sys.modules
 assert set(vwlite.__all__) <= set(dir(vwlite)), "a name that is imported later is not listed"
-print(*(f"{p:.9g}" for p in vwlite.load_model(sys.argv[1]).predict_lines(["1 |a x y:2 |b z"])))
+from vwlite.core.learn.output import number_text
+print(*map(number_text, vwlite.load_model(sys.argv[1]).predict_lines(["1 |a x y:2 |b z"])))
 try:
     vwlite.SparseClassifier
 except ImportError as e:
