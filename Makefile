@@ -11,7 +11,7 @@ DEMO := build/demo
 
 .PHONY: help install demo try test test-long lint docs sanitize portable fuzz compat bench bench-quick bench-projection \
 	bench-dimension bench-sql compare compare-quick picture papers papers-quick bench-solve bench-solve-quick bench-rounds bench-merge \
-	auto auto-scale auto-quick bench-serve soak wheel wheels release test-browser page-picture clean
+	auto auto-scale auto-quick bench-against bench-serve soak wheel wheels release test-browser page-picture clean
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
@@ -29,6 +29,8 @@ help:
 	@echo "                  SETS=FOLDER says where the data sets are, of which it takes rcv1; ONLY=WORDS runs the rows"
 	@echo "                  whose name contains them, for a table of their own"
 	@echo "make bench-quick  the same on tiny data: does the benchmark work?"
+	@echo "make bench-against REV=COMMIT  is this checkout as fast as that commit? Ratios of paired runs of ten kinds of work"
+	@echo "                  (about 10 minutes); SETS=FOLDER and ONLY=WORDS as above, SIZE=400 is MB of documents"
 	@echo "make bench-serve  \`vwlite serve\` beside a naive server and Vowpal Wabbit's daemon, in tests/bench/SERVE.md"
 	@echo "                  (about 5 minutes)"
 	@echo "make soak         \`vwlite serve\` under mixed load and attacks for MINUTES=30, with each answer compared"
@@ -181,6 +183,10 @@ bench: $(BENCH) $(PORTABLE)
 
 bench-quick: $(BENCH) $(PORTABLE)
 	.bench/venv/bin/python tests/bench/bench.py --quick
+
+SIZE := 400
+bench-against: $(INSTALLED)
+	$(BIN)/python tests/bench/against.py "$(REV)" --data $(SETS) --size $(SIZE) $(if $(ONLY),--only "$(ONLY)")
 
 bench-serve: $(BENCH)
 	.bench/venv/bin/python tests/bench/serve.py --results tests/bench/SERVE.md

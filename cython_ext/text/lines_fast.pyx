@@ -107,7 +107,7 @@ cdef extern from *:
         return vwlite_read_values_body(n, text, more, length, value);
     }
 
-    VWLITE_CLONES static size_t vwlite_find_delimiters(const char *base, const char *begin, const char *end,
+    VWLITE_CLONES static size_t vwlite_find_delimiters_portable(const char *base, const char *begin, const char *end,
             uint32_t *positions, size_t capacity, const char **reached) {
         size_t count = 0;
         while (begin < end && count + 66 <= capacity) {
@@ -118,6 +118,47 @@ cdef extern from *:
         *reached = begin < end ? begin : end;
         return count;
     }
+
+    #if defined(__x86_64__) && defined(__GNUC__) && !defined(VWLITE_PORTABLE)
+    #include <immintrin.h>
+
+    /* The same with AVX-512, which has an instruction that picks the marked ones among 16 numbers. */
+    __attribute__((target("avx512f,avx512bw,popcnt")))
+    static size_t vwlite_find_delimiters_512(const char *base, const char *begin, const char *end,
+            uint32_t *positions, size_t capacity, const char **reached) {
+        const __m512i blank = _mm512_set1_epi8(0x20), colon = _mm512_set1_epi8(':'), bar = _mm512_set1_epi8('|');
+        const __m512i sixteen = _mm512_set1_epi32(16);
+        const __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        size_t count = 0;
+        while (begin < end && count + 80 <= capacity) {
+            __m512i text = _mm512_loadu_si512(begin);
+            __m512i at = _mm512_add_epi32(places, _mm512_set1_epi32((int)(begin - base)));
+            uint64_t bits = _mm512_cmple_epu8_mask(text, blank) | _mm512_cmpeq_epi8_mask(text, colon)
+                | _mm512_cmpeq_epi8_mask(text, bar);
+            size_t left = end - begin;
+            bits = left < 64 ? bits & (((uint64_t)1 << left) - 1) : bits;
+            for (int i = 0; i < 4; i++) {
+                _mm512_storeu_si512(positions + count, _mm512_maskz_compress_epi32((__mmask16)bits, at));
+                count += _mm_popcnt_u32((uint16_t)bits);
+                at = _mm512_add_epi32(at, sixteen);
+                bits >>= 16;
+            }
+            begin += 64;
+        }
+        *reached = begin < end ? begin : end;
+        return count;
+    }
+
+    static size_t vwlite_find_delimiters(const char *base, const char *begin, const char *end,
+            uint32_t *positions, size_t capacity, const char **reached) {
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
+            return vwlite_find_delimiters_512(base, begin, end, positions, capacity, reached);
+        }
+        return vwlite_find_delimiters_portable(base, begin, end, positions, capacity, reached);
+    }
+    #else
+    #define vwlite_find_delimiters vwlite_find_delimiters_portable
+    #endif
     """
     void hash_names "vwlite_hash_names"(size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length,
                                         const uint32_t* seed, uint32_t* hash) noexcept nogil
@@ -126,16 +167,16 @@ cdef extern from *:
                                             const uint32_t* seed, uint32_t* hash) noexcept nogil
     uint64_t read_values "vwlite_read_values"(size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length,
                                               float* value) noexcept nogil
-    size_t find_with_copies "vwlite_find_delimiters"(
+    size_t find_for_processor "vwlite_find_delimiters"(
         const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
         const char** reached) noexcept nogil
 
 
 cdef size_t find_delimiters(const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
                        const char** reached) noexcept nogil:
-    """The delimiters in [begin, end), as distances from base, while there is space for 66. Returns their
+    """The delimiters in [begin, end), as distances from base, while there is space for 80. Returns their
     number, and where it stopped. PADDING bytes after the end are readable."""
-    return find_with_copies(base, begin, end, positions, capacity, reached)
+    return find_for_processor(base, begin, end, positions, capacity, reached)
 
 
 cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value) noexcept nogil:
@@ -169,6 +210,9 @@ cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value)
 # --- for tests -----------------------------------------------------------------------------------
 
 cdef extern from *:
+    size_t find_portable "vwlite_find_delimiters_portable"(
+        const char* base, const char* begin, const char* end, uint32_t* positions, size_t capacity,
+        const char** reached) noexcept nogil
     void hash_names_portable "vwlite_hash_names_body"(
         size_t n, const uint64_t* head, const uint64_t* more, const uint32_t* length, const uint32_t* seed,
         uint32_t* hash) noexcept nogil
@@ -178,13 +222,17 @@ cdef extern from *:
         size_t n, uint64_t* text, const uint64_t* more, const uint32_t* length, float* value) noexcept nogil
 
 
-def delimiters_of(bytes text):
+def delimiters_of(bytes text, bint portable=False):
     """The delimiters of a text, up to the capacity of the array."""
     cdef bytes padded = text + bytes(PADDING)
     cdef const char* p = padded
     cdef const char* reached = NULL
     cdef uint32_t positions[MOST_DELIMITERS]
-    cdef size_t n = find_delimiters(p, p, p + len(text), positions, MOST_DELIMITERS, &reached)
+    cdef size_t n
+    if portable:
+        n = find_portable(p, p, p + len(text), positions, MOST_DELIMITERS, &reached)
+    else:
+        n = find_for_processor(p, p, p + len(text), positions, MOST_DELIMITERS, &reached)
     return [positions[i] for i in range(n)], reached - p
 
 

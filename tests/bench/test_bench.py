@@ -44,6 +44,21 @@ def test_some_rows_of_the_quick_benchmark_fill_a_table(tmp_path: Path) -> None:
     assert all(not cells[0].strip() or "libsvm" in cells[0] for cells in table[2:])
 
 
+def test_the_benchmark_against_a_commit_prints_ratios_of_pairs(tmp_path: Path) -> None:
+    """Here against a program that is there, and one that has not what the row needs; `make` builds that of a commit."""
+    itself = Path(sys.executable).with_name("vwlite")
+    named = ["start: --version", "start: train of one line", "start: predict of one line"]
+    for program, names in ((itself, named), ("/bin/false", ["serve, 300 requests of one row"])):
+        done = start("against", "--quick", "--folder", tmp_path, "--only", names[0].split()[0], program)
+        rows = [[cell.strip() for cell in cells] for cells in cells_of(done.stdout)][2:]
+        assert [row[0] for row in rows] == names
+        for ratio in (ratio for row in rows for ratio in row[3:]):
+            assert re.fullmatch(r"\d\.\d\d \(\d\.\d\d-\d\.\d\d\)" if program == itself else r"n\.a\.", ratio)
+    against = load("against")
+    assert against.ratio([1.0, 2.0, 3.0, 4.0], [2.0, 2.0, 2.0, 2.0]) == "1.25 (1.00-1.50)"
+    assert against.ratio([1.0], [0.0]) == "n.a."
+
+
 def test_the_quick_benchmark_of_selects_fills_its_table(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     assert len(cells_of(filled(tmp_path, "sql", "--quick").stdout)) == 6

@@ -583,9 +583,10 @@ def test_the_delimiters_and_their_portable_reference():
     for length in [*range(200), 5000, 20_000]:
         text = bytes(rng.choice([rng.randrange(256), *b"abc :|\n"]) for _ in range(length))
         expected = [i for i, byte in enumerate(text) if byte <= 32 or byte in b":|"]
-        positions, reached = delimiters_of(text)
-        assert reached == length or 1900 < len(positions) <= 2048
-        assert positions == [i for i in expected if i < reached]
+        for portable in False, True:
+            positions, reached = delimiters_of(text, portable)
+            assert reached == length or 1900 < len(positions) <= 2048
+            assert positions == [i for i in expected if i < reached]
 
 
 def test_the_columns_and_their_portable_reference():

@@ -32,8 +32,9 @@ def options(default: Any, *specs: Spec) -> Any:
 
 
 def _of_algorithms(spec: Spec) -> Spec:
-    others = (f"; {a.name}: {a.unset[spec.name]}" for a in ALGORITHMS.values() if spec.name in a.unset)
-    return replace(spec, takers=_takers(spec.name) if spec.for_some else "", other_defaults="".join(others))
+    name = spec.name
+    others = (f"; {a.name}: {a.unset[name]}" for a in ALGORITHMS.values() if name in a.unset)
+    return replace(spec, takers=_takers(name) if spec.for_some else "", other_defaults="".join(others))
 
 
 def _takers(name: str) -> str:

@@ -178,8 +178,7 @@ class LineParsing:
             parsed.source = SourceText(bytes(block.data), self._format)
         if o.names_spaces and len(self._spaces) < MOST_SPACES and (new := batch.distinct_spaces() - self._spaces):
             self._spaces |= new
-            parsed.spaces = {namespace_hash(name, o.hash_all): name.decode("utf-8", "surrogateescape")
-                             for name in {*_NAMESPACE.findall(block.data)}}
+            parsed.spaces = self._named(new, block.data)
         if unfit := parser.unfit_labels:
             parsed.unfit = self._placed(task, unfit)
         return parsed
@@ -190,6 +189,21 @@ class LineParsing:
 
     def _prepare(self, parser: Parser, task: Task) -> None:
         """Tell the parser what it must know besides the block."""
+
+    def _named(self, spaces: set[int], text: Any) -> dict[int, str]:
+        """The names of these namespaces of a text, which is read up to the last of them."""
+        found, seen = dict[int, str](), set[bytes]()
+        missing = spaces - {namespace_hash(b"")}
+        for match in _NAMESPACE.finditer(text) if missing else ():
+            if (name := match[1]) in seen:
+                continue
+            seen.add(name)
+            hash = namespace_hash(name, self._options.hash_all)
+            found[hash] = name.decode("utf-8", "surrogateescape")
+            missing.discard(hash)
+            if not missing:
+                break
+        return found
 
     def _placed(self, task: Task, unfit: list[str]) -> dict[str, str]:
         """Labels that the model cannot use, and where they are first. Only for new ones the block is parsed again."""
