@@ -5,7 +5,8 @@ import array
 
 from cpython.buffer cimport PyBUF_STRIDED_RO, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.math cimport isfinite, sqrt
+from libc.float cimport FLT_MIN
+from libc.math cimport fabs, fmax, isfinite, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
@@ -54,6 +55,36 @@ def packed(view):
         return data
     finally:
         PyBuffer_Release(&info)
+
+
+def spread(unsigned char[::1] out not None, size_t at, size_t step, numbers):
+    """Write numbers into bytes: the first one at a place, each next one a step behind the one before."""
+    cdef Py_buffer info
+    cdef Py_ssize_t i
+    cdef size_t size
+    cdef const char* source
+    PyObject_GetBuffer(numbers, &info, PyBUF_STRIDED_RO)
+    try:
+        size, source = info.itemsize, <const char*>info.buf
+        if info.ndim != 1 or info.shape[0] and at + (info.shape[0] - 1) * step + size > <size_t>out.shape[0]:
+            raise ValueError("not as many numbers as there are places")
+        for i in range(info.shape[0]):
+            memcpy(&out[at + i * step], source + i * info.strides[0], size)
+    finally:
+        PyBuffer_Release(&info)
+
+
+def first_apart(const double[:] some, const double[:] others, size_t begin=0, double relative=0):
+    """From `begin` on the first place where numbers differ, by more than this part of the larger one; -1: none."""
+    cdef size_t i
+    cdef double apart
+    if some.shape[0] != others.shape[0]:
+        raise ValueError("not as many numbers")
+    for i in range(begin, <size_t>some.shape[0]):
+        apart = fabs(some[i] - others[i])
+        if not (apart == 0 or apart <= relative * fmax(fabs(some[i]), fabs(others[i])) or apart < FLT_MIN):
+            return i
+    return -1
 
 
 def is_aligned(const unsigned char[::1] numbers not None, size_t size):

@@ -6,7 +6,8 @@ statically. Only the rule interprets the contents of a slot; table, learner and 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
 `SLOT` with its fields in NumPy notation, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
 is not per feature, the methods `predict`, `update`, `weight` and `is_default`, and `state_of` if no field is the
-weight itself. Then a row in
+weight itself. When a model is read, its weights are compared with those that `weight` computes from its state: without
+a table where the rule says `WEIGHS_ALONE`. Then a row in
 `vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager reference implementation in
 `tests/reference/slow_rules.py`.
 
@@ -56,6 +57,7 @@ cdef class Rule:
     SCALARS = ["t"]             # attributes with the rest of the state
     MOST_FEATURES = None        # the maximal number of features
     CLIPS = False               # whether predictions are clipped to the range of labels seen
+    WEIGHS_ALONE = False        # whether the weight of a slot depends on no other one: on it and the scalars
     UNSEEN_WEIGHS = False       # whether a feature without a slot has a weight; then the intercept always has a slot
 
     def __init__(self, Loss loss not None, *, double rate=0.5, double power_t=0.5, double initial_t=0,
@@ -202,6 +204,10 @@ cdef class Rule:
         cdef size_t i, stride = self.table.stride
         for i in range(<size_t>out.shape[0]):
             out[i] = self.weight(<const char*>&slots[i * stride])
+
+    def weights_of_state(self, const unsigned char[::1] slots, double[::1] out):
+        """The weights of slots of a model whose state was set: by `set_scalars`, if they weigh alone, else by `load`."""
+        self.weights(self.on_load(slots), out)
 
     def count_nonzero(self):
         """Features with a nonzero weight, without the intercept. O(size of the table)."""

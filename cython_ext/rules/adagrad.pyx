@@ -93,6 +93,7 @@ cdef class Adaptive(Limited):
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("z", "<f8"), ("S", "<f8"), ("_inverse", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "shift"]
 
     def __init__(self, loss, *, double delta=1e-8, **schedule):
@@ -232,15 +233,18 @@ cdef class Adaptive(Limited):
         """One step of features that are visited, and their state back. x: NULL if it is the sums of `visited`."""
         pass
 
-    def load(self, scalars, slots):
-        cdef char* slot = NULL
+    def on_load(self, slots):
+        """Slots with their inverses, which are not in a model."""
+        whole = bytearray(slots)
+        cdef char* data = whole
         cdef Slot* s
-        super().load(scalars, slots)
-        while next_slot(self.table, &slot):
-            s = <Slot*>slot
+        cdef size_t i, step = self.SLOT_BYTES
+        for i in range(len(whole) // step):
+            s = <Slot*>(data + i * step)
             if not s.S >= 0:
                 raise ValueError("a sum of squares is negative")
             s.inverse = 1 / (self.delta + sqrt(s.S))
+        return whole
 
 
 cdef class Adagrad(Adaptive):

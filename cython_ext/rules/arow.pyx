@@ -29,6 +29,7 @@ cdef class Arow(Rule):
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("w", "<f8"), ("sigma", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
 
     cdef double r
     cdef Gathering gathering

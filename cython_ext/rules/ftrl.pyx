@@ -78,6 +78,7 @@ cdef class Ftrl(Limited):
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("_w", "<f8"), ("z", "<f8"), ("root", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
 
     cdef double inverse_alpha, beta, l1, l2
     cdef bint merging

@@ -34,6 +34,7 @@ cdef class Gd(Rule):
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("G", "<f4"), ("N", "<f4")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "norm_sum", "weight_sum", "gravity", "contraction"]
     CLIPS = True
 

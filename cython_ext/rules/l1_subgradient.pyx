@@ -31,6 +31,7 @@ cdef class L1Subgradient(Rule):
 
     SLOT = [("mark", "<u4"), ("w", "<f8"), ("last", "<f8"), ("gravity", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "gravity", "strength"]
 
     cdef public double gravity      # A_t

@@ -28,6 +28,7 @@ cdef class Pa(Rule):
 
     SLOT = [("mark", "<u4"), ("_at", "<u4"), ("w", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
 
     cdef double C
     cdef Gathering gathering

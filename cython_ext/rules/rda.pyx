@@ -25,6 +25,7 @@ cdef class Rda(Limited):
 
     SLOT = [("mark", "<u4"), ("z", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "shift", "scale"]
 
     cdef public double shift      # t l1

@@ -28,6 +28,7 @@ cdef class Rounding(Rule):
 
     SLOT = [("mark", "<u4"), ("rounds", "<u4"), ("w", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "rounds"]
 
     cdef public uint32_t rounds     # since the beginning, or since all slots were rounded at once

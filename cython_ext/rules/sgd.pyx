@@ -19,6 +19,7 @@ cdef class Sgd(Rule):
 
     SLOT = [("mark", "<u4"), ("w", "<f4")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
 
     cdef double predict(self, const Example* e) noexcept nogil:
         cdef size_t i, n

@@ -48,6 +48,7 @@ cdef class TruncatedGradient(Limited):
 
     SLOT = [("mark", "<u4"), ("w", "<f4"), ("gravity", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "gravity"]
 
     cdef public double gravity    # A_t

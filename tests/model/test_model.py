@@ -20,21 +20,25 @@ from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, NoInputError
 from vwlite.model.file import FORMAT, Model, write_model
 from vwlite.model.read import map_model, read_model
+from vwlite.model.stated import check_weights
 from vwlite.output.atomic import AtomicFile
+
+RULE = {"t": 7.0, "norm_sum": 0.1 + 0.2, "weight_sum": 7.0, "gravity": 0.0, "contraction": 1.0}
 
 
 def a_model(n: int = 5, **changes) -> Model:
     rng = np.random.default_rng(n)
+    w = rng.normal(size=n).astype(np.float32)
     model = Model(
         algorithm="gd",
         loss="squared",
         options={"bits": 32, "loss": "squared", "interactions": ["ab"], "labels": None},
         counters={"examples": 7, "features": 20, "unlabelled": 0},
-        rule={"t": 7.0, "gravity": 0.1 + 0.2},
+        rule=RULE,
         range=(-1.0, 2.5),
         keys=np.sort(rng.choice(2**32, n, replace=False)).astype(np.uint32),
-        weights=rng.normal(size=n),
-        state={"w": rng.normal(size=n).astype(np.float32), "n": rng.random(n)},
+        weights=w.astype(float),
+        state={"w": w, **{name: rng.random(n).astype(np.float32) for name in "GN"}},
         program="vwlite 0.1.0",
     )
     model = dataclasses.replace(model, **changes)
@@ -87,7 +91,7 @@ def arrays_of(a: Model, b: Model):
         a_model(1, range=None, interrupted=True),
         a_model(3, state={}, rule={}, weights_only=True),
         a_model(200_000),
-        a_model(options={"labels": [0.0, 1.0], "keep": "Ã¤", "initial_t": 1e-300}, rule={"t": 1 / 3, "x": 5e-324}),
+        a_model(options={"labels": [0.0, 1.0], "keep": "Ã¤", "initial_t": 1e-300}, rule=RULE | {"t": 1 / 3}),
     ],
     ids=["small", "empty", "one", "weights only", "large", "rare"],
 )
@@ -109,7 +113,7 @@ def test_numpy_reads_it_without_pickle(tmp_path):
     model = a_model()
     save(tmp_path / "m", model)
     with np.load(tmp_path / "m", allow_pickle=False) as arrays:
-        assert set(arrays.files) == {"header", "keys", "weights", "state_w", "state_n"}
+        assert set(arrays.files) == {"header", "keys", "weights", "state_w", "state_G", "state_N"}
         assert json.loads(str(arrays["header"])) == model.header() | {"range": [-1.0, 2.5]}
         assert (arrays["keys"] == np.asarray(model.keys)).all()
         assert (arrays["weights"] == np.asarray(model.weights)).all()
@@ -148,7 +152,7 @@ def test_every_truncation_is_refused(tmp_path):
 
 
 def test_every_flipped_bit_is_refused(tmp_path):
-    data = bytearray(save(tmp_path / "m", a_model(2, state={})))
+    data = bytearray(save(tmp_path / "m", a_model(2, state={}, rule={}, weights_only=True)))
     path = tmp_path / "flipped"
     path.write_bytes(data)
     file = os.open(path, os.O_RDWR)
@@ -266,6 +270,7 @@ def test_a_newer_format_may_have_lost_everything_else(tmp_path):
 
 HEADER = a_model().header()
 KEYS, WEIGHTS = np.array([1, 2, 3], "u4"), np.array([1.0, 2.0, 3.0])
+STATE = {f"state_{name}": WEIGHTS.astype("f4") for name in "wGN"}
 FORGERIES = {
     "keys not ascending": (HEADER, {"keys": KEYS[::-1]}),
     "a key twice": (HEADER, {"keys": np.array([1, 2, 2], "u4")}),
@@ -304,7 +309,7 @@ FORGERIES = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_models_are_refused_though_their_checksum_is_right(tmp_path, name):
     header, changes = FORGERIES[name]
-    arrays = {"keys": KEYS, "weights": WEIGHTS, "state_w": WEIGHTS, **changes}
+    arrays = {"keys": KEYS, "weights": WEIGHTS, **STATE, **changes}
     if header is None or "header" in arrays:
         out = io.BytesIO()
         np.savez(out, **arrays)
@@ -318,8 +323,37 @@ def test_forged_models_are_refused_though_their_checksum_is_right(tmp_path, name
 
 def test_a_forgery_without_fault_is_read(tmp_path):
     """Else the test above could not fail."""
-    (tmp_path / "m").write_bytes(forged(HEADER, keys=KEYS, weights=WEIGHTS, state_w=WEIGHTS))
+    (tmp_path / "m").write_bytes(forged(HEADER, keys=KEYS, weights=WEIGHTS, **STATE))
     assert read_model(str(tmp_path / "m")).weights.tolist() == [1.0, 2.0, 3.0]
+
+
+def other_weights():
+    """Weights that are not those of the state: none, one more digit than a float has, another sign, another feature."""
+    for i in range(3):
+        yield from (np.where(np.arange(3) == i, x, WEIGHTS) for x in (0, WEIGHTS[i] * 1.00001, -WEIGHTS[i]))
+    yield WEIGHTS[::-1].copy()
+
+
+@pytest.mark.parametrize("weights", [*other_weights()], ids=str)
+def test_weights_that_are_not_those_of_the_state_are_refused(tmp_path, weights):
+    (tmp_path / "m").write_bytes(forged(HEADER, keys=KEYS, weights=weights, **STATE))
+    with pytest.raises(DataError, match=r"the weight of #\d is .*, but .* in its state"):
+        read_model(str(tmp_path / "m"))
+
+
+def test_weights_that_are_set_otherwise_are_not_compared(tmp_path):
+    weights = WEIGHTS.copy()
+    weights[[0, 2]] = 9
+    model = read_model(save_forged(tmp_path, STATE))
+    model.weights = memoryview(weights)
+    check_weights("m", model, {1, 3})
+    with pytest.raises(DataError, match="#1 "):
+        check_weights("m", model, {3})
+
+
+def save_forged(folder, state):
+    (folder / "m").write_bytes(forged(HEADER, keys=KEYS, weights=WEIGHTS, **state))
+    return str(folder / "m")
 
 
 def test_a_forged_size_does_not_fill_the_memory(tmp_path):
@@ -433,7 +467,7 @@ def test_the_options_of_a_model_are_the_settings_it_was_made_with(tmp_path):
         labels=(0, 1), interactions=("ab", "abc"), keep="\xe4\xff", radius=3, algorithm="l1-ball", bits=17, hash="all"
     )
     keys = np.arange(5, dtype=np.uint32)
-    model = a_model(options=settings.stored(), algorithm="l1-ball", range=None)
+    model = a_model(options=settings.stored(), algorithm="l1-ball", range=None, state={}, rule={}, weights_only=True)
     save(tmp_path / "m", dataclasses.replace(model, keys=memoryview(keys)))
     assert read_model(str(tmp_path / "m")).settings == settings
 

@@ -423,7 +423,7 @@ def test_a_model_of_another_time_is_refused(vwlite, tmp_path):
     """States of --l2 that no run leaves."""
     (tmp_path / "data").write_text(lines_of(1, 100))
     for rule, of_slots, change, why in (
-        ("adagrad", True, {}, "a weight is of a time that was not"),
+        ("adagrad", True, {}, "in its state"),
         ("sgd", False, {"growth": 0.0}, "the growth is not a positive number"),
     ):
         vwlite("train", "--quiet", tmp_path / "data", "--algorithm", rule, "--l2", "0.1", "-m", tmp_path / "m")

@@ -10,7 +10,7 @@ from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.algorithms.table import ALGORITHMS, SOLVED, Algorithm, algorithm_of
-from vwlite.core.base.arrays import narrowed, shifted
+from vwlite.core.base.arrays import narrowed, shifted, spread
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
@@ -32,13 +32,19 @@ if TYPE_CHECKING:
 
 def field_of(rule: "Rule", slots: bytes | bytearray, name: str) -> Array:
     """One field of all slots, as a strided view: from its offset in the first slot, in steps of one slot."""
+    kind = dict(rule.SLOT)[name]
+    size = int(kind[2:])
+    return array_of(slots, CODES[kind])[place_of(rule, name) // size :: rule.slot_size() // size]
+
+
+def place_of(rule: "Rule", name: str) -> int:
+    """The offset of a field in a slot, in bytes."""
     at = 0
     for field, kind in rule.SLOT:
-        size = int(kind[2:])
-        at += -at % size
+        at += -at % int(kind[2:])
         if field == name:
-            return array_of(slots, CODES[kind])[at // size :: rule.slot_size() // size]
-        at += size
+            return at
+        at += int(kind[2:])
     raise KeyError(name)
 
 
@@ -135,9 +141,9 @@ def _from_weights(model: "Model", settings: Settings, path: str, options: dict[s
     return learner
 
 
-def fresh_rule(settings: Settings) -> Rule:
+def fresh_rule(settings: Settings, constant_key: int | None = None) -> Rule:
     """The rule of one class or quantile, as it begins."""
-    return _make_one(settings, make_loss(settings), None)
+    return _make_one(settings, make_loss(settings), constant_key)
 
 
 def blank_of(rule: Rule, name: str) -> Any:
@@ -168,12 +174,13 @@ def state_codes(rule: Rule) -> dict[str, str]:
 
 def slots_of(rule: Rule, keys: Array, fields: dict[str, Array]) -> bytearray:
     """The slots of these keys, with these fields; the others are zero."""
-    slots = bytearray(len(keys) * rule.records * rule.slot_size())
+    size = rule.slot_size()
+    slots = bytearray(len(keys) * rule.records * size)
     marks = shifted(keys, 1)
     for k in range(rule.records):
-        field_of(rule, slots, "mark")[k :: rule.records] = marks
+        spread(slots, place_of(rule, "mark") + k * size, rule.records * size, marks)
     for name, numbers in fields.items():
-        field_of(rule, slots, name)[:] = numbers
+        spread(slots, place_of(rule, name), rule.slot_size(), numbers)
     return slots
 
 

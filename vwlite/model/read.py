@@ -15,12 +15,14 @@ from vwlite.input import looks_like_vw
 from vwlite.input.reader import check_file
 from vwlite.model.file import Model, inconsistency, read_own
 from vwlite.model.header import SMEARING
+from vwlite.model.stated import check_weights
 
 FOREIGN = "vwlite.vw.models.convert:from_vw"  # what reads models that are not our own
 
 
 def read_model(path: str, *, uncalibrated: bool = False, whole: bool = False) -> Model:
-    """Read a model file, all of it checked but for the rule's state, which the rule knows: `vwlite/model/snapshot.py`.
+    """Read a model file, all of it checked; of the rule's state that its weights are those of the model, as the rule
+    checks the rest when it is loaded: `vwlite/model/learners.py`.
 
     uncalibrated: refuse a calibrated model, as its map is for the weights that it has. whole: the file may be cut short
     while it is read.
@@ -54,6 +56,7 @@ def _checked(path: str, model: Model, uncalibrated: bool) -> Model:
     wrong = inconsistency(model)
     if wrong:
         raise DataError(f"{path}: not a valid model: {wrong}")
+    check_weights(path, model)
     return model
 
 
