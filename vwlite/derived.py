@@ -11,9 +11,10 @@ Names are those of the namespace of a (first) column:
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.core.data.derivation import Derivation
+    from vwlite.model.slots import Array
 
 CURVE = 64  # knots of a curve
 MOST_LEVELS = 31  # of a column of words in products
@@ -124,10 +126,23 @@ class Derived:
         for product in products:
             if not 2 <= len(product) <= 3 or not all(_has(columns, *factor) for factor in product):
                 raise ValueError("its products of columns are invalid")
-        sizes = (prod(_codes(columns[c], k) for c, k in product) for product in products)
-        if sum(sizes) > MOST_CELLS:
+            if len({c for c, _ in product}) < len(product):
+                raise ValueError("it has the product of a column with itself")
+        if len({c.full_name for c in columns}) < len(columns) or len({*map(frozenset, products)}) < len(products):
+            raise ValueError("a column or a product is derived twice")
+        found = Derived(columns, products, texts)
+        if found.cells > MOST_CELLS:
             raise ValueError("it has larger products than there can be")
-        return Derived(columns, products, texts)
+        return found
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many cells each product has."""
+        return [prod(_codes(self.columns[c], k) for c, k in product) for product in self.products]
+
+    @property
+    def cells(self) -> int:
+        return sum(self.sizes)
 
     def summary(self) -> str:
         """How many features there are of what, as part of a sentence."""
@@ -171,16 +186,34 @@ class Derived:
             of = "*".join(self.columns[at].full_name for at, _ in product)
             yield from ((first, name, of) for name in joined)
 
-    def named(self, hash_all: bool) -> dict[int, tuple[bytes, str]]:
-        """By the hash of each of these features its name behind that of its namespace, and what it is of."""
-        return {hash: (_bytes(f"{space}^{name}"), of) for hash, space, name, of in self.hashed(hash_all)}
+    def named(
+        self, hash_all: bool, keys: "Array | None" = None, mask: int = 0xFFFFFFFF
+    ) -> dict[int, tuple[bytes, str]]:
+        """By the hash of each of these features its name behind that of its namespace, and what it is of. keys: of
+        products only features of which these ascending keys are, as there may be many more."""
+        hashed = self.hashed(hash_all) if keys is None else self._hashed_of(hash_all, keys, mask)
+        return {hash: (_bytes(f"{space}^{name}"), of) for hash, space, name, of in hashed}
+
+    def _hashed_of(self, hash_all: bool, keys: "Array", mask: int) -> Iterator[tuple[int, str, str, str]]:
+        """As `hashed`, of products those of keys."""
+        yield from replace(self, products=()).hashed(hash_all)
+        if not self.products:
+            return
+        ends = [*accumulate(self.sizes)]
+        factors = [[self.columns[c].factors(k) for c, k in product] for product in self.products]
+        for cell in self.derivation(hash_all).cells_of(keys, mask):
+            at = bisect_right(ends, cell)
+            cell, parts = cell - (ends[at - 1] if at else 0), []
+            for names in reversed(factors[at]):
+                cell, code = divmod(cell, len(names))
+                parts.append(names[code])
+            columns = [self.columns[c] for c, _ in self.products[at]]
+            space, name = columns[0].name, "^".join(reversed(parts))
+            yield _hash(space, name, hash_all), space, name, "*".join(c.full_name for c in columns)
 
     def number_hashes(self, hash_all: bool) -> list[int]:
         """Those of its columns of numbers."""
-        from vwlite.hashing import name_hash, namespace_hash
-
-        names = [_bytes(c.name) for c in self.columns if isinstance(c, NumberColumn)]
-        return [name_hash(name, namespace_hash(name, hash_all), hash_all) for name in names]
+        return [_hash(c.name, c.name, hash_all) for c in self.columns if isinstance(c, NumberColumn)]
 
     def hashed(self, hash_all: bool) -> Iterator[tuple[int, str, str, str]]:
         """The hash of each of these features, and what `names` says of it."""
@@ -189,6 +222,13 @@ class Derived:
         seeds = {c.name: namespace_hash(_bytes(c.name), hash_all) for c in self.columns}
         for space, name, of in self.names():
             yield name_hash(_bytes(name), seeds[space], hash_all), space, name, of
+
+
+def _hash(space: str, name: str, hash_all: bool) -> int:
+    """Of a feature in a namespace."""
+    from vwlite.hashing import name_hash, namespace_hash
+
+    return name_hash(_bytes(name), namespace_hash(_bytes(space), hash_all), hash_all)
 
 
 def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:

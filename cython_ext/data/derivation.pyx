@@ -158,6 +158,23 @@ cdef class Derivation:
             found += self.knots[i].count if self.knots[i].hash != NULL else 0
         return found
 
+    def cells_of(self, const uint32_t[::1] keys, uint32_t mask):
+        """The cells of products, counted through all of these, whose key is one of `keys`, which ascend."""
+        cdef size_t cell, low, high, middle
+        cdef uint32_t key
+        found = []
+        for cell in range(self.cells if keys.shape[0] else 0):
+            key, low, high = self.hashes[cell] & mask, 0, keys.shape[0]
+            while high - low > 1:
+                middle = (low + high) // 2
+                if keys[middle] <= key:
+                    low = middle
+                else:
+                    high = middle
+            if keys[low] == key:
+                found.append(cell)
+        return found
+
     def find_units(self, uint32_t mask):
         """Keep the keys of hats and products, whose values are from 0 to 1, for `is_unit`."""
         cdef size_t i, j, n = len(self)

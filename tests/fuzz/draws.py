@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import click
+import crafted_models
 
 from fuzz.case import Case, Command
 from fuzz.check_case import check_case
@@ -687,6 +688,8 @@ class Stock:
             model = folder / "0/model"
             if check_case(Case("stock", {"data.csv": content}, [[run]]), folder) == "" and model.exists():
                 self.served.append((folder / "0/model").read_bytes())
+        self.tables = [*crafted_models.table_models(folder, rng).values()]
+        self.served += [model for model, _ in self.tables]
         while len(self.caches) < 12:
             i = len(self.caches)
             content = data(rng, ["1", "2"], [1, 12, 200][i % 3], bad=0.1 * (i % 2))
@@ -709,6 +712,21 @@ class Stock:
                 ["certify", "-m", "model", "data", *some(rng, 0.8, "--l1 0.1", "--radius 1", "--l1 1 --loss logistic")],
                 ["certify", "-m", "m", "data", "--against", "model"]]
         return Case("model", files, [runs])
+
+    def crafted_table(self, rng: Random) -> Case:
+        """Other facts in the header of a model of a table, for all that shows them."""
+        model, text = rng.choice(self.tables)
+        files = {"table.csv": text.encode(), "model": crafted_models.crafted_table(rng, model)}
+        runs: list[Command] = [
+            ["predict", "-m", "model", "table.csv", "-p", "-"], ["check", "model"], *LOOKS[:4], *LOOKS[7:9], LOOKS[10],
+            ["explain", "-m", "model", "table.csv", "--quiet"], ["explain", "-m", "model", "table.csv", "--json"],
+            ["report", "-m", "model", "table.csv", "-o", "page.html"], ["evaluate", "-m", "model", "table.csv"],
+            ["convert", "table.csv", "-m", "model"], ["weights", "model", "table.csv"],
+            ["calibrate", "-m", "model", "table.csv", "-o", "calibrated"],
+            ["export", "model", "--to", "tsv", "-o", "exported"], ["export", "model", "--to", "c", "-o", "exported"],
+            ["export", "model", "--to", "sql", "--table", "t", "-o", "exported"],
+        ]
+        return Case("table", files, [rng.sample(runs, 6)])
 
     def serving(self, rng: Random) -> Case:
         """Requests, and lines, to a server of one of the models."""
@@ -792,4 +810,5 @@ def draw(rng: Random, stock: Stock) -> Case:
     """Any case."""
     kinds = [lines] * 2 + [commands] * 3 + [continued] * 2 + [equal] + [vw] * 2 + [tables] * 2 + [patterns] * 3
     kinds += [solving] * 2 + [equal_solving]
-    return rng.choice([*kinds, *[stock.crafted_model] * 3, *[stock.crafted_cache] * 2, *[stock.serving] * 2])(rng)
+    crafted = [stock.crafted_model] * 3 + [stock.crafted_table] * 2 + [stock.crafted_cache] * 2
+    return rng.choice([*kinds, *crafted, *[stock.serving] * 2])(rng)

@@ -8,11 +8,14 @@ from random import Random
 
 import crafted_models
 import pytest
-from crafted_models import DATA, Parts, crafted, models, outcomes, put_together, split_into_parts, wrong
+from crafted_models import DATA, Parts, crafted, models, outcomes, put_together, split_into_parts, table_models, wrong
 
 from vwlite.algorithms.table import ALGORITHMS, SOLVED
 from vwlite.errors import DataError
 from vwlite.model import read_model
+from vwlite.serve.commands import ServeOptions
+from vwlite.serve.inference import answered, wanted
+from vwlite.serve.served import Served
 from vwlite.vw.models.binary import STATE, Header, VwModel, write_binary
 
 
@@ -22,6 +25,11 @@ def healthy(tmp_path_factory):
 
 
 pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture(scope="module")
+def of_tables(tmp_path_factory):
+    return table_models(tmp_path_factory.mktemp("tables"), Random(1))
 
 
 NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge")}
@@ -47,6 +55,28 @@ def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, fold
         if parts.header["algorithm"] in NO_MERGE:
             allowed |= {"merge"}
         assert refused == allowed, (name, found)
+
+
+def test_weights_that_are_not_those_of_the_state_are_refused(healthy, folder):
+    """Of every algorithm and form of a model: any weight, by a little, or zero."""
+    draw, refused = Random(3), 0
+    for data in healthy.values():
+        parts = split_into_parts(data)
+        kind, shape, content = parts.arrays["weights"]
+        weights = array("d", content)
+        at = draw.choice([i for i, w in enumerate(weights) if w])
+        for factor in (0, 1 + 1e-5, -1, 1e5):
+            changed = array("d", weights)
+            changed[at] *= factor
+            parts.arrays["weights"] = (kind, shape, changed.tobytes())
+            (folder / "m").write_bytes(put_together(parts))
+            if parts.header["weights_only"]:
+                read_model(str(folder / "m"))
+                continue
+            refused += 1
+            with pytest.raises(DataError, match="in its state"):
+                read_model(str(folder / "m"))
+    assert refused > 4 * len(ALGORITHMS)
 
 
 @pytest.mark.third
@@ -243,3 +273,95 @@ def test_the_harness_itself_fails_for_what_is_wrong():
         "check": (1, "m: damaged\n", ""), "export": (65, "", "m:\x1b[31m"), "train": (70, "", "out of memory"),
     }.items():
         assert wrong(good | {name: outcome}), name
+
+
+def with_column(**facts):
+    """Change what is said of the first derived column."""
+    return lambda h: h["options"]["derived"]["columns"][0].update(facts)
+
+
+def with_role(name, role):
+    """Change the role of a column of the table."""
+    return lambda h: next(pair for pair in h["columns"]["roles"] if pair[0] == name).__setitem__(1, role)
+
+
+def with_fact(name, value):
+    """Change what `--algorithm auto` says of its choice."""
+    return lambda h: h["chosen"].__setitem__(name, value)
+
+
+def with_products(change):
+    def changed(h):
+        derived = h["options"]["derived"]
+        derived["products"] = change(derived["products"])
+    return changed
+
+
+def fine_grid(h):
+    """More cells than a file of this size has seen: products of numbers at many resolutions."""
+    derived = h["options"]["derived"]
+    knots = {"64": [float(i) for i in range(64)], "63": [float(i) for i in range(63)]}
+    derived["columns"] = [{"name": name, "mean": 0.0, "deviation": 1.0, "missing": True, "knots": knots}
+                          for name in ("x", "a", "b")]
+    for name in ("a", "b"):
+        with_role(name, "numeric")(h)
+    derived["products"] = [[[0, i], [1, j], [2, k]] for i in (63, 64) for j in (63, 64) for k in (63, 64)]
+
+
+FACTS = {
+    "a column that the table has not": (with_column(name="zz"), "no numeric column"),
+    "a column of words as a number": (with_role("x", "categorical"), "x, no numeric column"),
+    "a number as a column of words": (with_role("a", "numeric"), "a, no categorical column"),
+    "a column that is dropped": (with_role("x", "drop"), "x, no numeric column"),
+    "a number twice": (lambda h: h["options"]["derived"]["columns"].append(h["options"]["derived"]["columns"][0]),
+                       "derived twice"),
+    "products twice": (with_products(lambda found: found * 2), "derived twice"),
+    "products twice, turned": (with_products(lambda found: [*found, found[0][::-1]]), "derived twice"),
+    "a square": (with_products(lambda found: [[found[0][0], found[0][0]]]), "with itself"),
+    "a fine grid": (fine_grid, "than a file of its size"),
+    "digest of infinity": (with_fact("data", float("-inf")), "not finite"),
+    "a loss that is no number": (with_fact("loss", float("nan")), "not finite"),
+    "something infinite": (with_fact("what", [{"a": float("inf")}]), "not finite"),
+    **{f"{name} in words": (with_fact(name, "x"), f"{name} of what --algorithm auto chose is 'x'")
+       for name in ("baseline", "loss", "pass", "passes", "weights", "offsets", "loss without derived features")},
+    "a kind of loss that is none": (with_fact("loss is", 1), "loss is of what --algorithm auto chose is 1"),
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_facts_that_contradict_one_another_are_refused(of_tables, folder, name):
+    change, why = FACTS[name]
+    parts = split_into_parts(of_tables["numbers"][0])
+    (folder / "m").write_bytes(put_together(parts))
+    assert read_model(str(folder / "m")).settings.derived.products
+    change(parts.header)
+    (folder / "m").write_bytes(put_together(parts))
+    with pytest.raises(DataError, match=f"m: not a valid model: .*{why}"):
+        read_model(str(folder / "m"))
+
+
+def test_names_of_products_are_those_of_cells_that_have_a_weight(of_tables, folder):
+    for data, _ in of_tables.values():
+        (folder / "m").write_bytes(data)
+        model = read_model(str(folder / "m"))
+        derived, keys, mask = model.settings.derived, {*model.keys.tolist()}, (1 << model.settings.bits) - 1
+        if derived is None:
+            assert model.derived_names == {}
+            continue
+        every, found = derived.named(model.settings.hash == "all"), model.derived_hashes
+        assert found.items() <= every.items() and len(found) < len(every)
+        assert {hash for hash in every if hash & mask in keys} <= found.keys()
+
+
+def test_a_model_without_any_class_is_explained(of_tables, folder, vwlite):
+    data, text = of_tables["several"]
+    parts = split_into_parts(data)
+    del parts.header["classes"]
+    (folder / "m").write_bytes(put_together(parts))
+    rows = [row.partition(",")[2] for row in text.splitlines()[1:6]]
+    (folder / "t.csv").write_text("y,x,a,b,at,words\n" + "".join(f",{row}\n" for row in rows))
+    assert vwlite("explain", "-m", folder / "m", folder / "t.csv").out.count("predicted none") == len(rows)
+    served = Served(ServeOptions(model=(str(folder / "m"),)), str(folder / "m"))
+    asked = wanted(b'{"inputs": [{"name": "x", "datatype": "FP64", "shape": [1], "data": [1]}]}', served)
+    outputs = {o["name"]: o["data"] for o in answered(served, asked, served.rows(asked.lines)[0])}
+    assert outputs == {"prediction": [None], "probability": [], "classes": []}

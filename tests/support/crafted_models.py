@@ -140,6 +140,94 @@ def sealed(content: bytes) -> bytes:
     return content + b"vwlite blake2b=" + hashlib.blake2b(content, digest_size=32).hexdigest().encode()
 
 
+def table(rng: Random, n: int = 400) -> str:
+    """Rows whose label needs curves, pairs of columns and an hour: what `--algorithm auto` derives features for."""
+    lines = ["y,x,a,b,at,words"]
+    for _ in range(n):
+        x, a, b, hour = rng.randrange(-40, 41) / 4, rng.choice("pqr"), rng.choice("stu"), rng.randrange(24)
+        score = 3 * math.cos(x / 2) * (1 if a == "p" else -1) + 2 * (a + b in ("ps", "qt", "ru")) + (hour > 12)
+        words = " ".join(rng.choices(("red", "green", "blue"), k=2))
+        at = f"2024-01-0{rng.randrange(1, 8)}T{hour:02}:00"
+        lines.append(f"{score + rng.random():.2f},{x or ''},{a},{b},{at},{words}")
+    return "\n".join(lines) + "\n"
+
+
+TABLES = {  # options of `train` for models with derived features, and what labels become
+    "numbers": ((), lambda y: y),
+    "two": ((), lambda y: "yes" if float(y) > 1 else "no"),
+    "several": (("--classes", "auto"), lambda y: "uvw"[min(max(int(float(y)), 0), 2)]),
+    "linear": (("--derive", "none"), lambda y: y),
+}
+
+
+def table_models(folder: Path, rng: Random) -> dict[str, tuple[bytes, str]]:
+    """A healthy model of each kind of table, made in a folder; and its data."""
+    head, *rows = table(rng).splitlines(True)
+    found = {}
+    for name, (options, label_of) in TABLES.items():
+        text = head + "".join(f"{label_of(y)},{rest}" for y, _, rest in (row.partition(",") for row in rows))
+        (folder / "table.csv").write_text(text)
+        columns = ["--label", "y", "--text", "words", "--time", "at"]
+        command = ["train", str(folder / "table.csv"), *columns, "-m", str(folder / "healthy"), "--quiet", *options]
+        assert run(command) == 0, command
+        found[name] = (folder / "healthy").read_bytes(), text
+    return found
+
+
+FACTS = ["baseline", "loss", "pass", "passes", "weights", "offsets", "data", "loss is", "normalize", "kept"]
+
+
+def change_facts(random: Random, parts: Parts) -> str:
+    """Change what the header of a model of a table says of its columns, of what is derived, or of what was chosen."""
+    header = parts.header
+    what = random.choice(["chosen", "derived", "derived", "product", "twice", "column", "role", "classes", "weight"])
+    derived = header["options"]["derived"] if what in ("derived", "product", "twice", "column") else {}
+    if what == "chosen":
+        name = random.choice(FACTS)
+        header["chosen"][name] = any_value(random, header["chosen"].get(name))
+        what = f"chosen {name}"
+    elif what == "derived":
+        path = random.choice(places(derived))
+        where = derived
+        for key in path[:-1]:
+            where = where[key]
+        where[path[-1]] = any_value(random, where[path[-1]])
+        what = f"derived {path}"
+    elif what == "product":
+        n = len(derived["columns"])
+        factors = [(c, random.choice([0, 64, *map(int, derived["columns"][c].get("knots", ()))])) for c in range(n)]
+        many = random.choice([1, 9])
+        derived["products"] = [random.sample(factors, min(n, random.choice([2, 3]))) for _ in range(many)]
+    elif what == "twice":
+        derived["products"] += derived["products"] * random.choice([1, 40])
+    elif what == "column":
+        column = random.choice(derived["columns"])
+        column["name"] = random.choice(["zz", "x", "a", "at", "words", "y", ""])
+    elif what == "role":
+        pair = random.choice(header["columns"]["roles"])
+        pair[random.randrange(2)] = random.choice(["numeric", "categorical", "text", "time", "drop", "auto", "x", "b"])
+    elif what == "classes":
+        header["classes"] = random.choice([[], ["u"], header.get("classes", [])[::-1]])
+    else:
+        kind, shape, content = parts.arrays["weights"]
+        at = 8 * random.randrange(len(content) // 8)
+        x = random.choice([0.0, 1.0, -struct.unpack_from("<d", content, at)[0]])
+        parts.arrays["weights"] = (kind, shape, content[:at] + struct.pack("<d", x) + content[at + 8 :])
+    return what
+
+
+def crafted_table(random: Random, healthy: bytes) -> bytes:
+    """A model of a table with other facts in its header."""
+    parts = split_into_parts(healthy)
+    for _ in range(random.choice([1, 1, 2])):
+        change = random.choice([change_facts, change_facts, change_header])
+        try:
+            change(random, parts)
+        except (IndexError, KeyError, TypeError, AttributeError, ValueError):  # it has no such thing, or no more
+            continue
+    return put_together(parts)
+
+
 def models(folder: Path) -> dict[str, bytes]:
     """A healthy model of each kind, made in a folder."""
     for name, text in (("numbers", DATA), ("classes", CLASSES), ("words", WORDS)):
@@ -195,9 +283,9 @@ def any_value(random: Random, old: Any = None) -> Any:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The path to everything in nested objects."""
+    """The path to everything in nested objects and lists; of long lists to the first items."""
     found = [path] if path else []
-    for key in value if isinstance(value, dict) else ():
+    for key in value if isinstance(value, dict) else range(min(len(value), 4)) if isinstance(value, list) else ():
         found += places(value[key], (*path, key))
     return found
 

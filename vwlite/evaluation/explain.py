@@ -92,9 +92,9 @@ class Explainer:
         self._unseen = np.broadcast_to(np.asarray(model.rule.get("unseen", 0.0), float), (model.records,))
         self._of_base = np.broadcast_to(np.asarray(model.rule.get("contraction", 1.0), float), (model.records,))
         self._mask = np.uint32((1 << self._settings.bits) - 1)
-        derived = self._settings.derived
-        self._derived = derived.named(self._settings.hash == "all") if derived is not None else {}
-        self._numbers = np.array(derived.number_hashes(self._settings.hash == "all") if derived else [], np.uint32)
+        derived, self._derived = self._settings.derived, model.derived_hashes
+        numbers = derived.number_hashes(self._settings.hash == "all") if derived is not None else []
+        self._numbers = np.array(numbers, np.uint32)
         self._takes_open = derived is None or derived.texts > 0  # n-grams, which are infinite if they may be left out
         self._linear = _linear_letters(self._settings)
         self._make_expanders()
@@ -346,6 +346,8 @@ def _class_of(opened: Opened, o: ExplainOptions) -> int | None:
 
 
 def _as_text(settings: Settings, example: Explained) -> str:
+    if not example.scores:  # a model without any class
+        return heading(example.file, example.line, example.tag, ["predicted none"])
     (name,), (e,) = example.classes, example.scores
     what = [f"{example.kind} {printable(name)}"] if name else []
     what += [f"score {e.score:.6g}", f"predicted {number_text(example.prediction)}"]

@@ -74,6 +74,7 @@ _ARRAY = re.compile(
     r"\{'descr': '(<[a-zA-Z]\d{1,18})', 'fortran_order': False, 'shape': \((?:(\d{1,18}),(?: (\d{1,18}))?)?\), \} *\n"
 )
 _NAME = re.compile(r"(header|keys|weights|names(?:_ends|_keys)?|(?:state|more)_\w+)\.npy", re.ASCII)
+CELLS = 16  # of products at most for each byte of a file, which has some 20 bytes for each cell that was seen
 _DESCRIPTOR = 24  # bytes at most that a zip has behind the content of a member
 ZIP = b"PK\x03\x04"
 NAMES = ("names_keys", "names_ends", "names")  # the arrays of FeatureNames, in its order
@@ -131,13 +132,18 @@ class Model:
         return self.options if derived is None else self.options | {"derived": derived.summary()}
 
     @cached_property
-    def derived_names(self) -> dict[int, tuple[bytes, str]]:
-        """By index, the name of each derived feature, and of which column or columns it is."""
+    def derived_hashes(self) -> dict[int, tuple[bytes, str]]:
+        """By hash, the name of each derived feature that it has, and of which column or columns it is."""
         settings = self.settings
         if settings.derived is None:
             return {}
-        mask = (1 << settings.bits) - 1
-        return {hash & mask: found for hash, found in settings.derived.named(settings.hash == "all").items()}
+        return settings.derived.named(settings.hash == "all", _aligned(self.keys), (1 << settings.bits) - 1)
+
+    @cached_property
+    def derived_names(self) -> dict[int, tuple[bytes, str]]:
+        """The same by index."""
+        mask = (1 << self.settings.bits) - 1
+        return {hash & mask: found for hash, found in self.derived_hashes.items()}
 
     @cached_property
     def shown_names(self) -> FeatureNames:
@@ -353,7 +359,7 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 content = _in_file(archive, data, name) if in_place else memoryview(archive.read(f"{name}.npy"))
                 return _array(content, name, columns)
 
-            return Model(
+            model = Model(
                 **{name: header[name] for name in FIELDS if name != "range"},
                 range=tuple(header["range"]) if header["range"] is not None else None,
                 keys=array("keys"),
@@ -375,6 +381,9 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 continued=header.get("continued", {}),
                 typed=header.get("typed", []),
             )
+            if "derived" in model.options and model._derived.cells > CELLS * len(data):
+                raise ValueError("it has larger products than a file of its size can have")
+            return model
     except (DataError, MemoryError):
         raise
     except ValueError as e:

@@ -18,7 +18,7 @@ from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
-from vwlite.names import names_in, names_text
+from vwlite.names import names_in, names_text, namespace_of
 from vwlite.options.spec import option_name
 from vwlite.options.types import LettersType
 from vwlite.output.text import printable
@@ -52,6 +52,13 @@ MERGED_FIELDS: dict[str, Any] = {"shards": int, "digest": str, "rule": str, "ste
 CALIBRATION: dict[str, Any] = {"method": str, "slope": float, "scores": tuple[float, ...], "values": tuple[float, ...]}
 # ... or, if labels were logarithms, log s, where exp(p) s is the mean, and the weight of the rows that s is of.
 SMEARING, SMEARING_FACTS, LARGEST_OFFSET = "smearing", {"method", "offset", "weight"}, 700
+# What `--algorithm auto` says of its choice, of which a model has some.
+CHOSEN: dict[str, Any] = {
+    "normalize": str, "model": str, "loss is": str, "data": str, "baseline": float, "loss": float, "pass": int,
+    "passes": int, "weights": dict, "loss without derived features": float, "offsets": tuple[float, ...],
+    "columns": int, "sparse": float, "best loss": float, "largest gain": float, "kept": float, "nonzero weights": int,
+    "l1": float, "learning rate": float,
+}
 MOST_POINTS = 1000
 MOST_INPUTS = 1000
 _DIGEST = re.compile(r"[0-9a-f]{16}")
@@ -82,9 +89,11 @@ def check_header(header: dict[str, Any]) -> None:
     import json
 
     try:
-        json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")  # as it is printed
+        json.dumps(header, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")  # as it is printed
     except UnicodeEncodeError:
         raise ValueError("it has invalid characters") from None
+    except ValueError:
+        raise ValueError("its header has a number that is not finite") from None
     if header["format"] < 1:
         raise ValueError(f"unknown format {header['format']}")
     settings = _checked_options(header["options"])
@@ -115,6 +124,7 @@ def check_header(header: dict[str, Any]) -> None:
         from vwlite.input.schema import Schema
 
         Schema.restored(header["columns"])
+    _check_derived(settings, columns)
     if settings.algorithm == SOLVED.name:
         _check_solved(header, settings)
     elif header.get("solved", {}) != {}:
@@ -128,14 +138,38 @@ def check_header(header: dict[str, Any]) -> None:
     seen = header.get("seen", 0)
     if type(seen) is not int or not 0 <= seen <= 1 << 32:
         raise ValueError(f"it has seen {brief(repr(seen))} features")
-    if type(header.get("chosen", {})) is not dict:
-        raise ValueError("what --algorithm auto chose is not a list of facts")
+    _check_chosen(header.get("chosen", {}))
     _check_means(header.get("means", {}), settings)
     _check_passes(header.get("passes", []))
     _check_continued(header.get("continued", {}))
     typed = header.get("typed", [])
     if type(typed) is not list or not all(type(word) is str for word in typed):
         raise ValueError("the options of its run are not a list of words")
+
+
+def _check_chosen(found: Any) -> None:
+    """What `--algorithm auto` chose, and why; or {}."""
+    if type(found) is not dict:
+        raise ValueError("what --algorithm auto chose is not a list of facts")
+    for name, kind in CHOSEN.items():
+        if name in found and not _is_of(_as_tuple(found[name]), kind):
+            raise ValueError(f"{name} of what --algorithm auto chose is {brief(repr(found[name]))}")
+
+
+def _check_derived(settings: Settings, columns: dict[str, Any]) -> None:
+    """The columns that features are derived from are columns of the table, with a role that has such cells."""
+    if settings.derived is None or not settings.derived.columns:
+        return
+    from vwlite.derived import NumberColumn
+    from vwlite.input.schema import Schema
+
+    schema = Schema.restored(columns) if columns else Schema({}, open=True)
+    roles = {namespace_of(name): role for name, role in schema.roles.items()}
+    for c in settings.derived.columns:
+        fitting = "numeric" if isinstance(c, NumberColumn) else "time" if c.part else "categorical"
+        role = roles.get(c.name, "auto" if schema.open else "missing")
+        if role not in (fitting, "auto"):
+            raise ValueError(f"features are derived from {brief(c.full_name)}, no {fitting} column of its table")
 
 
 def _check_continued(found: Any) -> None:

@@ -83,7 +83,7 @@ def answered(model: Served, asked: Wanted, answers: list[dict[str, Any]]) -> lis
     for tau in model.settings.tau_names:
         data[f"quantile_{tau}"] = [a["quantiles"][tau] for a in answers]
     if model.is_probable:
-        rows = ([a["probability"]] if model.classes is None else a["probabilities"].values() for a in answers)
+        rows = ([a["probability"]] if model.classes is None else a.get("probabilities", {}).values() for a in answers)
         data["probability"] = [*chain.from_iterable(rows)]
     return [{**tensor, "shape": [asked.rows if n < 0 else n for n in tensor["shape"]], "data": data[tensor["name"]]}
             for tensor in outputs_of(model) if tensor["name"] in asked.outputs]
