@@ -6,7 +6,8 @@ statically. Only the rule interprets the contents of a slot; table, learner and 
 To add a rule, write a file like those in `rules/`: the slot struct (first field `uint32_t mark`),
 `SLOT` with its fields in NumPy notation, `SLOT_BYTES` with its size, `SCALARS` with the names of the state that
 is not per feature, the methods `predict`, `update`, `weight` and `is_default`, and `state_of` if no field is the
-weight itself. Then a row in
+weight itself. When a model is read, its weights are compared with those that `weight` computes from its state: without
+a table where the rule says `WEIGHS_ALONE`. Then a row in
 `vwlite/algorithms/table.py`, a page in `vwlite/algorithms/pages/`, and its eager reference implementation in
 `tests/reference/slow_rules.py`.
 

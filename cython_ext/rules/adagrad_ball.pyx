@@ -131,7 +131,7 @@ cdef class AdagradBall(Adaptive):
         super().set_scalars(scalars)
         self.S = DoubleDouble(scalars["sum"], scalars["sum_rest"])
         self.R = DoubleDouble(scalars["inverses"], scalars["inverses_rest"])
-        self.largest = scalars["largest"]
+        self.largest = scalars.get("largest", scalars["inverses"])      # absent in older models
 
     @property
     def norm(self):
@@ -345,7 +345,7 @@ cdef class AdagradBall(Adaptive):
         cdef char* slot = NULL
         cdef Slot* s
         cdef DoubleDouble sum = DoubleDouble(0, 0), inverses = DoubleDouble(0, 0)
-        super().load({"largest": scalars["inverses"], **scalars}, slots)    # absent in older models
+        super().load(scalars, slots)
         self.active = 0
         while next_slot(self.table, &slot):
             s = <Slot*>slot

@@ -80,6 +80,7 @@ cdef class L1Ball(Limited):
 
     SLOT = [("mark", "<u4"), ("_rank", "<u4"), ("u", "<f8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "shift", "count_of_sum", "active"]
 
     cdef public double shift          # Theta

@@ -98,6 +98,7 @@ cdef class Simplex(Rule):
 
     SLOT = [("mark", "<u4"), ("_bound", "<f4"), ("u", "<f8"), ("_since", "<u8")]
     SLOT_BYTES = sizeof(Slot)
+    WEIGHS_ALONE = True
     SCALARS = ["t", "shift", "unseen"]
     UNSEEN_WEIGHS = True
 

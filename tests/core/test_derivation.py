@@ -1,6 +1,7 @@
 """Derived features of lines, beside the reference implementation."""
 
 import json
+from itertools import combinations
 
 import pytest
 from derived_features import CURVE, Numbers, Product, Words, features_of_derived_text, four_grams
@@ -121,10 +122,11 @@ def test_a_model_has_as_many_pairs_as_can_be_asked_for_and_no_sizes_beyond():
     columns = tuple(NumberColumn(f"n{i}", 1.0, 1.0, False, at) for i in range(46))
     pairs = [(i, j) for i in range(46) for j in range(i)][:1000]
     products = [tuple((c, k) for c in pair) for pair in pairs for k in (5, 33)]
-    found = Derived(columns, (*products, *[((0, 5), (1, 5), (2, 5))] * 20))
+    triples = [*combinations(range(46), 3)][:20]
+    found = Derived(columns, (*products, *(tuple((c, 5) for c in triple) for triple in triples)))
     assert Derived.restored(json.loads(json.dumps(found.stored()))) == found
     with pytest.raises(ValueError, match="larger products"):
-        Derived.restored(Derived(columns, (((0, CURVE), (1, CURVE), (2, CURVE)),) * 20).stored())
+        Derived.restored(Derived(columns, tuple(tuple((c, CURVE) for c in triple) for triple in triples)).stored())
     number = {"name": "x", "mean": 0.0, "deviation": 1.0, "missing": False, "knots": {"5": [1.0]}}
     bare = {"columns": [number], "products": []}
     with pytest.raises(ValueError, match="invalid"):

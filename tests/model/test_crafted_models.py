@@ -57,6 +57,28 @@ def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, fold
         assert refused == allowed, (name, found)
 
 
+def test_weights_that_are_not_those_of_the_state_are_refused(healthy, folder):
+    """Of every algorithm and form of a model: any weight, by a little, or zero."""
+    draw, refused = Random(3), 0
+    for data in healthy.values():
+        parts = split_into_parts(data)
+        kind, shape, content = parts.arrays["weights"]
+        weights = array("d", content)
+        at = draw.choice([i for i, w in enumerate(weights) if w])
+        for factor in (0, 1 + 1e-5, -1, 1e5):
+            changed = array("d", weights)
+            changed[at] *= factor
+            parts.arrays["weights"] = (kind, shape, changed.tobytes())
+            (folder / "m").write_bytes(put_together(parts))
+            if parts.header["weights_only"]:
+                read_model(str(folder / "m"))
+                continue
+            refused += 1
+            with pytest.raises(DataError, match="in its state"):
+                read_model(str(folder / "m"))
+    assert refused > 4 * len(ALGORITHMS)
+
+
 @pytest.mark.third
 @pytest.mark.parametrize("seed", range(12))
 def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, folder, seed):

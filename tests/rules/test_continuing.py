@@ -422,7 +422,10 @@ def test_l2_continues_with_another_strength_but_does_not_begin_or_end(vwlite, tm
 def test_a_model_of_another_time_is_refused(vwlite, tmp_path):
     """States of --l2 that no run leaves."""
     (tmp_path / "data").write_text(lines_of(1, 100))
-    for rule, of_slots, change in (("adagrad", True, {}), ("sgd", False, {"growth": 0.0})):
+    for rule, of_slots, change, why in (
+        ("adagrad", True, {}, "in its state"),
+        ("sgd", False, {"growth": 0.0}, "the growth is not a positive number"),
+    ):
         vwlite("train", "--quiet", tmp_path / "data", "--algorithm", rule, "--l2", "0.1", "-m", tmp_path / "m")
         model = read_model(str(tmp_path / "m"))
         if of_slots:

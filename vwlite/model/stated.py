@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vwlite.core.base.arrays import first_apart
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.errors import DataError
-from vwlite.model.slots import array_of
+from vwlite.model.slots import array_of, copied
 
 if TYPE_CHECKING:
     from vwlite.model.file import Model
@@ -40,18 +40,19 @@ def check_weights(path: str, model: "Model", besides: Collection[int] = ()) -> N
             if alone:
                 rule.set_scalars(scalars)
             for i in range(0, len(model.keys), step):
-                keys, part = model.keys[i : i + step], slice(k + i * n, (i + step) * n, n)
+                part = slice(k + i * n, (i + step) * n, n)
+                keys, weights = copied(model.keys[i : i + step]), copied(model.weights[part])  # aligned
                 slots = slots_of(rule, keys, {name: array[part] for name, array in model.state.items()})
                 if not alone:
                     rule.load(scalars, slots)
                 found = array_of(bytearray(8 * len(keys)), "d")
                 rule.weights_of_state(slots, found)
-                at = first_apart(found, model.weights[part], 0, TOLERANCE)
+                at = first_apart(found, weights, 0, TOLERANCE)
                 while at >= 0 and keys[at] in besides:
-                    at = first_apart(found, model.weights[part], at + 1, TOLERANCE)
+                    at = first_apart(found, weights, at + 1, TOLERANCE)
                 if at >= 0:
                     raise DataError(f"{path}: not a valid model: the weight of #{keys[at]} is "
-                                    f"{model.weights[part][at]:.6g}, but {found[at]:.6g} in its state")
+                                    f"{weights[at]:.6g}, but {found[at]:.6g} in its state")
         except (KeyError, TypeError, ValueError, OverflowError) as e:
             why = f"the rule's state is not that of {settings.algorithm}: {e}"
             raise DataError(f"{path}: not a valid model: {why}") from e
