@@ -1,4 +1,4 @@
-"""A model of a table as one SELECT over that table predicts what `vwlite predict` does, in SQLite and in DuckDB."""
+"""A model of a table as one SELECT over that table predicts what `vwlite predict` does, in three databases."""
 
 import csv
 import gzip
@@ -8,6 +8,7 @@ import re
 import sqlite3
 from pathlib import Path
 
+import postgres
 import pytest
 from running import GD, with_gd
 from sets import SETS
@@ -30,6 +31,7 @@ class InSqlite:
     """A table in a database; types: of its columns, TEXT where there is no other."""
 
     dialects = ("any", "sqlite")
+    double = "REAL"
 
     def __init__(self, titles, rows, **types):
         self.base = self.connected()
@@ -54,12 +56,24 @@ class InSqlite:
 class InDuckdb(InSqlite):
     dialects = ("any", "duckdb")
     text = "VARCHAR"
+    double = "DOUBLE"
 
     def connected(self):
         return pytest.importorskip("duckdb").connect()
 
 
-both = pytest.mark.parametrize("database", [InSqlite, InDuckdb])
+class InPostgres(InSqlite):
+    dialects = ("any", "postgres")
+    text = "VARCHAR"
+    double = "DOUBLE PRECISION"
+
+    def connected(self):
+        connection = postgres.Connection()
+        connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
+        return connection
+
+
+all_three = pytest.mark.parametrize("database", [InSqlite, InDuckdb, InPostgres])
 
 
 def as_csv(titles, rows):
@@ -103,11 +117,10 @@ def rows_of_table(count, seed=1):
 
 
 def linear_table(database, rows):
-    number = "REAL" if database is InSqlite else "DOUBLE"
-    return database(TITLES, rows, **{"price, net": number, "17": number})
+    return database(TITLES, rows, **{"price, net": database.double, "17": database.double})
 
 
-@both
+@all_three
 @pytest.mark.parametrize("options", [
     "--loss logistic --link logistic", "--loss squared -l 0.1 --no-constant", "-b 18 --hash all --loss logistic",
     "--algorithm ftrl --l1 0.05 --loss logistic", "--loss poisson --link poisson -l 0.01",
@@ -133,7 +146,7 @@ def test_a_select_predicts_the_rows_of_a_table(vwlite, tmp_path, monkeypatch, da
             assert all(0 < x < 1 for x in p) and len(set(p)) > 90
 
 
-@both
+@all_three
 @pytest.mark.parametrize("options", ["--loss logistic", "--softmax", "--loss hinge"])
 def test_a_select_has_classes(vwlite, tmp_path, monkeypatch, database, options):
     monkeypatch.chdir(tmp_path)
@@ -197,7 +210,7 @@ def learn(vwlite, kind, rows):
     vwlite("names", "m", "t.csv")
 
 
-@both
+@all_three
 @pytest.mark.parametrize("limits", [{}, {"CELLS": 4, "LEVELS": 2, "JOINS": 3, "TERMS": 3}])
 @pytest.mark.parametrize("kind", ["binary", "number", "classes"])
 def test_curves_and_products_are_in_a_select(vwlite, tmp_path, monkeypatch, database, limits, kind):
@@ -210,8 +223,7 @@ def test_curves_and_products_are_in_a_select(vwlite, tmp_path, monkeypatch, data
         monkeypatch.setattr(sql_effects, name, value)
     query = exported(vwlite)
     assert (" OVER (" in query) >= bool(limits)
-    number = "REAL" if database is InSqlite else "DOUBLE"
-    found = database(COLUMNS, rows, row="INTEGER", age="INTEGER", pay=number).ask(query)
+    found = database(COLUMNS, rows, row="INTEGER", age="INTEGER", pay=database.double).ask(query)
     if kind != "classes":
         check(vwlite, found, [row[0] for row in rows])
         return
@@ -227,9 +239,10 @@ TYPES = {
     InDuckdb: {"row": "BIGINT", "age": "SMALLINT", "pay": "DECIMAL(12, 2)", "at": "TIMESTAMP", "zip": "DOUBLE",
                "member": "BOOLEAN"},
 }
+TYPES[InPostgres] = TYPES[InDuckdb] | {"zip": "DOUBLE PRECISION"}
 
 
-@both
+@all_three
 def test_columns_have_the_types_that_readers_choose(vwlite, tmp_path, monkeypatch, database):
     """Times, booleans where the data have Yes and No, codes as numbers, numbers as text: the same predictions."""
     monkeypatch.chdir(tmp_path)
@@ -251,7 +264,7 @@ def test_columns_have_the_types_that_readers_choose(vwlite, tmp_path, monkeypatc
         check(vwlite, table.ask(exported(vwlite, *NAMES, "--dialect", dialect)), ids)
 
 
-@both
+@all_three
 def test_times_are_read_as_predict_reads_them(vwlite, tmp_path, monkeypatch, database):
     """Dates, offsets, the basic format, seconds since 1970."""
     monkeypatch.chdir(tmp_path)
@@ -266,7 +279,7 @@ def test_times_are_read_as_predict_reads_them(vwlite, tmp_path, monkeypatch, dat
     assert len(set(check(vwlite, found, [row[0] for row in rows]))) > 20
 
 
-@both
+@all_three
 def test_numbers_are_rounded_as_those_of_predict(vwlite, tmp_path, monkeypatch, database):
     """To 32-bit floats: where a curve is steep, such a digit counts."""
     monkeypatch.chdir(tmp_path)
@@ -278,7 +291,7 @@ def test_numbers_are_rounded_as_those_of_predict(vwlite, tmp_path, monkeypatch, 
     vwlite("train", "t.csv", "--label", "y", "--drop", "row", "--names", "-m", "m", "--quiet")
     rows = [row for row in data[:200] if row[1] * 1e3 % 31.25]  # a number that is halfway is rounded either way
     write("new.csv", ["row", "x", "y"], rows)
-    table = database(["row", "x", "y"], rows, row="INTEGER", x="DOUBLE", y="INTEGER")
+    table = database(["row", "x", "y"], rows, row="INTEGER", x=database.double, y="INTEGER")
     for dialect in database.dialects:
         check(vwlite, table.ask(exported(vwlite, *NAMES, "--dialect", dialect)), [row[0] for row in rows])
 
@@ -405,7 +418,7 @@ def test_a_select_needs_a_model_of_a_table(vwlite, tmp_path, monkeypatch, data, 
 REAL = {"bank": (), "german": (), "nursery": ("--oaa", 5, "--classes", "auto"), "telco": ()}
 
 
-@both
+@all_three
 @pytest.mark.parametrize("name", REAL)
 def test_selects_over_real_tables(vwlite, tmp_path, monkeypatch, database, name):
     monkeypatch.chdir(tmp_path)

@@ -1,7 +1,8 @@
 """Models in other formats: tables of weights, and programs that predict. A format is a row of EXPORTS.
 
     tables.py    tsv and json, which `vwlite import` reads back
-    sql.py       a table and the queries over it; sql_effects.py: one query over a table of columns
+    sql.py       a table and the queries over it; sql_effects.py: one query over a table of columns, whose
+                 cells sql_cells.py reads
     c.py         a header, from templates/predict_columns.h or predict.h
     python.py    a program, from templates/predict_columns.py.txt or predict.py.txt
     onnx.py      a graph of ONNX

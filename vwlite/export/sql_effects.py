@@ -2,7 +2,7 @@
 
 The query has stages, each a part of its WITH clause:
 
-    cells     the cells that the model reads: words without blanks at their ends, and numbers
+    cells     the cells that the model reads, and their times: sql_cells.py has the stages before
     axes      where each row is on the axes of grids: the knot below a number plus how far the next one is behind it,
               from 0 to 1; the number of a level
     places    the two parts of each of these
@@ -15,7 +15,7 @@ often as it is named there.
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, log, prod, sqrt
@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
 from vwlite.export.columns import Columns, Grid, NotByColumns, Slope, columns_of
-from vwlite.export.sql_text import LINKS, clipped, literal, part_of, sigmoid
-from vwlite.model.effects import Axis, LevelAxis, NumberAxis, as_bytes
+from vwlite.export.sql_cells import DIALECTS, Dialect, Reading, modulo, month_of
+from vwlite.export.sql_text import LINKS, clipped, identifier, literal, part_of, sigmoid
+from vwlite.model.effects import Axis, LevelAxis, NumberAxis
 from vwlite.output.text import printable
 
 LEVELS = 20  # that are written into the expression; more are a table
@@ -36,47 +36,7 @@ CELLS = 80  # likewise, of all classes; SQLite searches tables that have more by
 JOINS = 50  # of a SELECT; SQLite has 64 tables in one at most
 TERMS = 100  # of a sum; SQLite limits how deep an expression is, which is how many terms a sum has
 REFERENCE = "\0"  # around one of dbt: nothing else in a query has this character
-BLANKS = "' \t\r\n'"
-ROUND = 536870913.0  # 2^29 + 1: x ROUND - (x ROUND - x) has the 24 bits of a 32-bit float
-BOOLEANS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"))
 Values = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """What databases have different names for.
-
-    shown: in the comment. raw: what is taken from a column of numbers; number: the number of that, given WHEN for each
-    word that means a missing value. rounded: a number as a 32-bit float.
-    """
-
-    shown: str
-    raw: str
-    number: str
-    rounded: Callable[[str], str]
-
-
-def _split(x: str) -> str:
-    return f"{x} * {ROUND} - ({x} * {ROUND} - {x})"
-
-
-def _cast(x: str) -> str:
-    return f"CAST(CAST({x} AS REAL) AS DOUBLE PRECISION)"
-
-
-_SQLITE = "SQLite 3.35 or later, with its math functions"
-_POSTGRES = "PostgreSQL 12 or later"
-_TEXT = "TRIM(CAST({column} AS VARCHAR), b.blanks)"
-_OF_TEXT = "CASE {x}{missing} WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 ELSE CAST({x} AS DOUBLE PRECISION) END"
-DIALECTS = {
-    "any": Dialect(f"{_SQLITE}; DuckDB; {_POSTGRES}", _TEXT, _OF_TEXT, _split),
-    "sqlite": Dialect(
-        _SQLITE, "CASE typeof({column}) WHEN 'text' THEN TRIM({column}, b.blanks) ELSE {column} END",
-        "CASE WHEN typeof({x}) <> 'text' THEN {x} ELSE CASE {x}{missing} ELSE CAST({x} AS REAL) END END",
-        _split),
-    "duckdb": Dialect("DuckDB", "{column}", "NULLIF(TRY_CAST({x} AS DOUBLE), CAST('nan' AS DOUBLE))", _cast),
-    "postgres": Dialect(_POSTGRES, _TEXT, _OF_TEXT, _cast),
-}
 
 
 def select(request: Request) -> Iterator[str]:
@@ -117,13 +77,6 @@ def _with_reference(text: str) -> str:
     parts = text.split(REFERENCE)
     parts[::2] = [re.sub(r"\{(?=[{%#\r])|\r", lambda found: f"{{{{ {found[0]!r} }}}}", part) for part in parts[::2]]
     return "".join(parts)
-
-
-def identifier(name: str) -> str:
-    """A quoted name. UsageError for a name that no database accepts."""
-    if not name or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
-        raise UsageError(f"{printable(name)!r} cannot be the name of a table or a column in SQL")
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _digits(x: float) -> str:
@@ -180,9 +133,8 @@ class _Query:
         self.table, self.id, self.id_name = table, identifier(id), id
         self.classes = len(columns.intercept)
         self.normalize = columns.linear.settings.normalize
-        self.cells: dict[str, str] = {}  # columns, and what their cells are called
-        for name in (*columns.numbers, *(name for name, _ in columns.words)):
-            self.cells.setdefault(name, f"c{len(self.cells) + 1}")
+        self.reading = Reading(columns, dialect)
+        self.cells = self.reading.cells
         self.axes: dict[int, Axis] = {}  # of grids, by their numbers
         self.tables: dict[tuple[int, ...], _Table] = {}  # by their steps: databases plan few faster
 
@@ -191,13 +143,7 @@ class _Query:
     def lines(self) -> Iterator[str]:
         terms = [*map(self._slope, self.columns.slopes), *map(self._effect, self.columns.grids)]
         yield from self._comment()
-        stages: list[str] = [self._cells()]
-        times = {name for name, part in self.columns.words if part}
-        if times:
-            parts_of = (f",\n  {_days(cell)} AS {cell}_day,\n  {_hour(cell)} AS {cell}_hour"
-                        for name, cell in self.cells.items() if name in times)
-            stages.append(f"times AS MATERIALIZED (\nSELECT *{''.join(parts_of)}\nFROM cells)")
-        stages += self._places("times" if times else "cells")
+        stages = [*self.reading.stages(self.table, self.id), *self._places(self.reading.last)]
         before, parts = "places", 0
         joined = [term for term in terms if term.join]
         stages += [stage for table in self.tables.values() for stage in table.stages()]
@@ -210,7 +156,8 @@ class _Query:
                           f"FROM {before} p{''.join(term.join for term in some)})")
             before = f"part{parts}"
         rest = [term for term in terms if not term.join] + joined
-        firsts = [f"CAST({float(x)!r} AS DOUBLE PRECISION)" for x in self.columns.intercept]
+        readable = " + p.readable" if self.reading.may_refuse else ""
+        firsts = [f"CAST({float(x)!r} AS DOUBLE PRECISION){readable}" for x in self.columns.intercept]
         sums = (f",\n  {self._score(k, [f'p.part{i + 1}_{k + 1}' for i in range(parts)], firsts[k], rest)} AS s{k + 1}"
                 for k in range(self.classes))
         stages.append(f"scores AS MATERIALIZED (\nSELECT p.id{''.join(sums)}\n"
@@ -225,6 +172,7 @@ class _Query:
                f"{table}: it creates no objects.\n--\n")
         for name, text in self._results():
             yield f"--     {name:12} {text}\n"
+        yield from self.reading.comment()
         yield f"--\n-- It runs on {dialect}.\n"
         if "PostgreSQL" in dialect:
             yield "-- PostgreSQL compiles long expressions for many seconds: SET jit = off before it.\n"
@@ -241,48 +189,6 @@ class _Query:
             if self.linear.settings.loss == "logistic":
                 label = (self.linear.settings.labels or (-1, 1))[1]
                 yield "probability", f"of the label {printable(label) if isinstance(label, str) else f'{label:g}'}"
-
-    def _cells(self) -> str:
-        schema = self.columns.schema
-        words = [*map(literal, dict.fromkeys(("", *schema.missing_typed)))]
-        missing = "".join(f" WHEN {word} THEN NULL" for word in words)
-        numbers, times = set(self.columns.numbers), {name for name, part in self.columns.words if part}
-        texts, found = [], []
-        for name, cell in self.cells.items():
-            raw = self.dialect.raw if name in numbers else _TEXT
-            texts.append(f",\n  {raw.format(column=f't.{identifier(name)}')} AS {cell}")
-            if name in numbers:
-                text = self.dialect.number.format(x=cell, missing=missing)
-                for x in self.columns.missing_numbers:
-                    text = f"NULLIF({text}, {x!r})"
-            elif name in times:
-                text = f"CASE WHEN {cell} IN ({', '.join(words)}) THEN NULL ELSE {cell} END"
-            else:
-                text = self._word(name, cell)
-            found.append(f",\n  {text} AS {cell}")
-        return (f"blank(blanks) AS (VALUES ({BLANKS})),\n"
-                f"texts AS (\nSELECT t.{self.id} AS id{''.join(texts)}\nFROM {self.table} t CROSS JOIN blank b),\n"
-                f"cells AS MATERIALIZED (\nSELECT id{''.join(found)}\nFROM texts)")
-
-    def _word(self, name: str, cell: str) -> str:
-        """A word. Where words are those of a boolean, the database's own mean the same: true, false, 1, 0. Where they
-        are whole numbers, 2.0 means 2: some programs store such columns as floats if a cell is missing."""
-        levels = {level for axis in self.columns.axes if isinstance(axis, LevelAxis) and axis.column == name
-                  for level in axis.levels}
-        found = {level.lower(): level for level in levels}
-        for pair in BOOLEANS:
-            if len(levels) == 2 and set(found) == set(pair):
-                yes, no = (literal(found[word]) for word in pair)
-                return (f"CASE WHEN {cell} IN ('true', '1') THEN {yes} WHEN {cell} IN ('false', '0') THEN {no} "
-                        f"ELSE NULLIF({cell}, '') END")
-        words = [*map(as_bytes, levels)]
-        if any(whole(word + b".0") == word for word in words) and all(whole(word) == word for word in words):
-            point = f"RTRIM({cell}, '0')"
-            cut = f"SUBSTR({point}, 1, LENGTH({point}) - 1)"
-            return (f"CASE WHEN {cell} LIKE '%.0%' AND {point} LIKE '%.' AND RTRIM({cut}, '0123456789') IN ('', '-') "
-                    f"AND {cut} NOT IN ('', '-') AND {cut} NOT LIKE '0_%' AND {cut} NOT LIKE '-0_%' "
-                    f"THEN {cut} ELSE NULLIF({cell}, '') END")
-        return f"NULLIF({cell}, '')"
 
     def _places(self, before: str) -> list[str]:
         """Numbers as 32-bit floats, places on axes, and the length of a row."""
@@ -522,8 +428,8 @@ def _code(axis: LevelAxis, cell: str) -> str:
     count = len(axis.levels)
     if axis.part:
         number, first = {
-            "hour": (f"{cell}_hour", 0), "weekday": (_modulo(f"({cell}_day + 719162)", 7), 1),
-            "month": (_month(f"{cell}_day"), 1),
+            "hour": (f"{cell}_hour", 0), "weekday": (modulo(f"({cell}_day + 719162)", 7), 1),
+            "month": (month_of(f"{cell}_day"), 1),
         }[axis.part]
         whens = "".join(f" WHEN {int(level) - first} THEN {i}" for i, level in enumerate(axis.levels))
         return f"CASE CAST({number} AS INTEGER){whens} ELSE {count + 1} END"
@@ -532,48 +438,3 @@ def _code(axis: LevelAxis, cell: str) -> str:
     unknown = axis.place_of_unknown
     end = f"CASE WHEN {cell} IS NULL THEN {count + 1} ELSE {unknown} END" if unknown <= count else str(unknown)
     return f"CASE {cell}{whens} ELSE {end} END" if whens else end
-
-
-# --- times: days since 1970, and the hour, of ISO 8601 or seconds since 1970 ---------------------------------------
-
-
-def _modulo(x: str, by: int) -> str:
-    return f"({x} - {by} * FLOOR({x} / {by}.0))"
-
-
-def _is_extended(s: str) -> str:
-    return f"SUBSTR({s}, 5, 1) = '-'"
-
-
-def _is_basic(s: str) -> str:
-    return f"LENGTH({s}) = 8 OR SUBSTR({s}, 9, 1) IN ('T', 't', ' ')"
-
-
-def _days(s: str) -> str:
-    def civil(month: int, day: int) -> str:
-        """Howard Hinnant. chrono-Compatible Low-Level Date Algorithms (days_from_civil)."""
-        m = f"CAST(SUBSTR({s}, {month}, 2) AS INTEGER)"
-        y = f"(CAST(SUBSTR({s}, 1, 4) AS INTEGER) - CASE WHEN {m} <= 2 THEN 1 ELSE 0 END)"
-        of_year = f"FLOOR((153.0 * ({m} + CASE WHEN {m} > 2 THEN -3 ELSE 9 END) + 2) / 5.0)"
-        return (f"365 * {y} + FLOOR({y} / 4.0) - FLOOR({y} / 100.0) + FLOOR({y} / 400.0) + {of_year} "
-                f"+ CAST(SUBSTR({s}, {day}, 2) AS INTEGER) - 719469")
-
-    return (f"CASE WHEN {_is_extended(s)} THEN {civil(6, 9)} WHEN {_is_basic(s)} THEN {civil(5, 7)} "
-            f"ELSE FLOOR(CAST({s} AS DOUBLE PRECISION) / 86400.0) END")
-
-
-def _hour(s: str) -> str:
-    """NULL for a date."""
-    seconds = _modulo(f"FLOOR(CAST({s} AS DOUBLE PRECISION) / 3600.0)", 24)
-    return (f"CASE WHEN {_is_extended(s)} THEN CAST(NULLIF(SUBSTR({s}, 12, 2), '') AS INTEGER) "
-            f"WHEN {_is_basic(s)} THEN CAST(NULLIF(SUBSTR({s}, 10, 2), '') AS INTEGER) ELSE {seconds} END")
-
-
-def _month(day: str) -> str:
-    """The month of a day, from 0 (civil_from_days)."""
-    of_era = _modulo(f"({day} + 719468)", 146097)
-    year = (f"FLOOR(({of_era} - FLOOR({of_era} / 1460.0) + FLOOR({of_era} / 36524.0) - FLOOR({of_era} / 146096.0)) "
-            "/ 365.0)")
-    of_year = f"({of_era} - (365 * {year} + FLOOR({year} / 4.0) - FLOOR({year} / 100.0)))"
-    from_march = f"FLOOR((5 * {of_year} + 2) / 153.0)"
-    return _modulo(f"({from_march} + 2)", 12)

@@ -1,5 +1,8 @@
 """Expressions of SQL that both forms of a model have: over a table of features, and over a table of columns."""
 
+from vwlite.errors import UsageError
+from vwlite.output.text import printable
+
 
 def sigmoid(p: str) -> str:
     """1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases."""
@@ -40,3 +43,10 @@ def literal(name: str | None) -> str:
         return "NULL"
     shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\ufffd")
     return "'" + shown.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A quoted name. UsageError for a name that no database accepts."""
+    if not name or "\0" in name or any("\ud800" <= c <= "\udfff" for c in name):
+        raise UsageError(f"{printable(name)!r} cannot be the name of a table or a column in SQL")
+    return '"' + name.replace('"', '""') + '"'

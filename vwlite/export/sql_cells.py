@@ -1,0 +1,416 @@
+"""The cells of a table in SQL, read as `vwlite predict` reads them: the first stages of a query.
+
+    texts       cells as text without blanks at their ends; of columns of numbers, the number
+    signed, grouped, numerals    of models with --decimal or --thousands: numbers as people write them, in their parts,
+                and as programs do
+    mantissas   numbers without their exponents
+    numerics    numbers; REFUSED for what is none, NULL for a missing one
+    cells       numbers, words, and the texts of times; `readable`
+    dates, clocks, moments       the parts of times
+    times       days since 1970, and hours
+
+`readable` is 0, or NULL in rows that `vwlite predict` refuses, as a cell is no number or no time: it is added to each
+score. Databases cast different texts to numbers, and SQLite takes the first digits of any text, so only what has the
+form of a number is cast. They have no regular expressions in common, but all of them have TRIM: what it leaves of a
+text without the digits at its ends tells the form.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vwlite.export.columns import Columns
+from vwlite.export.sql_text import identifier, literal
+from vwlite.model.effects import LevelAxis
+from vwlite.output.text import printable
+
+BLANKS = "' \t\r\n'"
+DIGITS = "'0123456789'"
+SPACES = " \u00a0"  # inside of amounts
+MONEY = "$%" + "".join(map(chr, [*range(0xA2, 0xA6), *range(0x20A0, 0x20D0)]))  # signs that amounts may have, and %
+LONGEST = 64  # of amounts
+TOO_LARGE = 3.4028235677973366e38  # for a 32-bit float, from here on
+REFUSED = 1e50
+ROUND = 536870913.0  # 2^29 + 1: x ROUND - (x ROUND - x) has the 24 bits of a 32-bit float
+BOOLEANS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What databases have different names for.
+
+    shown: in the comment. number: that of a cell in a column of numbers, NULL of texts; "": there is no name for it.
+    is_number: whether the column, in SQLite the cell, has numbers. rounded: a number as a 32-bit float.
+    """
+
+    shown: str
+    number: str
+    is_number: str
+    rounded: Callable[[str], str]
+
+
+def _split(x: str) -> str:
+    return f"{x} * {ROUND} - ({x} * {ROUND} - {x})"
+
+
+def _cast(x: str) -> str:
+    return f"CAST(CASE WHEN ABS({x}) < 1e-37 THEN 0 ELSE CAST({x} AS REAL) END AS DOUBLE PRECISION)"
+
+
+# In DuckDB and PostgreSQL a literal has the type of the column that it is compared with, and ' 1' is the number 1, but
+# not the text '1'. In SQLite, where '1' is more than 2, it is a text; there each number is less than each text, and no
+# text is both less than ' 0' and more, as number and text of a cell are.
+_BY_COLUMN = "COALESCE(NULLIF({x}, {x}), ' 1') = '1'"
+_BY_CELL = "'1' > 2 AND COALESCE({x}, {x}) < ' 0' AND CAST({x} AS VARCHAR) > ' 0'"
+_SQLITE = "SQLite 3.35 or later, with its math functions"
+_POSTGRES = "PostgreSQL 12 or later"
+DIALECTS = {
+    "any": Dialect(f"{_SQLITE}; DuckDB; {_POSTGRES}", "", f"{_BY_COLUMN} OR ({_BY_CELL})", _split),
+    "sqlite": Dialect(_SQLITE, "CASE WHEN typeof({x}) IN ('integer', 'real') THEN {x} END", "", _split),
+    "duckdb": Dialect(
+        "DuckDB",
+        "CASE WHEN SUBSTR(TYPEOF({x}), 1, 4) NOT IN ('VARC', 'ENUM') THEN NULLIF(TRY_CAST({x} AS DOUBLE), 'nan') END",
+        "", _cast),
+    "postgres": Dialect(_POSTGRES, "", _BY_COLUMN, _cast),
+}
+
+
+class Reading:
+    """The stages. cells: the columns that the model reads, and what their cells are called; `{cell}_r` is a number as a
+    32-bit float, `{cell}_day` and `{cell}_hour` are those of a time."""
+
+    def __init__(self, columns: Columns, dialect: Dialect) -> None:
+        self.columns, self.dialect = columns, dialect
+        self.cells: dict[str, str] = {}
+        for name in (*columns.numbers, *(name for name, _ in columns.words)):
+            self.cells.setdefault(name, f"c{len(self.cells) + 1}")
+        self.numbers = [self.cells[name] for name in columns.numbers]
+        self.times = list(dict.fromkeys(self.cells[name] for name, part in columns.words if part))
+        self._words = {cell: name for name, cell in self.cells.items() if cell not in {*self.numbers, *self.times}}
+        self._kept = [*self.times, *self._words]  # the cells that stay texts while numbers are read
+        schema = columns.schema
+        self.decimal, self.thousands = schema.decimal or ".", schema.thousands
+        self.is_plain = bool(schema.decimal or schema.thousands)  # numbers are written as people do
+        self.missing = ["", *columns.missing_words]
+        if "nan" not in self.missing and "nan" in map(str.lower, self.missing):
+            self.missing.append("nan")  # the text of a NaN
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether there is `readable`."""
+        return bool(self.numbers or self.times)
+
+    def comment(self) -> Iterator[str]:
+        """What cells are."""
+        if not self.may_refuse:
+            return
+        words = ", ".join(map(printable, self.columns.missing_words))
+        of_words = f", and in columns of numbers and times {words}" if words else ""
+        yield f"--\n-- Missing are NULL, an empty text{of_words}.\n"
+        yield "-- Where another cell is no number or no time, `vwlite predict` refuses the row: its results are NULL.\n"
+        yield "-- In columns of numbers true is 1, and false is 0.\n"
+        if self.is_plain and self.numbers:
+            shown = f"1{self.thousands}234{self.decimal}50"
+            yield f"-- Texts have numbers such as {shown}; columns of numbers have their own point.\n"
+
+    def stages(self, table: str, id: str) -> Iterator[str]:
+        """Up to the one that `last` names."""
+        found = {name: f"t.{identifier(name)}" for name in self.cells}
+        more = f", {literal(SPACES)}, {literal(MONEY)}, {literal(MONEY + SPACES)}, {literal(MONEY + SPACES + '+-')}"
+        plain = self.is_plain and bool(self.numbers)
+        yield (f"characters(blanks{', spaces, money, behind, before' if plain else ''}) AS "
+               f"(VALUES ({BLANKS}{more if plain else ''}))")
+        yield _stage("texts", f"{table} t CROSS JOIN characters", [
+            (f"t.{id}", "id"), *(pair for name, cell in self.cells.items() for pair in self._texts(cell, found[name]))])
+        before = "texts"
+        if plain:
+            yield from self._amounts()
+            before = "numerals"
+        if self.may_refuse:
+            yield self._mantissas(before)
+            yield self._values()
+            before = "numerics"
+        yield self._cells(before)
+        if self.times:
+            yield from self._dates()
+
+    @property
+    def last(self) -> str:
+        return "times" if self.times else "cells"
+
+    # --- texts ---------------------------------------------------------------------------------------
+
+    def _texts(self, cell: str, x: str) -> Iterator[tuple[str, str]]:
+        text, dialect = f"TRIM(CAST({x} AS VARCHAR), characters.blanks)", self.dialect
+        if cell not in self.numbers:
+            yield text, cell
+            return
+        number = dialect.number.format(x=x)
+        yield f"CASE WHEN {number} IS NULL THEN {text} END" if number else text, cell
+        if number:
+            yield number, f"{cell}_v"
+        elif self.is_plain:
+            yield f"CASE WHEN {dialect.is_number.format(x=x)} THEN 1 ELSE 0 END", f"{cell}_v"
+
+    def _typed(self) -> list[str]:
+        """The columns for cells of columns of numbers: the number, or whether there is one."""
+        return [f"{cell}_v" for cell in self.numbers] if self.dialect.number or self.is_plain else []
+
+    # --- numbers as people write them: `plain_number` of cython_ext/tables/cells.pyx ----------------
+
+    def _amounts(self) -> Iterator[str]:
+        """A sign of money or % is at one end, a sign before the digits; and groups of digits have three, or two before
+        others."""
+        kept = ["id", *self._kept, *self.numbers, *self._typed()]
+        found = [_same(name) for name in kept]
+        for c in self.numbers:
+            rest = f"LTRIM({c}, characters.before)"
+            size = f"LENGTH(RTRIM({rest}, characters.behind))"
+            found += [(f"SUBSTR({c}, 1, LENGTH({c}) - LENGTH({rest}))", f"{c}_before"),
+                      (f"RTRIM({rest}, characters.behind)", f"{c}_digits"),
+                      (f"LTRIM(SUBSTR({rest}, {size} + 1), characters.spaces)", f"{c}_behind")]
+        yield _stage("signed", "texts CROSS JOIN characters", found)
+        found = [_same(name) for name in kept]
+        point = literal(self.decimal)
+        for c in self.numbers:
+            begin, digits, end = f"{c}_before", f"{c}_digits", f"{c}_behind"
+            is_money = (f"TRIM(SUBSTR({begin}, {{}}, 1), characters.money) = '' "
+                        f"AND LTRIM(SUBSTR({begin}, {{}}), characters.spaces)")
+            one = f"{begin} <> '' AND {is_money.format(1, 2)} IN ('', '+', '-')"
+            other = f"LENGTH({begin}) > 1 AND SUBSTR({begin}, 1, 1) IN ('+', '-') AND {is_money.format(2, 3)} = ''"
+            fits = (f"LENGTH({c}) <= {LONGEST} AND ({begin} IN ('', '+', '-') AND LENGTH({end}) <= 1 "
+                    f"OR {end} = '' AND ({one} OR {other}))")
+            whole = f"RTRIM({digits}, {DIGITS})"
+            has_point = f"SUBSTR({whole}, LENGTH({whole})) = {point}"
+            found += [
+                (f"CASE WHEN NOT ({fits}) THEN NULL WHEN {begin} LIKE '%-%' THEN '-' ELSE '' END", f"{c}_sign"),
+                (f"CASE WHEN {has_point} THEN SUBSTR({whole}, 1, LENGTH({whole}) - 1) ELSE {digits} END",
+                 f"{c}_whole"),
+                (f"CASE WHEN {has_point} THEN SUBSTR({digits}, LENGTH({whole}) + 1) ELSE '' END", f"{c}_part")]
+        yield _stage("grouped", "signed CROSS JOIN characters", found)
+        yield _stage("numerals", "grouped", [
+            *(_same(name) for name in kept), *((self._numeral(c), f"{c}_plain") for c in self.numbers)])
+
+    def _numeral(self, c: str) -> str:
+        """As programs write it; NULL if it is none."""
+        whole, part = f"{c}_whole", f"{c}_part"
+        typed = "" if self.dialect.number else f"WHEN {c}_v = 1 THEN {c} "
+        text = f"{c}_sign || {{}} || '.' || {part}"
+        found = (f"CASE {typed}WHEN {whole} || {part} = '' THEN NULL "
+                 f"WHEN TRIM({whole}, {DIGITS}) = '' THEN {text.format(whole)}")
+        if self.thousands:
+            t, zeros = self.thousands, _shape(whole)
+            right = zeros
+            for wrong in ("0000", f"{t}{t}", f"{t}0{t}"):
+                right = f"REPLACE({right}, {literal(wrong)}, '')"
+            digits = f"REPLACE({whole}, {literal(t)}, '')"
+            found += (f" WHEN LENGTH({whole}) > 4 AND TRIM({zeros}, {literal('0' + t)}) = '' "
+                      f"AND SUBSTR({zeros}, 1, 1) = '0' AND {right} = {zeros} "
+                      f"AND SUBSTR({zeros}, LENGTH({whole}) - 3) = {literal(t + '000')} THEN {text.format(digits)}")
+        return found + " END"
+
+    # --- numbers as programs write them --------------------------------------------------------------
+
+    def _text_of(self, c: str) -> str:
+        return f"{c}_plain" if self.is_plain and c in self.numbers else c
+
+    def _mantissas(self, before: str) -> str:
+        found = [_same(name) for name in ("id", *self._kept, *self.numbers, *self._typed())]
+        for c in (*self.numbers, *self.times):
+            text = self._text_of(c)
+            if text != c:
+                found.append(_same(text))
+            found.append((_mantissa(text), f"{c}_m"))
+        found += [(_shape(c), f"{c}_s") for c in self.times]
+        return _stage("mantissas", before, found)
+
+    def _values(self) -> str:
+        found = [_same(name) for name in ("id", *self._words)]
+        words = ", ".join(map(literal, self.missing))
+        for c in (*self.numbers, *self.times):
+            text = self._text_of(c)
+            x = f"CASE WHEN {_has_form(f'{c}_m')} THEN {_number(text, f'{c}_m')} ELSE {REFUSED} END"
+            if c in self.times:
+                found += [(f"CASE WHEN {c} IN ({words}) THEN NULL ELSE {c} END", c), (x, f"{c}_x"), _same(f"{c}_s")]
+                continue
+            x = (f"CASE WHEN {c} IS NULL OR {c} IN ({words}) THEN NULL WHEN {c} = 'true' THEN 1.0 "
+                 f"WHEN {c} = 'false' THEN 0.0 ELSE {x} END")
+            found.append((f"COALESCE({c}_v, {x})" if self.dialect.number else x, c))
+        return _stage("numerics", "mantissas", found)
+
+    # --- cells ---------------------------------------------------------------------------------------
+
+    def _cells(self, before: str) -> str:
+        found = [_same("id"), *(_same(f"{c}{kind}") for c in self.times for kind in ("", "_x", "_s"))]
+        found += [(self._word(name, cell), cell) for cell, name in self._words.items()]
+        none = ", ".join(map(repr, self.columns.missing_numbers))
+        for c in self.numbers:
+            x = f"CASE WHEN {self.dialect.rounded(c)} IN ({none}) THEN NULL ELSE {c} END" if none else c
+            found.append((f"CASE WHEN ABS({c}) < {TOO_LARGE!r} THEN {x} END", c))
+        if self.may_refuse:
+            found.append((_readable([f"ABS({c}) >= {TOO_LARGE!r}" for c in self.numbers]), "readable"))
+        return _stage("cells", before, found)
+
+    def _word(self, name: str, cell: str) -> str:
+        """A word. Where words are those of a boolean, the database's own mean the same: true, false, 1, 0. Where they
+        are whole numbers, 2.0 means 2: some programs store such columns as floats if a cell is missing."""
+        levels = {level for axis in self.columns.axes if isinstance(axis, LevelAxis) and axis.column == name
+                  for level in axis.levels}
+        found = {level.lower(): level for level in levels}
+        for pair in BOOLEANS:
+            if len(levels) == 2 and set(found) == set(pair):
+                yes, no = (literal(found[word]) for word in pair)
+                return (f"CASE WHEN {cell} IN ('true', '1') THEN {yes} WHEN {cell} IN ('false', '0') THEN {no} "
+                        f"ELSE NULLIF({cell}, '') END")
+        is_safe = self.columns.schema.has_wholes or not any(level.endswith(".0") for level in levels)
+        if is_safe and any(re.fullmatch("-?[0-9]+", level) for level in levels):
+            return _without_zeros(cell)
+        return f"NULLIF({cell}, '')"
+
+    # --- times: `read_time` of cython_ext/tables/cells.pyx -------------------------------------------
+
+    def _dates(self) -> Iterator[str]:
+        others = ["id", *self._words, *self.numbers]
+        found = [_same(name) for name in (*others, "readable", *self.times)]
+        for c in self.times:
+            size, digits = f"{c}_size", f"CAST(CAST({c}_x AS INTEGER) AS VARCHAR)"
+            begins = (f"CASE WHEN SUBSTR({c}_s, 1, 10) = '0000-00-00' AND SUBSTR({c}_s, 11, 1) IN ('', 'T', 't', ' ') "
+                      f"THEN 10 WHEN SUBSTR({c}_s, 1, 8) = '00000000' AND SUBSTR({c}_s, 9, 1) IN ('', 'T', 't', ' ') "
+                      "THEN 8 ELSE 0 END")
+            whole = f"FLOOR({c}_x) = {c}_x"
+            x = (f"CASE WHEN ABS({c}_x) >= 1e12 OR ({whole} AND ({c}_x >= 1000 AND {c}_x < 10000 "
+                 f"OR {c}_x >= 100000 AND {c}_x < 1000000)) THEN NULL ELSE {c}_x END")
+            date = f"CASE WHEN {whole} AND {c}_x >= 10000000 AND {c}_x < 100000000 THEN {digits} END"
+            found += [(begins, size), (x, f"{c}_x"), (date, f"{c}_d"), _same(f"{c}_s")]
+        yield _stage("dates", "cells", found)
+        found = [_same(name) for name in (*others, "readable", *self.times)]
+        for c in self.times:
+            size = f"{c}_size"
+            zone = f"LTRIM(SUBSTR({c}, {size} + 2), '0123456789:.,')"
+            clock = f"SUBSTR({{}}, {size} + 2, LENGTH({c}) - {size} - 1 - LENGTH({zone}))"
+            has_clock = f"{size} > 0 AND LENGTH({c}) > {size}"
+            found += [
+                _same(f"{c}_x"), _same(size),
+                (f"CASE {size} WHEN 10 THEN REPLACE(SUBSTR({c}, 1, 10), '-', '') WHEN 8 THEN SUBSTR({c}, 1, 8) "
+                 f"ELSE {c}_d END", f"{c}_d"),
+                (f"CASE WHEN {has_clock} THEN {clock.format(f'{c}_s')} END", f"{c}_s"),
+                (f"CASE WHEN {has_clock} THEN REPLACE({clock.format(c)}, ':', '') END", f"{c}_clock"),
+                (zone, f"{c}_zone")]
+        yield _stage("clocks", "dates", found)
+        found = [_same(name) for name in (*others, *self.times)]
+        for c in self.times:
+            found += [(_day(c), f"{c}_day"), (_hour(c), f"{c}_hour")]
+        yield _stage("moments", "clocks", [*found, _same("readable")])
+        others += [f"{c}{kind}" for c in self.times for kind in ("", "_day", "_hour")]
+        found = [_same(name) for name in others]
+        yield _stage("times", "moments", [*found, (
+            _readable([f"{c} IS NOT NULL AND {c}_day IS NULL" for c in self.times], "readable"), "readable")])
+
+
+def _same(name: str) -> tuple[str, str]:
+    return name, name
+
+
+def _stage(name: str, source: str, columns: Sequence[tuple[str, str]]) -> str:
+    shown = ",\n  ".join(text if text == called else f"{text} AS {called}" for text, called in columns)
+    return f"{name} AS MATERIALIZED (\nSELECT {shown}\nFROM {source})"
+
+
+def _readable(refused: Iterable[str], rest: str = "CAST(0 AS DOUBLE PRECISION)") -> str:
+    whens = "".join(f"\n    WHEN {condition} THEN NULL" for condition in refused)
+    return f"CASE{whens} ELSE {rest} END" if whens else rest
+
+
+def _shape(text: str) -> str:
+    """The text with zeros for its digits."""
+    for digit in range(1, 10):
+        text = f"REPLACE({text}, '{digit}', '0')"
+    return text
+
+
+def _mantissa(text: str) -> str:
+    """A number without its sign and exponent."""
+    before = f"RTRIM({text}, {DIGITS})"
+    begin, size = f"CASE WHEN SUBSTR({text}, 1, 1) IN ('-', '+') THEN 2 ELSE 1 END", f"LENGTH({before})"
+    end = (f"CASE WHEN {before} = {text} THEN LENGTH({text}) "
+           f"WHEN SUBSTR({before}, {size}) IN ('e', 'E') THEN {size} - 1 "
+           f"WHEN SUBSTR({before}, {size} - 1) IN ('e+', 'E+', 'e-', 'E-') THEN {size} - 2 ELSE LENGTH({text}) END")
+    return (f"CASE WHEN TRIM({text}, {DIGITS}) IN ('', '.') THEN {text} "
+            f"ELSE SUBSTR({text}, {begin}, {end} + 1 - {begin}) END")
+
+
+def _has_form(m: str) -> str:
+    """Whether a mantissa is one: digits, and at most a point."""
+    return f"TRIM({m}, {DIGITS}) IN ('', '.') AND {m} NOT IN ('', '.')"
+
+
+def _number(text: str, m: str) -> str:
+    """The number of a text that has the form of one. Exponents of three digits are not cast, as some databases refuse
+    results that are too large or too small."""
+    before = f"RTRIM({text}, {DIGITS})"
+    digits = f"LTRIM(SUBSTR({text}, LENGTH({before}) + 1), '0')"
+    return (f"CASE WHEN LENGTH({text}) - LENGTH({m}) <= 1 OR LENGTH({digits}) <= 2 "
+            f"THEN CAST({text} AS DOUBLE PRECISION) "
+            f"WHEN SUBSTR({before}, LENGTH({before})) = '-' OR TRIM({m}, '.0') = '' THEN 0.0 ELSE {REFUSED} END")
+
+
+def _without_zeros(cell: str) -> str:
+    """A word; a whole number such as 2.0 without its point and zeros."""
+    before = f"RTRIM({cell}, '0')"
+    number = f"SUBSTR({before}, 1, LENGTH({before}) - 1)"
+    digits = f"CASE WHEN SUBSTR({cell}, 1, 1) = '-' THEN SUBSTR({number}, 2) ELSE {number} END"
+    is_whole = f"TRIM({digits}, {DIGITS}) = '' AND ({digits} = '0' OR SUBSTR({digits}, 1, 1) BETWEEN '1' AND '9')"
+    return (f"CASE WHEN {before} <> {cell} AND SUBSTR({before}, LENGTH({before})) = '.' "
+            f"THEN CASE WHEN {is_whole} THEN {number} ELSE {cell} END ELSE NULLIF({cell}, '') END")
+
+
+# --- times: days since 1970, and the hour, of ISO 8601 or seconds since 1970 ---------------------------------------
+
+
+def modulo(x: str, by: int) -> str:
+    return f"({x} - {by} * FLOOR({x} / {by}.0))"
+
+
+def _day(c: str) -> str:
+    """NULL for what is no time."""
+    year, month, day = (f"CAST(SUBSTR({c}_d, {begin}, {size}) AS INTEGER)" for begin, size in ((1, 4), (5, 2), (7, 2)))
+    leap = f"({year} % 4 = 0 AND {year} % 100 <> 0 OR {year} % 400 = 0)"
+    last = (f"CASE WHEN {month} IN (4, 6, 9, 11) THEN 30 WHEN {month} <> 2 THEN 31 WHEN {leap} THEN 29 ELSE 28 END")
+    is_date = f"{year} >= 1 AND {month} BETWEEN 1 AND 12 AND {day} BETWEEN 1 AND {last}"
+    fraction = f"RTRIM({c}_s, '0')"
+    in_full = f"CASE {c}_size WHEN 10 THEN '00:00:00' ELSE '000000' END"
+    is_clock = (f"CASE WHEN SUBSTR({fraction}, LENGTH({fraction})) IN ('.', ',') "
+                f"THEN {fraction} <> {c}_s AND SUBSTR({fraction}, 1, LENGTH({fraction}) - 1) = {in_full} "
+                f"WHEN {c}_size = 10 THEN {c}_s IN ('00', '00:00', '00:00:00') "
+                f"ELSE {c}_s IN ('00', '0000', '000000') END "
+                f"AND SUBSTR({c}_clock, 1, 2) <= '23' AND SUBSTR({c}_clock, 3, 2) <= '59' "
+                f"AND SUBSTR({c}_clock, 5, 2) <= '60'")
+    zone, zeros = f"{c}_zone", _shape(f"{c}_zone")
+    is_zone = (f"({zone} IN ('', 'Z', 'z') OR {zeros} IN ('+00', '-00', '+0000', '-0000', '+00:00', '-00:00') "
+               f"AND SUBSTR({zone}, 2, 2) <= '23' AND SUBSTR({zone}, LENGTH({zone}) - 1) <= '59')")
+    seconds = f"FLOOR({c}_x / 86400.0)"
+    return (f"CASE WHEN {c}_d IS NOT NULL THEN CASE WHEN {is_date} AND ({c}_s IS NULL OR {is_clock} AND {is_zone}) "
+            f"THEN {_days(year, month, day)} END WHEN {seconds} BETWEEN -719162 AND 2932896 THEN {seconds} END")
+
+
+def _days(year: str, month: str, day: str) -> str:
+    """Howard Hinnant. chrono-Compatible Low-Level Date Algorithms (days_from_civil)."""
+    y = f"({year} - CASE WHEN {month} <= 2 THEN 1 ELSE 0 END)"
+    of_year = f"FLOOR((153.0 * ({month} + CASE WHEN {month} > 2 THEN -3 ELSE 9 END) + 2) / 5.0)"
+    return (f"365 * {y} + FLOOR({y} / 4.0) - FLOOR({y} / 100.0) + FLOOR({y} / 400.0) + {of_year} + {day} - 719469")
+
+
+def _hour(c: str) -> str:
+    """NULL for a date."""
+    return (f"CASE WHEN {c}_s IS NOT NULL AND SUBSTR({c}_s, 1, 2) = '00' THEN CAST(SUBSTR({c}_clock, 1, 2) AS INTEGER) "
+            f"WHEN {c}_d IS NULL THEN {modulo(f'FLOOR({c}_x / 3600.0)', 24)} END")
+
+
+def month_of(day: str) -> str:
+    """The month of a day, from 0 (civil_from_days)."""
+    of_era = modulo(f"({day} + 719468)", 146097)
+    year = (f"FLOOR(({of_era} - FLOOR({of_era} / 1460.0) + FLOOR({of_era} / 36524.0) - FLOOR({of_era} / 146096.0)) "
+            "/ 365.0)")
+    of_year = f"({of_era} - (365 * {year} + FLOOR({year} / 4.0) - FLOOR({year} / 100.0)))"
+    from_march = f"FLOOR((5 * {of_year} + 2) / 153.0)"
+    return modulo(f"({from_march} + 2)", 12)
