@@ -182,7 +182,7 @@ def divide(
             for part in parts if first is None and rows.header else ():
                 part.write(rows.header + b"\n" * (not rows.header.endswith(b"\n")))
             for path in o.outputs if first is None else ():
-                check_name(path, rows.format)
+                check_name(path, rows.format, rows.dialect.delimiter)
             first = first or (rows.source, kind)
             if kind != first[1]:
                 why = f"its format or header is not that of {first[0]}: split each by itself"
