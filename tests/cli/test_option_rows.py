@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 
 import pytest
+from output_options import all_commands
 
 from vwlite.algorithms.settings import Settings
 from vwlite.dask import commands as dask
@@ -78,6 +79,15 @@ def test_a_command_takes_every_option_that_its_options_have(kind, command):
     shared = {f.name for f in fields(InputOptions)}
     rows = {spec.name for f in fields(kind) if f.name not in shared for spec in f.metadata.get("specs", ())}
     assert rows <= {parameter.name for parameter in command.params}
+
+
+def test_no_command_has_an_option_that_needs_one_that_it_has_not():
+    """`vwlite cv --max-size` needed --model, which cv has not."""
+    needs = {spec.long: spec.needs for _, _, spec in ROWS if spec.needs}
+    for command, found in all_commands():
+        typed = {word for option in found.params for word in option.opts}
+        for option in typed & needs.keys():
+            assert any(word.split()[0] in typed for word in needs[option]), (command, option)
 
 
 def test_options_that_are_typed_again_for_another_command_mean_the_same():

@@ -13,11 +13,13 @@ from vwlite.help.commands import TEXTS
 
 PACKAGE = TEXTS.parent
 
+# --copies apart is the value of an option.
 WORDS = re.compile(
-    r"\b(whoever|nobody|anew|afresh|told|meals|twins?|lively|surer|truths|apart|wanted|begun|judged?|odd|enormous"
+    r"\b(whoever|nobody|anew|afresh|told|meals|twins?|lively|surer|truths|wanted|begun|judged?|odd|enormous"
     r"|is none|are none|it takes to|gone through|goes? on|going on"
     r"|means? nothing|excludes? each other|as of then|constant's|says which|by chance only"
     r"|is no (?:algorithm|topic|file|list|object|array|number|text|table|column|digest|class|shard|model|time|ball)"
+    r"|(?<!--copies )apart(?![\]:]|$)"
     r"|no shard is there|there was nothing|nothing is in)\b"
 )
 

@@ -92,6 +92,64 @@ def test_a_row_is_in_the_test_if_its_hash_is_below_the_share(kind, vwlite, here)
     assert done.out.encode() == b"".join([header, *expected[1]])
 
 
+def few_rows(n, seed=0):
+    """Eight different rows."""
+    draw = random.Random(seed)
+    return [f"p{draw.randrange(4)},{draw.randrange(2)}\n" for _ in range(n)]
+
+
+def numbered(rows, seed=0):
+    """The hash of each row, of a copy with its number in a line behind it."""
+    seen = Counter()
+    for row in rows:
+        seen[row] += 1
+        key = row.rstrip("\n").encode()
+        yield hash_of(key if seen[row] == 1 else key + b"\n%d" % seen[row], seed)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_copies_that_are_apart_are_hashed_with_their_number(seed, vwlite, here):
+    rows = few_rows(300)
+    Path("a.csv").write_text("plan,y\n" + "".join(rows))
+    run = ["split", "a.csv", "--test", "0.3", "--copies", "apart", "--seed", seed]
+    said = vwlite(*run, *OUT).err
+    assert "note" not in said
+    expected = [row for row, hash in zip(rows, numbered(rows, seed), strict=True) if hash < 0.3]
+    assert Path("test").read_text() == "plan,y\n" + "".join(expected)
+    assert {*expected} == {*rows} and 60 < len(expected) < 120
+    # Tomorrow: what was in the test stays there, in any order, and each label has its share.
+    more = rows + few_rows(100, seed=1)
+    random.Random(2).shuffle(more)
+    Path("a.csv").write_text("plan,y\n" + "".join(more))
+    vwlite(*run, *OUT)
+    assert not Counter(expected) - Counter(Path("test").read_text().splitlines(keepends=True)[1:])
+    vwlite(*run, "--stratify", "--label", "y", *OUT)
+    found = Counter(line[-2] for line in Path("test").read_text().splitlines(keepends=True)[1:])
+    for label, count in Counter(row[-2] for row in more).items():
+        assert abs(found[label] - 0.3 * count) <= 0.5
+    for other in (["--group", "plan"], ["--time", "y"]):
+        assert "--copies" in vwlite(*run, *other, *OUT, code=2).err
+
+
+def test_a_note_says_how_many_rows_are_different_and_the_share(vwlite, here):
+    rows = few_rows(300)
+    Path("a.csv").write_text("plan,y\n" + "".join(rows))
+    said = vwlite("split", "a.csv", "--test", "0.3", *OUT).err
+    share = (Path("test").read_text().count("\n") - 1) / 3
+    assert f"note: 300 rows, of which 8 are different; TEST has {share:.1f} % of them, and --test is 30 %" in said
+    assert "--copies apart" in said
+    # No note where each row is another one, or where most are and the share is as wanted.
+    for distinct in ([f"{k},{k % 2}\n" for k in range(300)], [f"{k % 280},1\n" for k in range(300)]):
+        Path("a.csv").write_text("plan,y\n" + "".join(distinct))
+        assert "note" not in vwlite("split", "a.csv", "--test", "0.3", *OUT).err
+    Path("a.csv").write_text("plan,y\n" + "a,1\n" * 250 + "b,1\n" * 49 + "c,1\n")
+    said = next(done for seed in range(99) for done in [
+        vwlite("split", "a.csv", "--test", "0.3", "--group", "plan", "--seed", seed, *OUT, code=None)
+    ] if done.code == 0)
+    share = (Path("test").read_text().count("\n") - 1) / 3
+    assert f"note: 300 rows of 3 groups; TEST has {share:.1f} % of them" in said.err
+
+
 def test_lines_of_fasttext_have_labels_and_no_columns(vwlite, here):
     lines = [f"__label__{'a' if i % 3 else chr(39) + 'b'} word{i} and more\n" for i in range(300)]
     Path("data").write_text("".join(lines))

@@ -254,6 +254,41 @@ def test_what_no_table_can_have_is_refused_with_a_way_out(vwlite, model):
 
 
 @pytest.mark.parametrize("model", ["two"], indirect=True)
+@pytest.mark.parametrize("command", ["predict", "split"])
+@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
+def test_the_name_of_an_output_may_be_any_of_its_delimiter(vwlite, model, command, delimiter):
+    """.tsv and .tab are those of tabs, whatever the name of DATA is; .csv, .txt and others are of any delimiter."""
+    rows = [["number", "word"], *([f"{k}", f"w{k}"] for k in range(20))]
+    text = "".join(delimiter.join(row) + "\n" for row in rows)
+    for source in ("d.tsv", "d.tab", "d.csv", "d.txt", "d.tsv.gz"):
+        if delimiter != "\t" and source.split(".")[1] in ("tsv", "tab"):
+            continue
+        write(source, gzip.compress(text.encode()) if source.endswith(".gz") else text)
+        typed = ["--format", "csv"] if source == "d.txt" else []
+        for name in ("out.tsv", "out.tab", "out.TSV", "out.csv", "out.txt", "out"):
+            words = ["-m", "m", "--append", "-o", name] if command == "predict" else ["-o", name, "-o", "other"]
+            allowed = delimiter == "\t" or name.lower().split(".")[-1] not in ("tsv", "tab")
+            done = vwlite(command, source, *typed, *words, code=0 if allowed else 2)
+            assert allowed or f"{name}: the rows stay in the format of DATA, which is csv" in done.err
+            assert not allowed or Path(name).read_text().startswith(delimiter.join(rows[0]))
+
+
+@pytest.mark.parametrize("model", ["two"], indirect=True)
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_table_that_cannot_be_read_to_its_end_is_not_written(vwlite, model, cut):
+    """Bad rows can be skipped, and stay; rows that nobody has seen cannot."""
+    draw = random.Random(1)
+    text = "number,word\n" + "".join(f"{draw.random()},w{draw.random()}\n" for _ in range(5000)) + "no number,a\n"
+    packed = gzip.compress(text.encode())
+    write("d.csv.gz", packed[: len(packed) // 2] if cut else packed)
+    write("out.csv", "old\n")
+    words = ["--append", "-o", "out.csv", "--on-error", "skip"]
+    said = vwlite("predict", "-m", "m", "d.csv.gz", *words, code=65 if cut else 0).err
+    assert ("rows would be missing in the table" in said) == cut
+    assert Path("out.csv").read_text().count("\n") == (1 if cut else 5002)
+
+
+@pytest.mark.parametrize("model", ["two"], indirect=True)
 def test_tables_without_a_header_or_rows(vwlite, model):
     write("named", "1,a\n2,b")
     typed = ("--columns", "number,word", "--append-columns", "probability", "--append", "--quiet")

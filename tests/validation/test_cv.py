@@ -1,6 +1,8 @@
 """`vwlite cv`: the measures of `vwlite evaluate` on each fold, by a model of the others."""
 
+import gzip
 import json
+import math
 import os
 import random
 import signal
@@ -11,6 +13,9 @@ from pathlib import Path
 import mmh3
 import pytest
 from running import start
+from slow_auto import folds_by_kinds
+
+from vwlite.validation import cv as validation
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +44,12 @@ def fold_of(key, k):
     return mmh3.hash64(key.encode(), 0, signed=False)[0] * k >> 64
 
 
+def folds_of(contents, labels, k, seed=0, features=2):
+    """The folds of training, of contents without labels, in place of whose hashes are their numbers."""
+    numbers = {content: number for number, content in enumerate(dict.fromkeys(contents), 1)}
+    return folds_by_kinds([numbers[x] for x in contents], [features] * len(contents), labels, k, seed)
+
+
 @pytest.mark.parametrize(("name", "words", "groups", "trains"), [
     ("a.csv", ["--label", "up", "--drop", "y,kind"], False, []),
     ("a.csv", ["--label", "up", "--drop", "y,kind"], True, ["--group", "who"]),
@@ -53,8 +64,10 @@ def test_measures_are_those_by_hand(name, words, groups, trains, vwlite):
     run = ["cv", name, *words, *["--group", "who"] * groups, "--folds", "3"]
     found = json.loads(vwlite(*run, "--json").out)
     expected, rows = {}, []
+    label = ["y", "up", "kind"].index(words[words.index("--label") + 1]) if words[:1] == ["--label"] else 0
+    folds = folds_of([row[3:] for row in ROWS], [row[label] for row in ROWS], 3)
+    folds = [fold_of(row[3], 3) for row in ROWS] if groups else folds
     for k in range(3):
-        folds = [fold_of(row[3] if groups else line[:-1], 3) for row, line in zip(ROWS, lines, strict=True)]
         for part in ("train", "test"):
             some = [line for line, fold in zip(lines, folds, strict=True) if (fold == k) == (part == "test")]
             Path(part + name[1:]).write_text(header + "".join(some))
@@ -87,6 +100,8 @@ def test_what_cannot_be_is_a_sentence(vwlite):
     Path("a.csv").write_text("y,g\n1,a\n0,b\n")
     assert "name files" in vwlite("cv", "-", code=2).err
     assert vwlite("cv", "no.csv", code=66).err == "no.csv: No such file or directory\n"
+    said = vwlite("cv", "a.csv", "--label", "y", code=65).err
+    assert said == "a.csv: 2 examples with a label, and each of 5 folds needs one: --folds K takes fewer\n"
     assert "few groups" in vwlite("cv", "a.csv", "--label", "y", "--group", "g", "--folds", "9", code=65).err
     assert "--group no: no such column" in vwlite("cv", "a.csv", "--label", "y", "--group", "no", code=65).err
     assert "both --label and --drop" in vwlite("cv", "a.csv", "--label", "y", "--drop", "y", code=2).err
@@ -115,8 +130,111 @@ def test_labels_of_one_fold_alone_are_not_evaluated_and_said(vwlite):
     Path("a.csv").write_text("y,x\n" + "".join(f"{'ab'[k % 2]},{k}\n" for k in range(100)) + "c,999\n")
     done = vwlite("cv", "a.csv", "--label", "y", "--oaa", "3", "--classes", "auto", *GD, "--loss", "logistic")
     (note,) = [line for line in done.err.splitlines() if "not evaluated" in line]
-    fold = fold_of("c,999", 5) + 1
+    fold = folds_of(range(101), [*([0, 1] * 50), 2], 5)[-1] + 1
     assert f"such as c (a.csv:102), are unknown to the model of fold {fold}: it expects a, b" in note
+
+
+@pytest.fixture
+def parts(vwlite, monkeypatch):
+    """The lines of the training and the test part of each fold, without the header."""
+
+    def find(*words):
+        found = []
+
+        def take(o):
+            names = (o.data[0], o.data[0].replace("train", "test"))
+            found.append([Path(name).read_bytes() for name in names])
+            return 0
+
+        monkeypatch.setattr(validation, "train", take)
+        monkeypatch.setattr(validation, "_evaluated", lambda *_: (0, []))
+        vwlite("cv", *words)
+        return found
+
+    return find
+
+
+def few_rows(n=300):
+    """Four plans, whose labels are drawn: eight different rows."""
+    draw = random.Random(3)
+    plans = [draw.randrange(4) for _ in range(n)]
+    return [(f"p{x}", "ab"[x % 2], int(draw.random() < (0.1, 0.3, 0.6, 0.9)[x])) for x in plans]
+
+
+FORMATS = {
+    "csv": ("plan,z,y\n", lambda p, z, y: f"{p},{z},{y}\n"),
+    "tsv": ("plan\tz\ty\n", lambda p, z, y: f"{p}\t{z}\t{y}\n"),
+    "quoted.csv": ("plan,z,y\n", lambda p, z, y: f'"{p}\nof two",{z},{y}\n' + "\n" * (p == "p1")),
+    "crlf.csv": ("plan,z,y\r\n", lambda p, z, y: f"{p},{z},{y}\r\n"),
+    "jsonl": ("", lambda p, z, y: f'{{"y": {y}, "plan": "{p}", "z": "{z}"}}\n' + " \n" * (p == "p1")),
+    "vw": ("", lambda p, z, y: f"{2 * y - 1} |f {p} {z}\n" + "\n" * (p == "p2")),
+    "libsvm": ("", lambda p, z, y: f"{y} {int(p[1]) + 1}:1 {9 + (z == 'a')}:2\n"),
+}
+
+
+@pytest.mark.parametrize("seed", [0, 8])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_rows_are_in_the_folds_of_training(kind, seed, parts):
+    """Whatever the format, and in several files, of which one is compressed."""
+    rows, (header, line) = few_rows(), FORMATS[kind]
+    lines = [line(*row) for row in rows]
+    Path(f"a.{kind}").write_text(header + "".join(lines[:170]))
+    Path(f"b.{kind}.gz").write_bytes(gzip.compress((header + "".join(lines[170:])).encode()))
+    words = [] if kind in ("vw", "libsvm") else ["--label", "y"]
+    found = parts(f"a.{kind}", f"b.{kind}.gz", *words, "--folds", "6", "--seed", seed)
+    folds = folds_of([row[:2] for row in rows], [row[2] for row in rows], 6, seed)
+    assert len(found) == 6
+    for k, (train, test) in enumerate(found):
+        for part, is_test in ((train, False), (test, True)):
+            of_fold = header + "".join(x for x, fold in zip(lines, folds, strict=True) if (fold == k) == is_test)
+            assert part.replace(b" ", b"").split() == of_fold.replace(" ", "").encode().split()
+
+
+def test_rows_of_parquet_are_in_the_folds_of_training(vwlite, monkeypatch):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = few_rows()
+    pq.write_table(pa.table(dict(zip(["plan", "z", "y"], zip(*rows, strict=True), strict=True))), "a.parquet")
+    found = []
+    monkeypatch.setattr(validation, "train", lambda o: found.append(pq.read_table(o.data[0]).to_pylist()) or 0)
+    monkeypatch.setattr(validation, "_evaluated", lambda *_: (0, []))
+    vwlite("cv", "a.parquet", "--label", "y", "--folds", "3")
+    folds = folds_of([row[:2] for row in rows], [row[2] for row in rows], 3)
+    for k, part in enumerate(found):
+        assert [(*x.values(),) for x in part] == [row for row, fold in zip(rows, folds, strict=True) if fold != k]
+
+
+@pytest.mark.parametrize("more", [[], ["--stratify"], ["--seed", "7"], ["--algorithm", "gd"]])
+@pytest.mark.parametrize("n", [60, 300, 2000])
+def test_few_different_rows_are_as_good_as_they_are(n, more, vwlite):
+    """The folds that hold out a whole kind of row and label had a log loss above 4."""
+    draw, shares = random.Random(n), (0.1, 0.3, 0.6, 0.9)
+    plans = [draw.randrange(4) for _ in range(n)]
+    Path("a.csv").write_text("y,plan\n" + "".join(f"{int(draw.random() < shares[x])},p{x}\n" for x in plans))
+    words = ["--label", "y", "--labels", "0,1", "--loss", "logistic", *more]
+    found = json.loads(vwlite("cv", "a.csv", *words, "--json").out)["measures"]
+    best = statistics.fmean(-p * math.log(p) - (1 - p) * math.log(1 - p) for p in shares)
+    assert found["log_loss"]["mean"] < best + 6 * 0.45 / math.sqrt(n)
+    assert found["auc"]["mean"] > 0.75
+
+
+def test_copies_share_a_fold_and_stratified_natural_rows_are_in_all(parts):
+    rows = [f"{k % 2},{k},{k * k % 97 + 1}\n" for k in range(1, 150)] * 2  # zeros are no features
+    Path("a.csv").write_text("y,a,b\n" + "".join(rows))
+    for more in ([], ["--stratify"]):
+        for train, test in parts("a.csv", "--label", "y", "--numeric", "a,b", *more):
+            assert not {*train.split(b"\n")[1:-1]} & {*test.split(b"\n")[1:-1]}
+    Path("b.csv").write_text("y,plan,z\n" + "".join(f"{y},{p},{z}\n" for p, z, y in few_rows()))
+    for _, test in parts("b.csv", "--label", "y", "--stratify"):
+        assert {row.split(b",")[1] for row in test.split(b"\n")[1:-1]} == {b"p0", b"p1", b"p2", b"p3"}
+
+
+def test_rows_without_a_label_stay_where_the_hash_of_their_bytes_puts_them(parts):
+    rows = [f"{k % 2 if k % 3 else ''},{k},{k * k % 97}\n" for k in range(300)]
+    Path("a.csv").write_text("y,a,b\n" + "".join(rows))
+    found = parts("a.csv", "--label", "y")
+    for k, (_, test) in enumerate(found):
+        kept = {row.decode() + "\n" for row in test.split(b"\n")[1:-1]}
+        assert {row for row in rows if row[0] == "," and fold_of(row[:-1], 5) == k} == {x for x in kept if x[0] == ","}
 
 
 def test_folds_of_different_losses_are_not_one_table(vwlite):

@@ -84,8 +84,10 @@ def by_name(source: str) -> str | None:
     return next((kind for kind, row in FORMATS.items() if suffix in row.suffixes), None)
 
 
-def check_name(path: str, format: str) -> None:
-    """UsageError for an output whose name tells another format than that of its rows, which are those of DATA."""
+def check_name(path: str, format: str, delimiter: str = "") -> None:
+    """UsageError for an output whose name tells another format than that of its rows, which are those of DATA.
+    delimiter: of delimited text, which may be found in a file of any name."""
+    format = next((kind for kind in DELIMITED if delimiter and FORMATS[kind].delimiter == delimiter), format)
     told = by_name(path) or next((kind for kind in BINARY if path.lower().endswith("." + kind)), format)
     if told != format and (told, format) != ("csv", "tsv"):  # tabs are found in .csv, too
         raise UsageError(f"{path}: the rows stay in the format of DATA, which is {format}: name the file so, or "

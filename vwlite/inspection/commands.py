@@ -10,7 +10,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.options.command import Command, Option, run
 from vwlite.options.spec import IN, OUT, RUN, TABLES, option, specs_of
 from vwlite.options.taking import collected, takes, with_options
-from vwlite.options.types import PATH, Number, Whole
+from vwlite.options.types import PATH, Choice, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import AS_WRITTEN, MOST_NAMES, InputOptions, reading_options
 
@@ -71,10 +71,16 @@ class SplitOptions(InputOptions):
     )
     by_time: str | None = option(
         None, "--time", "by_time", group=OUT, type=click.STRING, metavar="NAME",
-        excludes={"--group": "", "--stratify": ""}, help="Column of times, dates or numbers. TEST has the last rows.",
+        excludes={"--group": "", "--stratify": "", "--copies": ""},
+        help="Column of times, dates or numbers. TEST has the last rows.",
     )
     stratify: bool = option(
         False, "--stratify", group=OUT, excludes={"--group": ""}, help="Equal shares of each label.",
+    )
+    copies: str = option(
+        "together", "--copies", group=OUT, type=Choice(["together", "apart"]),
+        excludes={"--group": ""},
+        help="Where equal rows go. together: into one file; apart: each by a hash of its own.",
     )
     seed: int = option(0, "--seed", group=OUT, type=Whole(0, (1 << 32) - 1), metavar="N", help="Of the hashes.")
 
@@ -202,8 +208,10 @@ def split_command(options: SplitOptions) -> int:
 
     A row goes to TEST if the hash of its bytes without line end (MurmurHash3_x64_128 with the seed, its first 64 bits
     over 2^64) is below SHARE; with --group, that of its group. So it stays there when rows are added or come in another
-    order, and equal rows are together. --stratify takes, of the n rows of a label, the SHARE n with the smallest
-    hashes; --time those from the latest time on from which they are SHARE of all. Both read files twice.
+    order, and equal rows are together; of few different rows, whole kinds are then in one file, which a note says.
+    --copies apart hashes, for the k-th copy of a row, k > 1, its bytes, a line end and k: so the order among equal rows
+    does not matter. --stratify takes, of the n rows of a label, the SHARE n with the smallest hashes; --time those from
+    the latest time on from which they are SHARE of all. Both read files twice.
     """
     return run("vwlite.inspection.split:split", options)
 

@@ -47,6 +47,20 @@ class Rows:
             return [repr(row).encode() for row in zip(*map(_values_of, self.batch.columns), strict=True)]
         return [text.replace(b"\r\n", b"\n").removesuffix(b"\r") for text in self.texts]
 
+    @property
+    def lines(self) -> list[int]:
+        """The first line of each row in its source."""
+        if self.batch is not None:
+            return [*range(self.first_line, self.first_line + self.batch.num_rows)]
+        found, at, line = [], 0, self.first_line
+        for text in self.texts:
+            begin = max(self.data.find(text, at), at)
+            line += self.data.count(10, at, begin)
+            found.append(line)
+            at = begin + len(text)
+            line += text.count(10)
+        return found
+
     def bad(self, row: int, why: str, *, value: bool = True) -> DataError:
         """The error about a value, or about the row."""
         if self.batch is not None:

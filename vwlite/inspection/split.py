@@ -6,7 +6,8 @@ import os
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime, timezone
 from fractions import Fraction
@@ -30,17 +31,24 @@ from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 
 MOST_LABELS = 1000
+MOST_DIFFERENT = 100_000  # rows that are counted
+MANY_COPIES = 10  # of each row, on average
 _LABEL = re.compile(rb"^\s*(__label__\S*|[^\s|']*)")  # of fastText; of VW text and libsvm
 
 
 class Rule:
     """Which rows are taken: those whose number is in (low, high], which is a share of the range of hashes, or found in
-    a first reading: a share of the rows of each label, or of all by time. Numbers are hashes, or times with a minus."""
+    a first reading: a share of the rows of each label, or of all by time. Numbers are hashes, or times with a minus.
+    hashes: others than those of the rows."""
 
     since = ""  # the first time that is taken, as it is in the data
 
-    def __init__(self, o: SplitOptions, low: Fraction, high: Fraction) -> None:
-        self._o, self._shares = o, (low, high)
+    def __init__(
+        self, o: SplitOptions, low: Fraction, high: Fraction, hashes: Callable[[Rows], Iterable[int]] | None = None
+    ) -> None:
+        self._o, self._shares, self._hashes = o, (low, high), hashes or self._own_hashes
+        self.different: set[float] = set()  # numbers of all rows, up to a little over MOST_DIFFERENT
+        self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
         self.option = "--time" if o.by_time else "--group" if o.group else "--label"
         self.column = o.by_time or o.group or (o.label if o.stratify else None)
@@ -60,6 +68,7 @@ class Rule:
         for label, numbers in found.items():
             ordered = np.sort(np.asarray(numbers))
             self._ends[label] = tuple(self._end(ordered, share * len(ordered)) for share in self._shares)
+        self._copies.clear()
 
     def _end(self, ordered: Any, rows: Fraction) -> float:
         k = math.ceil(rows) if self._o.by_time else math.floor(rows + Fraction(1, 2))
@@ -68,6 +77,8 @@ class Rule:
 
     def takes(self, rows: Rows) -> list[bool]:
         numbers = list(self._numbers(rows))
+        if len(self.different) <= MOST_DIFFERENT:
+            self.different.update(number for _, number in numbers)
         last = b"", self._ends[b""][1]
         if self._o.by_time and last in numbers:
             self.since = rows.values[numbers.index(last)].decode("utf-8", "replace")
@@ -82,11 +93,20 @@ class Rule:
             return ((b"", -self._time(rows, row)) for row in range(len(rows.values)))
         if o.stratify and FORMATS[rows.format].is_table and rows.format not in OF_TEXT and not rows.column:
             raise UsageError("--stratify needs --label NAME, as the data are a table")
-        keys = map(whole, rows.values) if o.group else rows.keys
-        hashes = (mmh3.hash64(key, o.seed, signed=False)[0] for key in keys)
         words = rows.values or (_LABEL.findall(text)[0] for text in rows.texts)
         labels = map(whole, words) if o.stratify else repeat(b"")
-        return zip(labels, hashes, strict=False)
+        return zip(labels, self._hashes(rows), strict=False)
+
+    def _own_hashes(self, rows: Rows) -> Iterator[int]:
+        keys = [*map(whole, rows.values)] if self._o.group else rows.keys
+        if self._o.copies == "apart":
+            keys = [self._numbered(key) for key in keys]
+        return (mmh3.hash64(key, self._o.seed, signed=False)[0] for key in keys)
+
+    def _numbered(self, key: bytes) -> bytes:
+        """A row with a line behind it that has the number of this copy, for all but the first."""
+        self._copies[key] += 1
+        return key if self._copies[key] == 1 else b"%b\n%d" % (key, self._copies[key])
 
     def _time(self, rows: Rows, row: int) -> float:
         """A number, or the seconds since 1970 of ISO 8601; all rows have the same of these."""
@@ -150,12 +170,11 @@ def is_read_once(data: Sequence[str]) -> bool:
 
 
 def divide(
-    o: SplitOptions, low: Fraction, high: Fraction, paths: Sequence[str], frame: RunFrame,
-    names: Sequence[str] = ("TRAIN", "TEST"),
+    o: SplitOptions, rule: Rule, paths: Sequence[str], frame: RunFrame, names: Sequence[str] = ("TRAIN", "TEST"),
 ) -> list[Part]:
-    """Write two files: the rows that the rule with this share does not take, and those that it takes. names: for
-    messages. DataError for sources of several formats, and if all rows would be in one file."""
-    rule, first = Rule(o, low, high), None
+    """Write two files: the rows that the rule does not take, and those that it takes. names: for messages. DataError
+    for sources of several formats, and if all rows would be in one file."""
+    first = None
     with ExitStack() as stack:
         train, test = parts = [Part(path, stack) for path in paths]
         read = partial(rows_of, o, rule.option, rule.column, lambda: frame.signal is not None)
@@ -165,7 +184,7 @@ def divide(
             for part in parts if first is None and rows.header else ():
                 part.write(rows.header + b"\n" * (not rows.header.endswith(b"\n")))
             for path in o.outputs if first is None else ():
-                check_name(path, rows.format)
+                check_name(path, rows.format, rows.dialect.delimiter)
             first = first or (rows.source, kind)
             if kind != first[1]:
                 why = f"its format or header is not that of {first[0]}: split each by itself"
@@ -200,7 +219,25 @@ def split(o: SplitOptions) -> int:
         raise UsageError("--time and --stratify read the data twice, and standard input is read only once: name files")
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)
-        parts = divide(o, Fraction(0), Fraction(o.test), o.outputs, frame)
+        rule = Rule(o, Fraction(0), Fraction(o.test))
+        parts = divide(o, rule, o.outputs, frame)
         if parts:
-            frame.show("\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts))
+            summary = "\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts)
+            frame.show(summary, _about_share(o, rule.different, *(part.rows for part in parts)))
         return frame.code()
+
+
+def _about_share(o: SplitOptions, different: Collection[float], train: int, test: int) -> list[str]:
+    """A note where TEST has notably less or more than its share, by three standard errors of as many different rows, or
+    there are so few of them that a part has all copies of most."""
+    rows = train + test
+    is_off = abs(test / rows - o.test) > 3 * math.sqrt(o.test * (1 - o.test) / rows)
+    is_plain = not o.group and not o.by_time and len(different) <= MOST_DIFFERENT
+    if len(different) >= rows or not (is_off or (is_plain and MANY_COPIES * len(different) <= rows)):
+        return []
+    has = f"TEST has {100 * test / rows:.1f} % of them, and --test is {100 * o.test:g} %"
+    number = f"{len(different):,}" if len(different) <= MOST_DIFFERENT else f"more than {MOST_DIFFERENT:,}"
+    if o.group or o.by_time:
+        return [f"{rows:,} rows of {number} {'times' if o.by_time else 'groups'}; {has}"]
+    return [f"{rows:,} rows, of which {number} are different; {has}: equal rows are in one file; --copies apart takes "
+            "them one by one"]

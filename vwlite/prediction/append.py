@@ -82,13 +82,15 @@ class AppendedTable:
 
     def take(self, parsed: Parsed) -> None:
         """A batch that is predicted next. UsageError if it is not of a table; DataError if it does not go with those
-        before, or has a column already."""
+        before, has a column already, or stands for rows that cannot be read."""
         self._parsed = parsed
         if parsed.rows is not None:
             check_name(self._output, parsed.format)
             self._begin_arrow(parsed)
         elif parsed.source is not None:
             self._begin_text(parsed, parsed.source)
+        elif parsed.bad:  # no line, but what cannot be read
+            raise DataError(f"{parsed.bad[0]}: rows would be missing in the table, also with --on-error skip")
 
     def _is_first(self, parsed: Parsed, kind: Any) -> bool:
         before, self._first = self._first, self._first or (kind, parsed.batch.source)
@@ -105,7 +107,7 @@ class AppendedTable:
             self._blank += source.text
             self._parsed = None
             return
-        check_name(self._output, source.format)
+        check_name(self._output, source.format, source.dialect.delimiter)
         if source.format == "jsonl":
             if self._is_first(parsed, source.format):
                 keys = [key + b": " for key in self._keys]

@@ -28,7 +28,6 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import CannotCreateError, DataError, UsageError
-from vwlite.input.parsing import EXAMPLE
 from vwlite.input.reader import check_file
 from vwlite.input.sources import check_sources
 from vwlite.model.learners import make_expander, make_loss, new_learner, restore
@@ -47,7 +46,7 @@ from vwlite.runs.resolve import check_run, resolve
 from vwlite.runs.run import BadLines, say
 from vwlite.runs.source import Source
 from vwlite.training.auto.data import DrawnExamples
-from vwlite.training.auto.reading import is_large, with_label_words
+from vwlite.training.auto.reading import is_large, learnable, with_label_words
 from vwlite.training.auto.space import Point, Scale, Space
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
@@ -369,8 +368,7 @@ class Tuner:
         at = 0
         for number in range(self._batches):
             batch = self._load_batch(number)
-            label = np.asarray(batch.label)
-            used = (np.asarray(batch.kind) == EXAMPLE) & ~np.isnan(label) & (np.asarray(batch.importance) > 0)
+            used = learnable(batch)
             of_lines = np.full(len(batch), UNUSED, np.uint8)
             count = int(used.sum())
             of_lines[used] = folds[at : at + count]

@@ -11,7 +11,7 @@ from vwlite.records import record
 from vwlite.runs.options import TrainOptions
 from vwlite.training.commands import TRAIN
 
-_OF_ONE = ("cache", "cache_file", "kill_cache", "validate", "on_unknown", "rejects", "checkpoint_every")
+_OF_ONE = ("cache", "cache_file", "kill_cache", "validate", "on_unknown", "rejects", "checkpoint_every", "max_size")
 
 
 @record(frozen=True, eq=False)
@@ -37,8 +37,10 @@ _OF_TRAIN = [s for s in TRAIN if s.name == "report_version" or (s.group != OUT a
 def cv_command(options: CvOptions) -> int:
     """Cross-validate: train on all folds but one, evaluate on that one, for each of them.
 
-    Prints the measures of `vwlite evaluate`: mean, standard deviation over the folds, and the value of each fold. A row
-    is in fold floor(K h), with h its hash, or that of its group, as in `vwlite split`: equal rows are together. The
-    options are those of `vwlite train`. DATA are files; parts of them are in the folder for temporary files meanwhile.
+    Prints the measures of `vwlite evaluate`: mean, standard deviation over the folds, and the value of each fold. Folds
+    are those of --algorithm auto, of the contents of rows without their label: copies are together, and of few
+    different rows each is in all folds evenly. With --group NAME, a group with hash h (`vwlite split`) is in fold
+    floor(K h). The options are those of `vwlite train`. DATA are files; parts of them are in the folder for temporary
+    files meanwhile.
     """
     return run("vwlite.validation.cv:cv", options)

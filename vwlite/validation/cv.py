@@ -18,7 +18,7 @@ from vwlite.evaluation.measures import Value
 from vwlite.input.formats import BOM, by_magic, by_name
 from vwlite.input.reader import Block, read_blocks
 from vwlite.inspection.commands import SplitOptions
-from vwlite.inspection.split import divide, is_read_once
+from vwlite.inspection.split import Part, Rule, divide, is_read_once
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.stdio import renaming, say
 from vwlite.output.text import shown
@@ -28,6 +28,7 @@ from vwlite.runs.resolve import resolve
 from vwlite.runs.source import table_of
 from vwlite.training.train import train
 from vwlite.validation.commands import CvOptions
+from vwlite.validation.folds import FoldHashes
 
 
 def cv(o: CvOptions) -> int:
@@ -42,10 +43,16 @@ def cv(o: CvOptions) -> int:
         folder = frame.enter_context(TemporaryDirectory(prefix="vwlite-"))
         frame.enter_context(renaming(lambda text: _named(text, folder, o.data, len(found) + 1)))
         *paths, model = (f"{folder}/{name}.{by_name(o.data[0]) or 'data'}" for name in ("train", "test", "model"))
+        hashes = None if o.group else FoldHashes(o, _training(o, o.data, model), lambda: frame.signal is not None).of
         for k in range(o.folds):
-            names = f"the training rows of fold {k + 1}", f"fold {k + 1}"
-            parts = divide(divided, Fraction(k, o.folds), Fraction(k + 1, o.folds), paths, frame, names)
-            code, values = frame.code("") or train(_training(o, paths[0], model)), list[Value]()
+            if frame.signal is not None:
+                break
+            names, parts = (f"the training rows of fold {k + 1}", f"fold {k + 1}"), list[Part]()
+            rule = Rule(divided, Fraction(k, o.folds), Fraction(k + 1, o.folds), hashes)
+            with RunFrame("cv", replace(divided, quiet=True)) as dividing:
+                parts = divide(divided, rule, paths, dividing, names)
+                code, values = dividing.code(""), list[Value]()
+            code = code or train(_training(o, paths[:1], model))
             if not code:
                 code, values = _evaluated(o, model, paths[1])
             if code:
@@ -54,8 +61,9 @@ def cv(o: CvOptions) -> int:
             if [x.key for x in values] != [x.key for x in found[0][1]]:
                 raise DataError(f"the measures of fold {k + 1} are not those of fold 1, as each fold chooses its loss "
                                 "by its labels: give --loss, or --classes")
-        _print(o, found)
-        return 0
+        if frame.signal is None:
+            _print(o, found)
+        return frame.code("")
 
 
 def _named(text: str, folder: str, data: Sequence[str], fold: int) -> str:
@@ -88,10 +96,10 @@ def _line_of(path: str, number: int, data: Sequence[str]) -> str | None:
     return None
 
 
-def _training(o: CvOptions, path: str, model: str) -> TrainOptions:
+def _training(o: CvOptions, data: Sequence[str], model: str) -> TrainOptions:
     """The options of a training. Only folds of auto have groups; else the column is dropped."""
     own = {f.name: getattr(o, f.name) for f in fields(TrainOptions)}
-    found = TrainOptions(**own | {"data": (path,), "model": model, "quiet": True, "given": o.given & own.keys()})
+    found = TrainOptions(**own | {"data": (*data,), "model": model, "quiet": True, "given": o.given & own.keys()})
     if o.group is None or resolve(o.typed, given=o.given, passes=o.passes).settings.algorithm == AUTO.name:
         return found
     return replace(found, group=None, drop=(*o.drop, (o.group,)))

@@ -50,6 +50,13 @@ SPREAD = 3.0  # times the median distance from the best constant, in place of a 
 LARGEST_LABEL = 1e38  # of these losses: weights are floats
 
 
+def learnable(batch: Batch) -> Any:
+    """Which lines of a batch can be learned: those that a summary counts."""
+    import numpy as np
+
+    return (np.asarray(batch.kind) == EXAMPLE) & ~np.isnan(batch.label) & (np.asarray(batch.importance) > 0)
+
+
 def reads_once(o: TrainOptions, source: Examples) -> bool:
     """Whether the data are read once only."""
     if "passes" in o.given or o.validate is not None:

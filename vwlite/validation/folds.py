@@ -1,0 +1,84 @@
+"""The folds of rows for cross-validation: those that `--algorithm auto` deals examples into."""
+
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+import mmh3
+import numpy as np
+
+from vwlite.core.auto.folds import copies_of, folds_of
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.normalize import Normalizer
+from vwlite.errors import DataError
+from vwlite.inspection.rows import Rows
+from vwlite.model.learners import make_expander
+from vwlite.runs.counted import with_counted_classes
+from vwlite.runs.options import SourceOptions, TrainOptions
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import Source
+from vwlite.training.auto.reading import learnable, with_label_words
+from vwlite.training.trainer import prepared
+from vwlite.validation.commands import CvOptions
+
+RANGE = 1 << 64  # of hashes
+
+
+class FoldHashes:
+    """In place of hashes of rows: numbers in the part of the range that is the row's fold. With --stratify, hashes of
+    contents, of each copy by itself where these are natural. Rows that are not learned keep the hash of their bytes.
+
+    Reads the data. training: how they are learned. DataError.
+    """
+
+    def __init__(self, o: CvOptions, training: TrainOptions, stop: Callable[[], bool]) -> None:
+        self._seed = o.seed
+        self._of_source: dict[str, tuple[array[int], array[int]]] = {}  # lines, ascending, and numbers of examples
+        self._numbers = np.empty(0, np.uint64)  # of each example
+        training = with_counted_classes(replace(training, on_error="skip", rejects=None), stop)
+        summary = self._read(training, stop)
+        if stop() or not summary.examples:
+            return  # training says what is wrong
+        n = summary.examples
+        if n < o.folds:
+            raise DataError(f"{' '.join(o.data)}: {n} example{'s' * (n > 1)} with a label, and each of {o.folds} folds "
+                            "needs one: --folds K takes fewer")
+        folds = bytearray(n)
+        folds_of(summary.contents, summary.feature_counts, summary.labels, folds, o.folds, o.seed)
+        if o.stratify:
+            numbers = (self._hash(b"%d" % first) for first in copies_of(summary.contents, folds))
+        else:
+            numbers = (RANGE * (2 * fold + 1) // (2 * o.folds) for fold in folds)
+        self._numbers = np.fromiter(numbers, np.uint64, n)
+
+    def _read(self, o: TrainOptions, stop: Callable[[], bool]) -> DataSummary:
+        job = with_label_words(prepared(o, None, in_place=False), o)
+        settings = job.resolved.settings
+        summary = DataSummary(make_expander(settings, Normalizer()))
+        with ExitStack() as stack:
+            source = Source(o, settings, job.known, BadLines(stack, skip=True), SourceOptions())
+            for parsed in stack.enter_context(source.batches(stop)):
+                if stop():
+                    break
+                batch, before = parsed.batch, summary.examples
+                lines, numbers = self._of_source.setdefault(batch.source, (array("Q"), array("Q")))
+                lines.extend(map(batch.line_number, np.flatnonzero(learnable(batch)).tolist()))
+                try:
+                    summary.take(batch)
+                except OverflowError as e:
+                    raise DataError(str(e)) from None
+                numbers.extend(range(before, summary.examples))
+        return summary
+
+    def of(self, rows: Rows) -> Iterator[int]:
+        """The numbers of rows."""
+        lines, numbers = self._of_source.get(rows.source, (array("Q"), array("Q")))
+        wanted, known = np.array(rows.lines, np.uint64), np.frombuffer(lines, np.uint64)
+        places = np.searchsorted(known, wanted)
+        for key, line, place in zip(rows.keys, wanted, places, strict=True):
+            is_example = place < len(known) and known[place] == line
+            yield int(self._numbers[numbers[place]]) if is_example else self._hash(key)
+
+    def _hash(self, key: bytes) -> int:
+        return int(mmh3.hash64(key, self._seed, signed=False)[0])
