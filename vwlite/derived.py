@@ -22,7 +22,6 @@ from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.core.data.derivation import Derivation
-    from vwlite.model.slots import Array
 
 CURVE = 64  # knots of a curve
 MOST_LEVELS = 31  # of a column of words in products
@@ -187,14 +186,14 @@ class Derived:
             yield from ((first, name, of) for name in joined)
 
     def named(
-        self, hash_all: bool, keys: "Array | None" = None, mask: int = 0xFFFFFFFF
+        self, hash_all: bool, keys: "memoryview[Any] | None" = None, mask: int = 0xFFFFFFFF
     ) -> dict[int, tuple[bytes, str]]:
         """By the hash of each of these features its name behind that of its namespace, and what it is of. keys: of
         products only features of which these ascending keys are, as there may be many more."""
         hashed = self.hashed(hash_all) if keys is None else self._hashed_of(hash_all, keys, mask)
         return {hash: (_bytes(f"{space}^{name}"), of) for hash, space, name, of in hashed}
 
-    def _hashed_of(self, hash_all: bool, keys: "Array", mask: int) -> Iterator[tuple[int, str, str, str]]:
+    def _hashed_of(self, hash_all: bool, keys: "memoryview[Any]", mask: int) -> Iterator[tuple[int, str, str, str]]:
         """As `hashed`, of products those of keys."""
         yield from replace(self, products=()).hashed(hash_all)
         if not self.products:
