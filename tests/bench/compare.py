@@ -438,7 +438,7 @@ def chosen(evaluated: list[Setting]) -> Setting:
 
 
 def class_log_loss(parts: Parts, folder: Path) -> float:
-    """The mean of -log(the probability of the right class), of the model that was made last; from six decimals."""
+    """The mean of -log(the probability of the right class), of the model that was made last."""
     shares = folder / "predictions.txt"
     vwlite(folder, "predict", parts.files["test"], "-m", folder / "model", "--probabilities", "-p", shares)
     pairs = np.array(re.split(r"[: \n]", shares.read_text().strip()), dtype=float).reshape(-1, parts.data.classes, 2)

@@ -47,7 +47,8 @@ def test_a_probability_of_one_half_is_one_label_everywhere(vwlite, tmp_path, los
     rows.assign(y=labels).to_csv(tmp_path / "train.csv", index=False)
     few.assign(y=y).to_csv(tmp_path / "few.csv", index=False)
     typed = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    vwlite("train", tmp_path / "train.csv", "--label", "y", "--labels", "no,yes", *typed, "-m", tmp_path / "m", "--quiet")
+    typed += ["--label=y", "--labels=no,yes", "--quiet"]
+    vwlite("train", tmp_path / "train.csv", *typed, "-m", tmp_path / "m")
     appended = vwlite("predict", "-m", tmp_path / "m", tmp_path / "few.csv", "--append", "--quiet").out.splitlines()
     assert [line.split(",")[3] for line in appended] == ["prediction"] + ["yes"] * 4
     found = json.loads(vwlite("evaluate", "-m", tmp_path / "m", tmp_path / "few.csv", "--json").out)
