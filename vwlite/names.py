@@ -34,3 +34,8 @@ def can_name(word: str) -> bool:
 def namespace_of(name: str) -> str:
     """The namespace of a column: its name without what VW text cannot hold."""
     return "".join("_" if c <= " " or c in ":|" else c for c in name)
+
+
+def absent_name(space: str) -> str:
+    """The name of the feature of an absent cell of the column of this namespace."""
+    return f"{space}?"

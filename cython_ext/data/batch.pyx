@@ -536,9 +536,8 @@ cdef class Batch:
             self.a.importance[line] = importance[line]
 
     def reject(self, size_t row):
-        """Make a bad line of an example without features. IndexError for another line, or in a view."""
-        if self.owner is not None or row >= self.a.lines or self.a.feature_begin[self.a.span_begin[row]] != self.a.feature_begin[
-                self.a.span_begin[row + 1]]:
+        """Make a bad line of an example. IndexError for a line that is not there, or in a view."""
+        if self.owner is not None or row >= self.a.lines:
             raise IndexError(row)
         self.a.kind[row] = REJECTED
 

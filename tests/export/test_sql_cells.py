@@ -227,7 +227,7 @@ def test_a_query_says_what_it_does_with_cells_that_are_not_numbers(vwlite, tmp_p
     monkeypatch.chdir(tmp_path)
     learn(vwlite, ["--decimal", ",", "--thousands", "."])
     head = exported(vwlite, "--table", "t", "--id", "row").partition("WITH")[0]
-    assert "-- Where another cell is no number or no time, `vwlite predict` refuses the row: its results " in head
+    assert "-- Where another cell is not a number or time, `vwlite predict` refuses the row: its results " in head
     assert "Missing are NULL, an empty text, and in columns of numbers and times NA, " in head
     assert "-- Texts have numbers such as 1.234,50; columns of numbers have their own point.\n" in head
     learn(vwlite, [])

@@ -21,6 +21,7 @@ from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import Schema
 from vwlite.model import read_model
+from vwlite.model.absent import learned
 from vwlite.model.file import Model
 from vwlite.names import names_in, names_text
 
@@ -115,6 +116,7 @@ def test_words_are_features_of_their_own(vwlite):
     vwlite("train", *GD, data, *CLASSIFIED, "--names", "-m", "m")
     model = read_model("m")
     hashes = {feature_hash(b"kind=" + kind.encode(), b"kind"): b"kind^kind=" + kind.encode() for kind in KINDS}
+    hashes[feature_hash(b"kind?", b"kind")] = b"kind^kind?"
     assert {key: name for key, name in model.names if name.startswith(b"kind^")} == hashes
     vwlite("train", *GD, data, *CLASSIFIED, "-m", "n")
     vwlite("names", "n", data)
@@ -131,7 +133,7 @@ def test_keys_of_objects_are_features_of_their_own(vwlite):
     Path("t.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     vwlite("train", *GD, "t.jsonl", "--label", "y", "--names", "-m", "m")
     found = {name: key for key, name in read_model("m").names if name.startswith(b"o^")}
-    assert found == {b"o^" + name: feature_hash(name, b"o") for name in (b"a b", b"a_b", b"c=x y", b"d=x_y")}
+    assert found == {b"o^" + name: feature_hash(name, b"o") for name in (b"a b", b"a_b", b"c=x y", b"d=x_y", b"o?")}
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
@@ -166,7 +168,7 @@ def test_vw_text_of_a_table_is_escaped_and_read_by_its_model(vwlite, form, optio
     assert explained[0] == explained[1]
     vwlite("train", "t.vw", "-i", "m", "-m", "of text")
     vwlite("train", data, "-i", "m", "-m", "of table")
-    one, other = read_model("of text"), read_model("of table")
+    one, other = learned(read_model("of text")), learned(read_model("of table"))
     assert (one.keys, one.weights, list(one.names)) == (other.keys, other.weights, list(other.names))
     vwlite("export", "m", "--to", "python", "-o", "m.py")
     by_columns = form != "jsonl" and "-q" not in options  # then the program reads CSV
@@ -215,6 +217,7 @@ def test_a_model_of_0_2_0_is_continued_with_its_names(vwlite, how):
 def test_models_of_other_names_are_not_merged(vwlite):
     Path("old").write_bytes((OLD / "names.model").read_bytes())
     vwlite("train", *GD, OLD / "names.csv", *LABELLED, "--oaa", 3, "--classes", "auto", "--loss", "logistic", "-m", "m")
+    rewritten("m", lambda model: setattr(model, "program", "vwlite 0.2.0"))
     assert "another way of reading words and labels" in vwlite("merge", "old", "m", "-o", "out", code=65).err
 
 
@@ -232,12 +235,12 @@ def test_a_model_says_which_names_it_has_where_it_matters(vwlite):
     Path("t.csv").write_text("a,b,y\n" + "1,2,0\n2,1,1\n" * 5)
     vwlite("train", *GD, "t.csv", "--label", "y", "-m", "numbers")
     model = read_model("numbers")
-    assert model.format == 1 and "names" not in model.columns
+    assert model.format == 6 and "names" not in model.columns
     vwlite("train", *GD, "t.csv", "--label", "y", "--categorical", "a", "-m", "words")
-    assert (read_model("words").format, read_model("words").columns["names"]) == (5, 3)
+    assert (read_model("words").format, read_model("words").columns["names"]) == (6, 3)
     Path("t.csv").write_text("a,y\n" + "1,very good\n2,bad\n" * 5)
     vwlite("train", *GD, "t.csv", "--label", "y", "--labels", "bad,very good", "-m", "labels")
-    assert (read_model("labels").format, read_model("labels").columns["names"]) == (5, 3)
+    assert (read_model("labels").format, read_model("labels").columns["names"]) == (6, 3)
     vwlite("export", "labels", "--to", "tsv", "-o", "t.tsv")
     vwlite("import", "t.tsv", "-m", "back")
     assert read_model("back").columns == read_model("labels").columns

@@ -10,6 +10,7 @@ from six_decimals import near
 from vwlite import load_model
 from vwlite.errors import DataError
 from vwlite.model import read_model
+from vwlite.model.file import to_bytes
 
 OLD = Path(__file__).parent / "texts_0_2_0"  # written by vwlite 0.2.0
 HINDI = "text,y\n" + "फिल्म बहुत खराब है,0\nफिल्म बहुत अच्छी है,1\n" * 4
@@ -51,9 +52,9 @@ def test_models_of_texts_have_a_format_that_0_2_0_refuses(vwlite, tmp_path, monk
     (tmp_path / "t.csv").write_text(HINDI)
     vwlite("train", "t.csv", *TRAIN, "-m", "m")
     model = read_model("m")
-    assert (model.format, model.columns["words"]) == (5, 2)
+    assert (model.format, model.columns["words"]) == (6, 2)
     model.format = 4
-    assert model.header()["format"] == 5
+    assert model.header()["format"] == 6
     vwlite("train", "t.csv", *TRAIN[:2], *TRAIN[4:], "-m", "words")
     model = read_model("words")
     assert "words" not in model.columns
@@ -76,6 +77,9 @@ def test_a_way_of_words_that_is_unknown_is_refused(vwlite, tmp_path, monkeypatch
 
 def test_models_of_other_words_are_not_merged(vwlite, old):
     vwlite("train", "texts.csv", *TRAIN, "--ngram", "2", "-m", "new")
+    new = read_model("new")
+    new.program = read_model("texts.model").program
+    Path("new").write_bytes(to_bytes(new, "new"))
     said = vwlite("merge", "texts.model", "new", "-m", "out", code=65).err
     assert "another way of cutting texts into words" in said
 

@@ -74,7 +74,7 @@ def test_types_may_differ_from_line_to_line(vwlite, at):
     rows = ['{"y": 1, "zip": 123}', '{"y": 1, "zip": "x1"}', '{"y": true, "zip": ["a", "b"]}', '{"zip": null}']
     Path("a.jsonl").write_text("\n".join(rows))
     assert vwlite("convert", "a.jsonl", "--label", "y").out == (
-        "1 |zip zip:123\n1 |zip zip=x1\n1 |zip zip=a zip=b\n|\n"
+        "1 |zip zip:123\n1 |zip zip=x1\n1 |zip zip=a zip=b\n|zip zip?\n"
     )
     out = vwlite("convert", "a.jsonl", "--label", "y", "--categorical", "zip").out
     assert out.startswith("1 |zip zip=123\n")
@@ -120,8 +120,8 @@ def test_what_learns_the_text_has_the_features_of_the_model(vwlite, derived):
 
 def test_names_of_what_is_derived(vwlite, derived):
     lines = vwlite("convert", "d.csv", "-m", "m").out.splitlines()
-    assert lines[-2].startswith("no |x x? |z z? |x x?^")  # all is missing
-    assert lines[-1].startswith("yes |x x? |z z:") and " z~64@" in lines[-1]
+    assert lines[-2].startswith("no |w w? |x x? |z z? |x x?^")  # all is missing
+    assert lines[-1].startswith("yes |w w? |x x? |z z:") and " z~64@" in lines[-1]
     whole = next(line for line in lines if "w=b%20c" in line)
     assert "^w=b%20c" in whole and whole.count("|w w=b%20c") == 1
     # VW text of another form: what has several values, or another name, stays.

@@ -16,6 +16,7 @@ from test_feature_names import slow_names
 
 from vwlite.input import reader
 from vwlite.model import Model, read_model
+from vwlite.model.absent import learned
 from vwlite.model.feature_names import NONE, FeatureNames
 
 TEXT = "1 |user anna:2 berta |page home\n-1 |user carl |page shop:0.5\n1 |user anna |page shop home\n" * 3
@@ -243,9 +244,9 @@ def unescaped(name: bytes) -> bytes:
 
 
 def named_weights(model: str, of=lambda name: name) -> list[tuple[bytes, float]]:
-    model = read_model(model)
+    model = learned(read_model(model))
     weights = dict(zip(model.keys, model.weights, strict=True))
-    return sorted((of(name), weights[key]) for key, name in model.names)
+    return sorted((of(name), float(f"{weights[key]:.12g}")) for key, name in model.names if weights[key])
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -79,7 +79,32 @@ def test_one_known_word_is_enough_wherever_it_is(vwlite, trained):
     for at in (1, 2500, 5000):
         changed = [*lines[:at], "1,3,year,Rome", *lines[at:]]
         Path("some.csv").write_text("\n".join(changed) + "\n")
-        assert "column" not in vwlite("predict", "-m", "m", "some.csv", "-p", "p").err
+        said = vwlite("predict", "-m", "m", "some.csv", "-p", "p").err
+        assert "none of its" not in said
+        assert said.count("column") == 1 and "column Contract: 5,000 of 5,001 cells have only words that" in said
+
+
+def test_missing_cells_are_no_known_words(vwlite, folder):
+    """Also where the model has learned them."""
+    Path("train.csv").write_text(table(["month", "", "two years"]))
+    Path("new.csv").write_text(table(["m", "", "2"]))
+    Path("missing.csv").write_text(table([""]))
+    vwlite("train", "train.csv", "--label", "y", "--labels", "0,1", *LEARN, "-m", "m")
+    said = vwlite("predict", "-m", "m", "new.csv", "-p", "p").err
+    assert said.count("note: column") == 1 and "column Contract: none of its 2 words was seen in training\n" in said
+    for data in ("missing.csv", "train.csv"):
+        assert "column" not in vwlite("predict", "-m", "m", data, "--on-unknown", "error", "-p", "p").err
+
+
+def test_a_model_of_auto_that_goes_on_has_learned_no_missing_cell(vwlite, folder):
+    Path("train.csv").write_text(table(["month", "year", "two years"], 300))
+    Path("missing.csv").write_text("y,age,Contract,town\n1,,year,Rome\n")
+    vwlite("train", "train.csv", "--label", "y", "--labels", "0,1", "-m", "m")
+    for _ in range(3):
+        said = vwlite("predict", "-m", "m", "missing.csv", "-p", "p").err
+        assert "note: column age: 1 of 1 cells is missing, and none was in training: such" in said
+        vwlite("train", "train.csv", "-i", "m", "-m", "next")
+        Path("next").replace("m")
 
 
 def test_namespaces_of_text(vwlite, folder):
@@ -116,7 +141,7 @@ def test_a_model_without_features_is_not_asked(vwlite, folder, options):
     learn = ("--label", "y", "--labels", "0,1", "--loss", "logistic", "--quiet")
     vwlite("train", "noise.csv", *learn, *options, "-m", "m")
     if "auto" in options:
-        assert json.loads(vwlite("info", "m", "--json").out)["features"] <= 1
+        assert json.loads(vwlite("info", "m", "--json").out)["features"] <= 2  # the constant, and absent cells
     for command in ("predict", "evaluate"):
         assert "note: " not in vwlite(command, "-m", "m", "noise.csv").err
 

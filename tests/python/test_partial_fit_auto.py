@@ -102,15 +102,17 @@ def test_a_pickle_has_the_labels_for_the_best_constant(tmp_path, shorter, monkey
     assert saved(made, tmp_path / "made") == saved(plain, tmp_path / "plain")
 
 
-def test_a_frame_with_names(vwlite, tmp_path, shorter):
+@pytest.mark.parametrize("kept", [100, 12000])
+def test_a_frame_with_names(vwlite, tmp_path, shorter, kept):
+    """Also the means of columns, for absent cells, are those of all calls."""
     pd = pytest.importorskip("pandas")
-    shorter(100)
+    shorter(kept)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"word": rng.choice(["a", "b", "c", "d"], 400), "size": rng.normal(3, 1, 400).round(2)})
     y = np.where((frame["word"] == "a") ^ (frame["size"] > 4), 1, -1)
     frame.assign(y=y).to_csv(tmp_path / "data.csv", index=False)
     vwlite("train", tmp_path / "data.csv", "--label", "y", "--algorithm", "auto", "--loss", "logistic", "--passes", "1",
-           "--names", "-m", tmp_path / "m")
+           "--derive", "none", "--names", "-m", tmp_path / "m")
     again = lambda made, call: pickle.loads(pickle.dumps(made)) if call == 2 else made  # noqa: E731
     made = learn(estimator("logistic", names=True), frame, y, 90, again)
     made.save(tmp_path / "n")

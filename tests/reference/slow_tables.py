@@ -156,9 +156,10 @@ def line(heads: dict[str, str], namespaces: list[tuple[str, list[str]]], missing
 
 def csv_as_vw(
     text: str, roles: dict[str, str], *, ngram: int = 1, delimiter: str = ",", missing: tuple[str, ...] = MISSING,
-    kind: int = 3,
+    kind: int = 3, absents: bool = False,
 ) -> str:
-    """roles: of the columns that are known, in the order of the features. kind: of the names of labels and features."""
+    """roles: of the columns that are known, in the order of the features. kind: of the names of labels and features.
+    absents: an absent cell has a feature."""
     rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True))
     while not rows[0]:
         del rows[0]
@@ -171,7 +172,7 @@ def csv_as_vw(
         cells = dict(zip(names, row, strict=True))
         heads = {role: cells[name] for name, role in roles.items() if name in cells}
         spaces = [
-            (name, scalar(fitting(name, ":|"), role, cells[name], ngram, missing, kind))
+            (name, scalar(fitting(name, ":|"), role, cells[name], ngram, missing, kind) or absent(name, absents))
             for name, role in roles.items()
             if name in cells and role in ("numeric", "categorical", "text", "time")
         ]
@@ -180,7 +181,8 @@ def csv_as_vw(
 
 
 def json_as_vw(
-    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING, kind: int = 3
+    text: str, roles: dict[str, str], *, ngram: int = 1, missing: tuple[str, ...] = MISSING, kind: int = 3,
+    absents: bool = False,
 ) -> str:
     out = []
     for row in text.split("\n")[:-1]:
@@ -198,9 +200,17 @@ def json_as_vw(
                     keys = {name: (name if kind == 1 else name.strip(_CONTROL)) for name in value}
                     members = [(kept(keys[name], ":|", kind) or fitting(name, ""), x) for name, x in value.items()]
                 found = [f for name, x in members for f in values(name, role, x, ngram, missing, kind)]
-                spaces.append((key, found))
+                spaces.append((key, found or absent(key, absents)))
+        there = json.loads(row)
+        features = ("numeric", "categorical", "text", "time")
+        spaces += [(key, absent(key, absents)) for key, role in roles.items() if role in features and key not in there]
         out.append(line(heads, spaces, missing, kind))
     return "".join(out)
+
+
+def absent(column: str, absents: bool) -> list[str]:
+    """The feature of an absent cell."""
+    return [f"{fitting(column, ':|')}?"] if absents else []
 
 
 def values(name: str, role: str, value: Any, ngram: int, missing: tuple[str, ...], kind: int) -> list[str]:

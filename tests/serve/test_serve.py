@@ -203,8 +203,9 @@ def test_metrics_count_what_was_predicted(serve, models):
     found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert found['vwlite_lines_total{model="t"}'] == "3" and found['vwlite_errors_total{model="t"}'] == "1"
     assert found['vwlite_requests_total{code="200"}'] == "2" and found['vwlite_requests_total{code="422"}'] == "1"
-    assert found['vwlite_features_total{model="t"}'] == "2" and found['vwlite_predictions_total{model="t"}'] == "2"
+    assert found['vwlite_features_total{model="t"}'] == "7" and found['vwlite_predictions_total{model="t"}'] == "2"
     assert found['vwlite_unknown_features_total{model="t"}'] == "1"
+    assert found['vwlite_absent_cells_total{model="t"}'] == "5"  # one of them has a new city
     assert 0 < float(found['vwlite_prediction_sum{model="t"}']) < 2
     assert found['vwlite_labels_total{model="t"}'] == found['vwlite_losses_total{model="t"}'] == "0"
     assert found["vwlite_request_seconds_count"] == found['vwlite_request_seconds_bucket{le="+Inf"}'] == "3"

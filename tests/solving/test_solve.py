@@ -590,7 +590,7 @@ def test_learning_that_cannot_continue_says_why(vwlite, at, options, words):
         ("solved", "new", 1, f"needs vwlite {__version__} or later: unknown fact new about its solution"),
         ("solved", "objective", "x", "objective of its solution is 'x'"),
         ("solved", "objective", None, "objective of its solution is None"),
-        ("solved", "objective", float("nan"), "objective of its solution is nan"),
+        ("solved", "objective", float("nan"), "its header has a number that is not finite"),
         ("solved", "objective", 0.0, "the facts about its solution are impossible"),  # below the bound
         ("solved", "lower_bound", -1.0, "the facts about its solution are impossible"),
         ("solved", "l1_max", -1.0, "the facts about its solution are impossible"),

@@ -15,6 +15,7 @@ import vwlite.core.data.expand as expand
 from vwlite import SparseClassifier, load_model
 from vwlite.hashing import feature_hash
 from vwlite.model import read_model
+from vwlite.model.absent import learned
 
 HOW = ["l2", "log"]
 COLUMNS = [3, 8, 20, 21, 400]
@@ -126,7 +127,7 @@ def test_csv_is_its_text(vwlite, at):
     Path("a.vw").write_text(vwlite("convert", "a.csv", "--label", "y").out)
     for name, more in (("a.csv", ["--label", "y"]), ("a.vw", [])):
         vwlite("train", *GD, name, *more, "--normalize", "log", "-m", f"{name}.model", "--quiet")
-    table, text = read_model("a.csv.model"), read_model("a.vw.model")
+    table, text = learned(read_model("a.csv.model")), read_model("a.vw.model")
     assert list(table.keys) == list(text.keys) and list(table.weights) == list(text.weights)
     shown = [vwlite("predict", "-m", f"{name}.model", name, "--quiet").out for name in ("a.csv", "a.vw")]
     assert shown[0] == shown[1] and len(set(shown[0].split())) > 4

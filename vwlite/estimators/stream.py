@@ -84,6 +84,7 @@ class OnePass:
         s, before = data.summary, self.trainer.job.before
         return found | {
             "labels": [bytes(x) for x in (s.labels, s.importances, s.initials)],
+            "rows": self.sample.state(),
             "dense": self.trainer.dense,
             "stream": data.stream.state(),
             "counters": {name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
@@ -98,6 +99,8 @@ class OnePass:
             for batch in state["kept"]:
                 self.take(unpacked(batch), None)
             return
+        if "rows" in state:  # not of 0.2.0
+            self.sample.load(state["rows"])
         self.data.summary.take_labels(*(array("d", x) for x in state["labels"]))
         self.trainer.restore(state["dense"], state["stream"], state["counters"], state["range"])
 

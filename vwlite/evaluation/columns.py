@@ -1,7 +1,7 @@
 """Numbers of two days of data, and whether they differ by more than a tenth and by more than chance."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from vwlite.runs.watched import BUCKETS, CHANCE, Number, mean, share
 
 class Columns:
     """The features of data by column or namespace. keys: those that are known, ascending; None: all that are met, as
-    these are the data that others are compared with."""
+    these are the data that others are compared with. absents: hashes of those of absent cells, which do not count."""
 
-    def __init__(self, keys: npt.NDArray[Any] | None, bits: int) -> None:
+    def __init__(self, keys: npt.NDArray[Any] | None, bits: int, absents: Iterable[int] = ()) -> None:
+        self._absents = np.array([*absents], np.uint32)
         self.keys = np.zeros(0, np.uint32) if keys is None else keys
         self._knows_all, self._mask = keys is None, np.uint32((1 << bits) - 1)
         self._sums: dict[int, Any] = {}  # lines, features, unknown features, sum and squares of values, buckets
@@ -26,6 +27,8 @@ class Columns:
         sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
         line = np.repeat(np.repeat(np.arange(len(batch)), spans), sizes)
         some = kept[line]
+        if self._absents.size:
+            some &= ~np.isin(np.asarray(batch.hash), self._absents)
         value, hash = np.asarray(batch.value)[some].astype(float), np.asarray(batch.hash)[some]
         if self._knows_all:
             self.keys = np.union1d(self.keys, hash & self._mask)

@@ -15,10 +15,9 @@ from vwlite.derived import PARTS_OF_TIME
 from vwlite.export.linear import Linear
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import NAMES, Schema
-from vwlite.model.absent import absent_name
 from vwlite.model.effects import Axis, Effect, Effects, LevelAxis, NumberAxis, Numbers, as_bytes, effects_of
 from vwlite.model.weights import intercept_key
-from vwlite.names import namespace_of
+from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import printable
 
 MOST_SHARED = 1e-3  # of the indices of a model that may be used: that of an unknown word is one of these by chance

@@ -14,8 +14,7 @@ from vwlite.errors import UsageError
 from vwlite.export import Request
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model import Model
-from vwlite.model.absent import absent_name
-from vwlite.names import namespace_of
+from vwlite.names import absent_name, namespace_of
 
 LINES = "lines"
 LOADER = "vwlite.estimators.pyfunc"

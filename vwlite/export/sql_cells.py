@@ -107,7 +107,7 @@ class Reading:
         words = ", ".join(map(printable, self.columns.missing_words))
         of_words = f", and in columns of numbers and times {words}" if words else ""
         yield f"--\n-- Missing are NULL, an empty text{of_words}.\n"
-        yield "-- Where another cell is no number or no time, `vwlite predict` refuses the row: its results are NULL.\n"
+        yield "-- Where another cell is not a number or time, `vwlite predict` refuses the row: its results are NULL.\n"
         yield "-- In columns of numbers true is 1, and false is 0.\n"
         if self.is_plain and self.numbers:
             shown = f"1{self.thousands}234{self.decimal}50"

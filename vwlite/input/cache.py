@@ -2,8 +2,8 @@
 
     magic, format version           16 bytes
     batches                         each at a multiple of 64 bytes, as Batch.dump writes it, zeros between
-    index                           JSON: the fingerprint, the names of classes, of columns and words, and place,
-                                    size, sum and origin of each batch
+    index                           JSON: the fingerprint, the names of classes, of columns and words, the keys of JSON
+                                    lines, and place, size, sum and origin of each batch
     trailer                         32 bytes: place and size of the index, its sum, magic
 
 A later pass reads the batches and parses nothing. A cache from an earlier run is used only if its fingerprint is that
@@ -155,10 +155,11 @@ class CacheWriter:
         for name in log:
             self._log.setdefault(name[:2], name)
 
-    def finish(self, skipped: int = 0, classes: Sequence[str] = ()) -> "CacheReader":
+    def finish(self, skipped: int = 0, classes: Sequence[str] = (), keys: Sequence[str] = ()) -> "CacheReader":
         """Put the file in its place; how to read it.
 
-        skipped: how many bad lines it leaves out. classes: the names that its labels are the numbers of.
+        skipped: how many bad lines it leaves out. classes: the names that its labels are the numbers of. keys: of
+        JSON lines.
         """
         log = [*self._log.values()]
         index = json.dumps(
@@ -166,6 +167,7 @@ class CacheWriter:
                 "made from": self._made_from,
                 "skipped": skipped,
                 "classes": list(classes),
+                **({"keys": list(keys)} if keys else {}),
                 **({"log": [[*numbers, os.fsdecode(name)] for *numbers, name in log]} if log else {}),
                 "batches": [
                     [e.place, e.size, e.sum, e.source, e.first_line, *([e.breaks] if e.breaks else [])]
@@ -178,7 +180,7 @@ class CacheWriter:
         self._write(TRAILER.pack(place, len(index), checksum(index), END))
         reader = CacheReader(
             self._file.fileno() if self._file is not None else self._temporary.fileno(),
-            CacheIndex(self._made_from, skipped, list(classes), self._entries, log),
+            CacheIndex(self._made_from, skipped, list(classes), self._entries, log, list(keys)),
         )
         if self._file is not None:
             self._file.commit()
@@ -217,6 +219,7 @@ class CacheIndex:
     classes: list[str]
     entries: list[BatchEntry]
     log: list[NameOfLog]
+    keys: list[str]
 
 
 class CacheReader:
@@ -228,7 +231,7 @@ class CacheReader:
 
     def __init__(self, fd: int, index: CacheIndex) -> None:
         self.skipped, self.classes, self.made_from = index.skipped, index.classes, index.made_from
-        self.log = index.log
+        self.log, self.keys = index.log, index.keys
         self.size = os.fstat(fd).st_size
         self._entries = index.entries
         self._domain, self._most = _labels(index)
@@ -394,6 +397,7 @@ def _index(fd: int, size: int) -> CacheIndex:
             _dict(content["made from"]), _count(content["skipped"]),
             [_text(name) for name in _list(content["classes"])], list(_entries(content["batches"], place)),
             [_logged(*entry) for entry in _list(content.get("log", []))],
+            [_text(key) for key in _list(content.get("keys", []))],
         )
     except (KeyError, TypeError, ValueError, RecursionError) as e:  # the checksum is right: not our index
         raise CacheUnusable("its format has another version") from e

@@ -18,7 +18,8 @@ class DerivedText:
             hash: (_encoded(space), as_in_text(_encoded(name))) for hash, space, name, _ in derived.hashed(hash_all)
         }
         numbers = [_encoded(c.name) for c in derived.columns if isinstance(c, NumberColumn)]
-        self._numbers = {name: as_in_text(name) for name in numbers}  # by namespace, the feature that is replaced
+        # By namespace, the features that are replaced: a number, and that of a missing one.
+        self._numbers = {name: (as_in_text(name), as_in_text(name + b"?")) for name in numbers}
         self._parser = Parser(format="vw", hash_all=hash_all, spaces=True, places=True)
         self._parser.zeros = True
         self._parser.unescapes = bool(model.columns) and Schema.restored(model.columns).is_escaped
@@ -41,6 +42,7 @@ class DerivedText:
         more = self._text(*derived)
         parts = (part for part in features.split(b"|") if part.strip() and not self._is_number(part))
         kept = b"".join(b"|" + part for part in parts)
+        kept = kept.rstrip(b" ") if more else kept
         return head + kept + more if kept else head + (more[1:] or b"|")  # a bar may touch a tag
 
     def _text(self, hashes: list[int], values: list[float], copied: int) -> bytes:
@@ -59,7 +61,7 @@ class DerivedText:
         if len(words) != 2 or part[:1].isspace():
             return False
         space, name = (word.partition(b":")[0] for word in words)
-        return self._numbers.get(space) == name
+        return name in self._numbers.get(space, ())
 
 
 def _encoded(name: str) -> bytes:

@@ -34,9 +34,9 @@ from vwlite.hashing import absent_hash
 from vwlite.input.schema import OPTIONAL, Schema
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.header import brief
-from vwlite.model.row_sample import MOST_ROWS
+from vwlite.model.row_sample import ENOUGH, MOST_ROWS
 from vwlite.model.slots import array_of
-from vwlite.names import namespace_of
+from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import printable
 
 if TYPE_CHECKING:
@@ -45,13 +45,7 @@ if TYPE_CHECKING:
     from vwlite.model.absent_means import ColumnMean
     from vwlite.model.file import Model
 
-ENOUGH = 10  # missing cells whose weight counts as much as the mean
 MOST_NOTES = 20  # on absent cells
-
-
-def absent_name(space: str) -> str:
-    """The name of the feature of an absent cell of the column of this namespace."""
-    return f"{space}?"
 
 
 def applied_schema(model: "Model") -> Schema:
@@ -114,7 +108,7 @@ def with_absent(model: "Model", rows: "Sequence[Batch]", keys: Iterable[str] = (
     means = Means(model, rows)
     found = {name: means.of(name, is_key=name not in schema.roles) for name in columns}
     words = means.all_known() and (before or {}).get("words", True)
-    model = with_record(model, _combined(found, means.rows, before) | {"words": words})
+    model = with_record(model, _combined(found, means.rows, before) | {"words": words}, before)
     if model.chosen and model.settings.derived is not None and model.settings.normalize == "none":
         model = _inserted(model, means.of_products(model, (before or {}).get("rows", 0)))
     return model
@@ -143,14 +137,17 @@ def _array(values: Any) -> Any:
     return np.array(values, float)
 
 
-def with_record(model: "Model", found: dict[str, Any]) -> "Model":
-    """The model with the weights of absent cells that follow from its learned ones and these means."""
+def with_record(model: "Model", found: dict[str, Any], before: Any = None) -> "Model":
+    """The model with the weights of absent cells that follow from its learned ones and these means. before: as for
+    `with_absent`."""
+    old = (before or {}).get("columns", {})
+    given = {name for name, c in old.items() if not c["missing"] and c.get("learned")}  # of `auto`: only their keys
     weights: dict[int, Any] = {}
     columns = {}
     for name, column in found["columns"].items():
         key = _key(model, namespace_of(name))
         at = bisect_left(model.keys, key)
-        is_learned = at < len(model.keys) and model.keys[at] == key
+        is_learned = at < len(model.keys) and model.keys[at] == key and (name not in given or column["missing"] > 0)
         own = _array(model.weights[at * model.records : (at + 1) * model.records]) if is_learned else 0.0
         n, mean = max(column["missing"], int(is_learned)), _array(column["mean"])
         weights[key] = (n * own + ENOUGH * mean) / (n + ENOUGH)
@@ -164,6 +161,15 @@ def absent_weights(model: "Model") -> dict[int, float]:
     """Those of absent cells, by key, of a model with one score."""
     keys = (_key(model, namespace_of(name)) for name in model.absent.get("columns", ()))
     return {key: model.weights[bisect_left(model.keys, key)] for key in keys}
+
+
+def unlearned(model: "Model") -> set[int]:
+    """The keys of absent cells that the model has though its training had none of them."""
+    columns = model.absent.get("columns", {})
+    keys = {_key(model, namespace_of(name)) for name, found in columns.items()
+            if not (found["missing"] and found.get("learned"))}
+    places = ((key, bisect_left(model.keys, key)) for key in keys)
+    return {key for key, at in places if at < len(model.keys) and model.keys[at] == key}
 
 
 def checked_absents(path: str, model: "Model") -> set[int]:
@@ -243,13 +249,6 @@ def _inserted(model: "Model", weights: dict[int, Any]) -> "Model":
         model, keys=array_of(every.tobytes(), "I"), weights=array_of(values.tobytes(), "d"),
         state={name: array_of(x.tobytes(), model.state[name].format) for name, x in state.items()},
     )
-
-
-def shrunk(n: float, own: Any, mean: Any, rows: float, before: int) -> Any:
-    """The weight of a cell: of a model that was continued, its old one is the mean of as many rows as it had."""
-    if before:
-        mean = (before * own + rows * mean) / (before + rows)
-    return (n * own + ENOUGH * mean) / (n + ENOUGH)
 
 
 def absent_cells(model: "Model", found: Mapping[str, tuple[int, int]], rows: int) -> Iterator[str]:

@@ -9,10 +9,9 @@ import numpy as np
 from vwlite.derived import CURVE, NumberColumn, WordColumn
 from vwlite.hashing import absent_hash, feature_hash, name_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
-from vwlite.model.absent import shrunk
 from vwlite.model.contributions import logarithms, normalized
 from vwlite.model.effects import Standardized, Weights, as_bytes, between, place_on
-from vwlite.model.row_sample import MOST_ROWS
+from vwlite.model.row_sample import ENOUGH, MOST_ROWS
 from vwlite.names import namespace_of
 from vwlite.records import record
 
@@ -223,3 +222,10 @@ def _ranges(sizes: Any) -> Any:
     """0, 1, ..., size - 1 for each size."""
     ends = np.cumsum(sizes)
     return np.arange(ends[-1] if len(sizes) else 0) - np.repeat(ends - sizes, sizes)
+
+
+def shrunk(n: float, own: Any, mean: Any, rows: float, before: int) -> Any:
+    """The weight of a cell: of a model that was continued, its old one is the mean of as many rows as it had."""
+    if before:
+        mean = (before * own + rows * mean) / (before + rows)
+    return (n * own + ENOUGH * mean) / (n + ENOUGH)

@@ -10,7 +10,6 @@ from vwlite.core.base.elementary import each
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE
-from vwlite.model.absent import absent_name
 from vwlite.model.effects import (
     Effects,
     LevelAxis,
@@ -22,12 +21,12 @@ from vwlite.model.effects import (
     between,
     place_on,
 )
-from vwlite.names import namespace_of
+from vwlite.names import absent_name, namespace_of
 from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
-    from vwlite.model import Model
+    from vwlite.model.file import Model
 
 OTHER = "other features"
 MOST_BANDED = 130  # places on an axis with a band: knots of a curve, levels
@@ -112,14 +111,17 @@ class Contributions:
         hash, value = np.asarray(batch.hash), np.asarray(batch.value).astype(float)
         value = np.where(np.isinf(value), self._open, value)
         is_plain = np.repeat(span_row >= 0, sizes)
-        numbers, first = {}, {}  # by column: its number, and the hash of its first feature
+        # By column: its number, and the hash of its first feature, also of one that the model does not know.
+        numbers, first, words = {}, {}, {}
         for of, column in self._spaces.items():
             mine = np.flatnonzero((space == of) & (span_row >= 0) & (sizes > 0))[::-1]  # the first one counts
             if column in self._absent and len(mine):
                 absent = hash[(begin + sizes)[mine] - 1] == self._absent[column]
                 if column in self._curves:  # a part of the curve
                     is_plain[begin[mine[absent]]] = False
-                mine = mine[~absent]
+                unknown, mine = mine[absent & (sizes[mine] > 1)], mine[~absent]
+            else:
+                unknown = mine[:0]
             at = begin[mine]
             if column in self._number:
                 mine = mine[single := (sizes[mine] == 1) & (hash[at] == self._number[column])]
@@ -130,6 +132,8 @@ class Contributions:
                     is_plain[at] = False
             first[column] = np.full(n, -1)
             first[column][span_row[mine]] = hash[at]
+            words[column] = first[column].copy()
+            words[column][span_row[unknown]] = hash[begin[unknown]]
         found = np.zeros((n, len(self.names), self._classes))
         owner = np.array([self._of_space.get(of, len(self.effects)) for of in space.tolist()], int)
         lengths = self._add_plain(
@@ -140,7 +144,7 @@ class Contributions:
             places = []
             for axis in effect.axes:
                 if isinstance(axis, LevelAxis):
-                    low = self._levels(axis, first[axis.column], batch, rows)
+                    low = self._levels(axis, (first if len(effect.axes) > 1 else words)[axis.column], batch, rows)
                     known[effect.name, axis.full_name] = low
                     places.append(Place(low, np.zeros(n)))
                 elif len(effect.axes) > 1:

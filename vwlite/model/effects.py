@@ -20,10 +20,9 @@ from vwlite.derived import CURVE, PARTS_OF_TIME, Derived, NumberColumn, WordColu
 from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.input.schema import OPTIONAL, Schema
-from vwlite.model import Model
-from vwlite.model.absent import absent_name
+from vwlite.model.file import Model
 from vwlite.model.weights import intercept_key
-from vwlite.names import namespace_of
+from vwlite.names import absent_name, namespace_of
 from vwlite.records import record
 
 MOST_Z = 4.0  # standardized values are clipped to this

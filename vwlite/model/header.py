@@ -218,7 +218,7 @@ def _check_absent(found: Any, settings: Settings, columns: Any) -> None:
         if type(column) is not dict or {*column} != {"missing", "mean", "learned"}:
             raise ValueError(f"its record of absent cells of {brief(name)} is invalid")
         if name not in roles and not columns["open"]:
-            raise ValueError(f"it has a record of absent cells of {brief(name)}, which is no column")
+            raise ValueError(f"it has a record of absent cells of {brief(name)}, which is not a column")
         mean = column["mean"]
         if type(mean) is not list or len(mean) != settings.records or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")

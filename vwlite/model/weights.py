@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from vwlite.algorithms.settings import Settings
-    from vwlite.model import Model
+    from vwlite.model.file import Model
 
 
 CHUNK = 1 << 16  # lines written at a time

@@ -93,7 +93,10 @@ class Scoring:
             return found
         from vwlite.model.absent import absent_cells  # not at the top: only tables need it
 
-        absent = [*absent_cells(self._model, self.parse.table.absents, self.learner.examples)]
+        noted = self._unseen.columns()
+        cells = {name: (missing, 0 if name in noted else unknown)
+                 for name, (missing, unknown) in self.parse.table.absents.items()}
+        absent = [*absent_cells(self._model, cells, self.learner.examples)]
         return together(found, ({"columns with absent cells": len(absent)}, absent))
 
 

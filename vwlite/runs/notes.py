@@ -189,6 +189,10 @@ class KnownFeatures(NamedTuple):
         constant_key = make_expander(model.settings).constant_key
         at = bisect_left(model.keys, constant_key) if constant_key is not None else 0
         features = len(model.keys) - (constant_key is not None and model.keys[at : at + 1].tolist() == [constant_key])
+        if model.absent:
+            from vwlite.model.absent import unlearned  # not at the top: only tables need it
+
+            features -= len(unlearned(model))
         unknown = model.algorithm == SOLVED.name and not model.seen
         return KnownFeatures(features, model.seen, model.seen > features or unknown)
 

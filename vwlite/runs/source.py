@@ -217,6 +217,8 @@ class Source:
     @property
     def keys(self) -> list[str]:
         """The keys of JSON lines that were read."""
+        if self._cache is not None:
+            return self._cache.keys
         return sorted(self._table.keys) if self._table is not None else []
 
     @property
@@ -252,7 +254,7 @@ class Source:
             with counted(stop) as batches:
                 self.weights.count(parsed.batch for parsed in batches)
         with self._unweighted(stop) as batches:
-            yield map(self._weighted, batches)
+            yield self._looked_at(map(self._weighted, batches))
         if self.weights is not None and not stop():
             self.weights.check()
 
@@ -268,7 +270,7 @@ class Source:
             found = self._cache.batches(self._options.threads, self.share_numbers)
             logs = chain([self._cache.log if self.logs else ()], repeat(()))
             cached = (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
-            yield self._looked_at(cached)
+            yield cached
             return
         with ExitStack() as stack:
             writer = self._writer()
@@ -283,12 +285,13 @@ class Source:
             parsed = parsed_batches(
                 self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
             )
-            yield self._looked_at(_written(stack.enter_context(parsed), writer))
+            yield _written(stack.enter_context(parsed), writer)
             if not self.reads_more:
                 self._bad.finish()
             if writer is not None and not stop():
                 classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
-                self._cache = writer.finish(self._bad.count, classes.first(len(classes)) if classes else ())
+                self._cache = writer.finish(
+                    self._bad.count, classes.first(len(classes)) if classes else (), self.keys)
 
     def _looked_at(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
         """The batches, of which the first pass takes a sample of rows."""

@@ -7,7 +7,7 @@ from typing import Any
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.hashing import namespace_hash
+from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model import Model
@@ -33,6 +33,9 @@ class Unseen:
         self._of_weights = bool(model.merged) or model.weights_only or not model.loss
         self.is_asked = bool(kept.features) and not kept.dropped
         self._settings = settings
+        # The features of absent cells are no words.
+        hash_all = settings.hash == "all"
+        self._absents = {absent_hash(namespace_of(name), hash_all) for name in model.absent.get("columns", ())}
         self._known: set[int] = set()  # namespaces of which the model has a feature
         self._words: dict[int, set[int]] = {}  # the features of the others
 
@@ -67,7 +70,7 @@ class Unseen:
             for k in range(begin[i], begin[i + 1]):
                 key = hash[k] & self._mask
                 at = bisect_left(keys, key)
-                if at < len(keys) and keys[at] == key:
+                if at < len(keys) and keys[at] == key and hash[k] not in self._absents:
                     known.add(space[i])
                     self._words.pop(space[i], None)
                     break
@@ -80,6 +83,8 @@ class Unseen:
         sizes, spans = np.diff(np.asarray(batch.feature_begin)), np.diff(np.asarray(batch.span_begin))
         example = np.repeat(np.asarray(batch.kind, np.uint8) == EXAMPLE, spans)
         chosen = np.repeat(np.isin(space, np.array(here, space.dtype)) & example, sizes)
+        if self._absents:
+            chosen &= ~np.isin(np.asarray(batch.hash), np.array([*self._absents], np.uint32))
         hash, of = np.asarray(batch.hash)[chosen], np.repeat(space, sizes)[chosen]
         key = hash & np.uint32(self._mask)
         has = keys[np.minimum(np.searchsorted(keys, key), len(keys) - 1)] == key
@@ -90,17 +95,22 @@ class Unseen:
             elif len(words := self._words.setdefault(x, set())) < MOST_WORDS:
                 words.update(np.unique(hash[of == x]).tolist())
 
+    def columns(self) -> set[str]:
+        """Those that `notes` has."""
+        return {name for name, _ in self._found()} if len(self._words) <= MOST_SPACES else set()
+
     def notes(self, on_unknown: str = "note") -> Notes:
         """A note for each, the first SHOWN. DataError instead, if on_unknown is `error`."""
         # If nothing at all is known of data without columns, another note says so.
-        found = [*self._found()] if len(self._words) <= MOST_SPACES and (self._roles or self._known) else []
+        is_said = len(self._words) <= MOST_SPACES and (self._roles or self._known)
+        found = [note for _, note in self._found()] if is_said else []
         if found and on_unknown == "error":
             others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             raise DataError(f"{found[0]}{others}; --on-unknown note accepts this")
         rest = [f"and {len(found) - SHOWN:,} more such columns"] if len(found) > SHOWN else []
         return {"columns without a known word": len(found)}, [*found[:SHOWN], *rest]
 
-    def _found(self) -> Iterator[str]:
+    def _found(self) -> Iterator[tuple[str, str]]:
         seen, there = "was seen in training", "was not seen in training"
         if self._of_weights:
             seen, there = "has a weight", "has no weight"
@@ -112,11 +122,11 @@ class Unseen:
                 continue
             what = f"column {printable(name)}" if self._roles else f"namespace {printable(name) or '(no name)'}"
             if self._roles.get(name) == "numeric":
-                yield f"{what}: it {there}"
+                yield name, f"{what}: it {there}"
             else:
                 kind = "words" if self._roles else "features"
                 count = f"{len(words):,}{'+' * (len(words) >= MOST_WORDS)}"
-                yield f"{what}: none of its {count} {kind} {seen}"
+                yield name, f"{what}: none of its {count} {kind} {seen}"
 
 
 def _bytes(text: Any) -> bytes:

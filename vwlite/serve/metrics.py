@@ -18,12 +18,13 @@ _MODELS = _BUCKET + len(BUCKETS) + 1
 COUNTS = {
     "lines": "Lines that were predicted, and bad ones", "errors": "Lines that were bad",
     "features": "Features of lines", "unknown_features": "Features that the model does not have",
+    "absent_cells": "Cells of tables that are missing, or have only words that the model does not know",
     "predictions": "Predictions that are numbers", "labels": "Lines with a label", "losses": "Lines with a loss",
     "models_taken": "Newer model files that were taken", "models_refused": "Newer model files that were refused",
 }
 SUMS = {"label_sum": "Sum of the labels", "loss_sum": "Sum of the losses"}
-OF_MODEL = ("lines", "errors", "features", "unknown_features", "predictions", "labels", "losses", "prediction_sum",
-            *SUMS, "models_taken", "models_refused")
+OF_MODEL = ("lines", "errors", "features", "unknown_features", "absent_cells", "predictions", "labels", "losses",
+            "prediction_sum", *SUMS, "models_taken", "models_refused")
 # Of predictions, for all models, as another one may be taken: probabilities in steps of .05, and any other numbers.
 VALUES = (-1000.0, -100.0, -10.0, -1.0, 0.0, *(round(0.05 * i, 2) for i in range(1, 21)), 2.0, 5.0, 10.0, 20.0, 50.0,
           100.0, 200.0, 500.0, 1000.0, 10000.0, 100000.0, 1000000.0)
@@ -57,8 +58,8 @@ class Metrics:
     def predicted(self, model: str, counts: Counts) -> None:
         all, first = self._all, self.at * self._width + self.of_model(model, "lines")
         values = (counts.predictions, counts.labels, counts.losses)
-        for i, x in enumerate((counts.lines, counts.bad, counts.features, counts.unknown, *map(len, values),
-                               *map(sum, values))):
+        found = (counts.lines, counts.bad, counts.features, counts.unknown, counts.absent)
+        for i, x in enumerate((*found, *map(len, values), *map(sum, values))):
             all[first + i] += x
         first += len(OF_MODEL)
         if len(counts.predictions) < 50:

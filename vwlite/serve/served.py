@@ -86,6 +86,7 @@ class Counts:
     bad: int = 0
     features: int = 0
     unknown: int = 0
+    absent: int = 0  # cells of tables
     predictions: list[float] = field(default_factory=list)
     labels: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
@@ -217,6 +218,8 @@ class Reader:
         n = sum(map(len, each)) or self._width * found.batch.kind.tobytes().count(EXAMPLE)
         counts.features += n
         counts.unknown += n
+        counts.absent += sum(map(sum, self.columns.absents.values()))
+        self.columns.absents.clear()
         return each
 
 

@@ -12,6 +12,7 @@ from vwlite.digest import blake2b
 from vwlite.errors import CheckError, DataError, UsageError
 from vwlite.input.reader import check_file
 from vwlite.input.sources import display_name
+from vwlite.model.absent import unlearned
 from vwlite.model.header import MOST_INPUTS
 from vwlite.options.spec import option_name
 from vwlite.output.text import printable
@@ -58,7 +59,7 @@ class Continuing:
     def begin(self, model: "Model | None", stop: Callable[[], bool]) -> None:
         """Take the digests of files. DataError if the last run of the model has learned one of them."""
         if model is not None:
-            self._before, self._features = model.continued, len(model.keys)
+            self._before, self._features = model.continued, len(model.keys) - len(unlearned(model))
         self._files = [path for path in self._data if path != "-" and os.path.isfile(path)]
         for path in self._files:
             self._found[path] = blake2b(digest_size=16)

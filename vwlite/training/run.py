@@ -105,7 +105,9 @@ class TrainRun(Progress):
     def on_pause(self, trainer: Trainer, reason: Reason) -> None:
         super().on_pause(trainer, reason)
         if reason == Reason.CHECKPOINT and self._every:
+            trainer.lines_learned = trainer.learner.lines if trainer.pass_number == 1 else None
             self.on_checkpoint(trainer)
+            trainer.lines_learned = None
             trainer.learner.checkpoint_at = trainer.learner.examples + self._every
 
     def on_written(self, learner: Learner) -> None:

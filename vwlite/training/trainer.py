@@ -187,6 +187,7 @@ class Trainer:
     chooses_passes = False
     continues = True  # the model has the state of its algorithm
     shows_rows = True  # of progress, from the start on
+    lines_learned: int | None = None  # of those that were read, for a checkpoint in the first pass; None: all
     counted: Tally | None = None  # in place of that of the learner
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
@@ -251,7 +252,8 @@ class Trainer:
         """The model of a table with what it has besides: the weights of absent cells."""
         from vwlite.model.absent import with_absent  # not at the top: only tables need it, and NumPy
 
-        return with_absent(model, self.source.sample.batches, self.source.keys, self.job.absent)
+        rows = self.source.sample.learned(self.options.held_out, self.lines_learned)
+        return with_absent(model, rows, self.source.keys, self.job.absent)
 
     def _snapshot(self, interrupted: bool) -> "Model":
         return snapshot(

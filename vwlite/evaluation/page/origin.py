@@ -16,7 +16,7 @@ from vwlite.output.shell_words import joined
 
 # What --algorithm auto chooses, and what no option sets.
 _CHOSEN = ("algorithm", "learning_rate", "normalize", "softmax_probabilities")
-_OF_COLUMN = re.compile(rb"(.+)\^\1(=.*)?", re.DOTALL)  # age^age, city^city=Rome
+_OF_COLUMN = re.compile(rb"(.+)\^\1(=.*|\?)?", re.DOTALL)  # age^age, city^city=Rome, age^age?
 _CROSSING = {2: "--quadratic", 3: "--cubic"}  # by how many namespaces are crossed
 
 

@@ -761,7 +761,9 @@ class AutoTrainer(DataTrainer):
             self._learn_part(batch.part(0, end))
             if self.stopped:
                 return
-            self.listener.on_checkpoint(self.so_far())
+            apart = self.so_far()
+            apart.lines_learned = self.learner.lines
+            self.listener.on_checkpoint(apart)
             batch = batch.part(end, len(batch))
         self._learn_part(batch)
         if self.listener.is_checkpoint_due(0):
