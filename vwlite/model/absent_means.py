@@ -54,6 +54,11 @@ class Means:
         self._begin = np.concatenate([[0], np.cumsum(self._sizes)[:-1]]).astype(np.int64)
         self._unit = np.ones(self.rows)  # what a feature of value 1 is in each row
         self._plain = self._as_learned()
+        # By namespace, as each column looks for its own.
+        self._by_space = np.argsort(self._space, kind="stable")
+        self._spaces = self._space[self._by_space]
+        order = np.argsort(self._plain[1], kind="stable")
+        self._plain = tuple(x[order] for x in self._plain)
 
     def _as_learned(self) -> tuple[Any, Any, Any, Any]:
         """Features that are not derived, in rows that count: row, namespace, hash, and value."""
@@ -67,6 +72,11 @@ class Means:
         self._unit = (float(logarithms(np.ones(1))[0]) if kind == "log" else 1.0) / lengths
         return row[at], space[at], hash[at], value
 
+    def _spans_of(self, space: int) -> Any:
+        """The namespaces with this hash, in rows that count."""
+        found = self._by_space[_where(self._spaces, space)]
+        return found[self._row[found] >= 0]
+
     def all_known(self) -> bool:
         """Whether the model has a key for each word."""
         numbers = [namespace_hash(as_bytes(name), self._weights.hash_all) for name in self._derived]
@@ -78,8 +88,8 @@ class Means:
         """Those of a column. is_key: of JSON lines, a row without it has no value."""
         space, k = namespace_of(name), self._model.records
         hash_all = self._weights.hash_all
-        mine = np.flatnonzero((self._space == namespace_hash(as_bytes(space), hash_all)) & (self._row >= 0))
-        absent = absent_hash(space, hash_all)
+        of = namespace_hash(as_bytes(space), hash_all)
+        mine, absent = self._spans_of(of), absent_hash(space, hash_all)
         begin, size = self._begin[mine], self._sizes[mine]
         some = size > 0
         mine, begin, size = mine[some], begin[some], size[some]
@@ -99,8 +109,9 @@ class Means:
             x[self._row[present]] = self._value[self._begin[present]]
             effects[has_value] = self._curve(self._derived[space], x[has_value])
         else:
-            row, of, hash, value = self._plain
-            mine = (of == namespace_hash(as_bytes(space), hash_all)) & has_value[row]
+            here = _where(self._plain[1], of)
+            row, _, hash, value = (x[here] for x in self._plain)
+            mine = has_value[row]
             row, of_each = row[mine], self._weights.of(hash[mine]) * value[mine, None]
             for i in range(k):
                 effects[:, i] = np.bincount(row, of_each[:, i], self.rows)
@@ -190,8 +201,8 @@ class Means:
     def _places(self, c: Any, resolution: int) -> tuple[Any, Any]:
         """The code of a column in each row, and how far it is on the way to the next one."""
         hash_all = self._weights.hash_all
-        space = namespace_hash(as_bytes(c.name), hash_all)
-        mine = np.flatnonzero((self._space == space) & (self._row >= 0) & (self._sizes > 0))
+        mine = self._spans_of(namespace_hash(as_bytes(c.name), hash_all))
+        mine = mine[self._sizes[mine] > 0]
         rows, first = self._row[mine], self._hash[self._begin[mine]]
         absent = absent_hash(c.name, hash_all)
         if isinstance(c, NumberColumn):
@@ -216,6 +227,11 @@ class Means:
             found = np.where(known, order[place] if len(levels) else 0, len(levels))
             code[rows] = np.where(is_absent, len(levels) + 1, found)
         return code, np.zeros(self.rows)
+
+
+def _where(spaces: Any, space: int) -> slice:
+    """The places of this hash in rising ones."""
+    return slice(*(int(np.searchsorted(spaces, np.uint32(space), side)) for side in ("left", "right")))
 
 
 def _ranges(sizes: Any) -> Any:
