@@ -511,7 +511,8 @@ cdef class TableParser(Parser):
         cdef int kind = 0
         cdef bint missing
         cdef const char* end
-        self.is_zero = False
+        if k.parent == 0:
+            self.is_zero = False
         if role == DROPPED:
             return json_skip(p, error)
         if p[0] == BRACE or p[0] == BRACKET:
