@@ -19,6 +19,7 @@ from vwlite.core.data.batch import Batch
 from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.tables import TableParser
 from vwlite.derived import NumberColumn
+from vwlite.errors import DataError
 from vwlite.hashing import feature_hash
 from vwlite.model import read_model
 from vwlite.model.absent import learned
@@ -280,6 +281,29 @@ def test_zeros_are_numbers(folder):
     with pytest.warns(UserWarning, match="column x: 1 of 2 cells is missing"):
         of_frame = m.predict(pd.DataFrame({"x": [0.0, math.nan]}))
     assert at_zero == pytest.approx(of_frame) and at_zero == pytest.approx([1.0, 2.5], abs=0.2)
+
+
+def test_a_zero_in_an_object_is_a_number_whatever_follows(vwlite, folder):
+    rows = [{"y": i % 2, "a": {"x": i % 3, "w": "" if i % 3 == 0 else "u"}} for i in range(30)] + [{"y": 1, "a": None}]
+    Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    vwlite("train", "t.jsonl", "--label", "y", "--algorithm", "sgd", "-m", "m", "--quiet")
+    Path("new.jsonl").write_text('{"a": {"w": null, "x": 0}}\n{"a": {"x": 0, "w": null}}\n{"a": {"w": null}}\n')
+    one, other, absent = vwlite("predict", "-m", "m", "new.jsonl").out.split()
+    assert one == other != absent
+
+
+@pytest.mark.parametrize("change", [{"missing": 0}, {"learned": True}])
+def test_a_weight_that_was_learned_from_no_cell_is_refused(vwlite, folder, change):
+    """x was learned, and v was not."""
+    rows = [row | {"x": None if i % 5 == 0 else row["x"]} for i, row in enumerate(rows_of(100))]
+    Path("t.csv").write_text(csv_of(rows))
+    vwlite("train", "t.csv", "--label", "y", *GD, "-m", "m", "--quiet")
+    model = read_model("m")
+    name = "x" if "missing" in change else "v"
+    columns = model.absent["columns"] | {name: model.absent["columns"][name] | change}
+    Path("m").write_bytes(to_bytes(replace(model, absent=model.absent | {"columns": columns}), "m"))
+    with pytest.raises(DataError, match=f"absent cells of {name} was learned from none"):
+        read_model("m")
 
 
 def test_sums_of_bits_of_hashes_are_found_among_keys():

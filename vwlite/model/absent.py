@@ -174,7 +174,7 @@ def unlearned(model: "Model") -> set[int]:
 
 def checked_absents(path: str, model: "Model") -> set[int]:
     """The keys of absent cells, whose weights are not those of the state. DataError if such a weight, where it was not
-    learned, is not that of the record."""
+    learned, is not that of the record, or if there is no weight or cell that it was learned from."""
     if model.chosen or not model.absent:
         return set()
     found, k = set(), model.records
@@ -183,6 +183,9 @@ def checked_absents(path: str, model: "Model") -> set[int]:
         found.add(key)
         at = bisect_left(model.keys, key)
         has_it = at < len(model.keys) and model.keys[at] == key
+        if column["learned"] and not (n and has_it):
+            raise DataError(f"{path}: not a valid model: the weight of absent cells of {brief(name)} was learned from "
+                            "none")
         shown = model.weights[at * k : (at + 1) * k].tolist() if has_it else [0.0] * k
         expected = [ENOUGH * mean / (n + ENOUGH) for mean in column["mean"]]
         if not column["learned"] and not all(map(_is_near, shown, expected)):
