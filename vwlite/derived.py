@@ -18,6 +18,7 @@ from itertools import accumulate, pairwise
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
+from vwlite.names import absent_name
 from vwlite.records import record
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class NumberColumn:
 
     def names(self, resolution: int) -> list[str]:
         """Those of its codes: hats, and that it is missing."""
-        return [*(f"{self.name}~{resolution}@{x:.9g}" for x in self.knots[resolution]), f"{self.name}?"]
+        return [*(f"{self.name}~{resolution}@{x:.9g}" for x in self.knots[resolution]), absent_name(self.name)]
 
     def factors(self, resolution: int) -> list[str]:
         """The same as parts of a product's name."""
@@ -74,7 +75,7 @@ class WordColumn:
     def factors(self, resolution: int = WORDS) -> list[str]:
         """The names of its codes as parts of a product's name: levels, any other word, none."""
         name = escaped(self.full_name, "^")
-        return [*(f"{name}={escaped(level)}" for level in self.levels), f"{name}=*", f"{name}?"]
+        return [*(f"{name}={escaped(level)}" for level in self.levels), f"{name}=*", absent_name(name)]
 
     def hashes(self, hash_all: bool) -> list[int]:
         """Those of the levels as features."""
@@ -195,6 +196,8 @@ class Derived:
 
     def _hashed_of(self, hash_all: bool, keys: "memoryview[Any]", mask: int) -> Iterator[tuple[int, str, str, str]]:
         """As `hashed`, of products those of keys."""
+        from vwlite.hashing import feature_hash
+
         yield from replace(self, products=()).hashed(hash_all)
         if not self.products:
             return
@@ -208,11 +211,15 @@ class Derived:
                 parts.append(names[code])
             columns = [self.columns[c] for c, _ in self.products[at]]
             space, name = columns[0].name, "^".join(reversed(parts))
-            yield _hash(space, name, hash_all), space, name, "*".join(c.full_name for c in columns)
+            hash = feature_hash(_bytes(name), _bytes(space), hash_all)
+            yield hash, space, name, "*".join(c.full_name for c in columns)
 
     def number_hashes(self, hash_all: bool) -> list[int]:
         """Those of its columns of numbers."""
-        return [_hash(c.name, c.name, hash_all) for c in self.columns if isinstance(c, NumberColumn)]
+        from vwlite.hashing import feature_hash
+
+        names = (_bytes(c.name) for c in self.columns if isinstance(c, NumberColumn))
+        return [feature_hash(name, name, hash_all) for name in names]
 
     def hashed(self, hash_all: bool) -> Iterator[tuple[int, str, str, str]]:
         """The hash of each of these features, and what `names` says of it."""
@@ -223,18 +230,10 @@ class Derived:
             yield name_hash(_bytes(name), seeds[space], hash_all), space, name, of
 
 
-def _hash(space: str, name: str, hash_all: bool) -> int:
-    """Of a feature in a namespace."""
-    from vwlite.hashing import name_hash, namespace_hash
-
-    return name_hash(_bytes(name), namespace_hash(_bytes(space), hash_all), hash_all)
-
-
 def _as_core_has_it(c: Column, hash_all: bool) -> tuple[Any, ...]:
-    from vwlite.hashing import name_hash, namespace_hash
+    from vwlite.hashing import absent_hash, name_hash, namespace_hash
 
-    space = namespace_hash(_bytes(c.name), hash_all)
-    absent = name_hash(_bytes(f"{c.name}?"), space, hash_all)
+    space, absent = namespace_hash(_bytes(c.name), hash_all), absent_hash(c.name, hash_all)
     if isinstance(c, WordColumn):
         return _bytes(c.name), space, False, c.hashes(hash_all), bool(c.part), absent
     knots = {

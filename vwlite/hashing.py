@@ -4,6 +4,8 @@ import re
 
 import mmh3
 
+from vwlite.names import absent_name
+
 _DIGITS = re.compile(rb"[0-9]*")
 _BLANKS = bytes(range(0x21))
 
@@ -31,8 +33,8 @@ def namespace_hash(namespace: bytes, hash_all: bool = False, seed: int = 0) -> i
 
 def absent_hash(namespace: str, hash_all: bool = False) -> int:
     """The hash of the feature of an absent cell of a column: `vwlite/model/absent.py`."""
-    space = namespace.encode("utf-8", "surrogateescape")
-    return feature_hash(space + b"?", space, hash_all)
+    name, space = (x.encode("utf-8", "surrogateescape") for x in (absent_name(namespace), namespace))
+    return feature_hash(name, space, hash_all)
 
 
 def feature_hash(name: bytes, namespace: bytes, hash_all: bool = False, seed: int = 0) -> int:

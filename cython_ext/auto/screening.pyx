@@ -178,9 +178,9 @@ cdef struct ScannedColumn:
 cdef class ColumnScan:
     """What columns have in all rows, and which values in those of the sample.
 
-    columns: of each the hash of its namespace, of its number, and of the feature of an absent cell; or, of a part of a time,
-    the hash of its namespace, those of its words, and that of an absent cell. Columns of a namespace are in a row. sampled: a byte for each row. words, on the other hand, are
-    counted in all rows.
+    columns: of each the hash of its namespace, of its number, and of the feature of an absent cell; or, of a part of a
+    time, the hash of its namespace, those of its words, and that of an absent cell. Columns of a namespace are in a row.
+    sampled: a byte for each row. words, on the other hand, are counted in all rows.
     """
 
     cdef ScannedColumn* columns   # owned

@@ -45,8 +45,7 @@ class Values:
         return not hash & ((1 << self.level) - 1) or value == self._top
 
     def add(self, cells: Iterable[Value | None], missing: Collection[Value], *, as_words: bool) -> None:
-        """missing: what is no value. as_words: bytes are no numbers, even if they look
-        so."""
+        """missing: what is no value. as_words: bytes are no numbers, even if they look so."""
         found: Counter[Value] = Counter()
         for cell, n in Counter(cells).items():
             value = cell.strip(b" \t\r\n") if isinstance(cell, bytes) else cell

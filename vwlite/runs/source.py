@@ -269,8 +269,7 @@ class Source:
             size = self._cache.size
             found = self._cache.batches(self._options.threads, self.share_numbers)
             logs = chain([self._cache.log if self.logs else ()], repeat(()))
-            cached = (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
-            yield cached
+            yield (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
             return
         with ExitStack() as stack:
             writer = self._writer()

@@ -244,9 +244,10 @@ class Stages:
                 found.setdefault(first[number].astype(np.uint64).tobytes(), []).append(i)
         of_rows, which = max(found.items(), key=lambda x: len(x[1]), default=(b"", []))
         groups = memoryview(of_rows).cast("Q")
-        if len(which) < 2 or len({*groups}) == len({*self._trainer.data.summary.contents}):
+        count = len({*groups})
+        if len(which) < 2 or count == len({*self._trainer.data.summary.contents}):
             return None
-        return ShownGroups([str(columns[i]) for i in which], len({*groups}), groups)
+        return ShownGroups([str(columns[i]) for i in which], count, groups)
 
     def _scanned(self, c: WordColumn) -> tuple[int, list[int]]:
         return namespace_hash(c.name.encode("utf-8", "surrogateescape"), self._hash_all), c.hashes(self._hash_all)
