@@ -63,7 +63,7 @@ def learned(model: "Model") -> "Model":
     """The model as it was learned: without features of absent cells that it has not learned, and with the learned
     weights of others."""
     record = model.absent.get("columns", {})
-    columns = {_key(model, namespace_of(name)): found for name, found in record.items() if "learned" in found}
+    columns = {key: record[name] for name, key in _keys(model, record).items() if "learned" in record[name]}
     if not columns or model.chosen:
         return model
     import numpy as np
@@ -74,8 +74,8 @@ def learned(model: "Model") -> "Model":
         if found["learned"]:
             n, at = found["missing"], np.searchsorted(keys, key)
             weights[at] = ((n + ENOUGH) * weights[at] - ENOUGH * np.array(found["mean"])) / n
-    added = [key for key, found in columns.items() if not found["learned"]]
-    kept = ~np.isin(keys, np.array(added, np.uint32))
+    added = {key for key, found in columns.items() if not found["learned"]}
+    kept = ~np.isin(keys, np.array([*added], np.uint32))
     record = {name: {"missing": found["missing"], "mean": found["mean"]} for name, found in record.items()}
     return replace(
         model, keys=array_of(keys[kept].tobytes(), "I"), weights=array_of(weights[kept].tobytes(), "d"),
@@ -86,9 +86,11 @@ def learned(model: "Model") -> "Model":
     )
 
 
-def _key(model: "Model", space: str) -> int:
-    settings = model.settings
-    return absent_hash(space, settings.hash == "all") & ((1 << settings.bits) - 1)
+def _keys(model: "Model", columns: Iterable[str]) -> dict[str, int]:
+    """The keys of the features of absent cells of these columns."""
+    settings = model.settings  # once: it is made anew each time
+    hash_all, mask = settings.hash == "all", (1 << settings.bits) - 1
+    return {name: absent_hash(namespace_of(name), hash_all) & mask for name in columns}
 
 
 def _bytes(name: str) -> bytes:
@@ -143,9 +145,9 @@ def with_record(model: "Model", found: dict[str, Any], before: Any = None) -> "M
     old = (before or {}).get("columns", {})
     given = {name for name, c in old.items() if not c["missing"] and c.get("learned")}  # of `auto`: only their keys
     weights: dict[int, Any] = {}
-    columns = {}
+    columns, keys = {}, _keys(model, found["columns"])
     for name, column in found["columns"].items():
-        key = _key(model, namespace_of(name))
+        key = keys[name]
         at = bisect_left(model.keys, key)
         is_learned = at < len(model.keys) and model.keys[at] == key and (name not in given or column["missing"] > 0)
         own = _array(model.weights[at * model.records : (at + 1) * model.records]) if is_learned else 0.0
@@ -159,16 +161,15 @@ def with_record(model: "Model", found: dict[str, Any], before: Any = None) -> "M
 
 def absent_weights(model: "Model") -> dict[int, float]:
     """Those of absent cells, by key, of a model with one score."""
-    keys = (_key(model, namespace_of(name)) for name in model.absent.get("columns", ()))
+    keys = _keys(model, model.absent.get("columns", ())).values()
     return {key: model.weights[bisect_left(model.keys, key)] for key in keys}
 
 
 def unlearned(model: "Model") -> set[int]:
     """The keys of absent cells that the model has though its training had none of them."""
     columns = model.absent.get("columns", {})
-    keys = {_key(model, namespace_of(name)) for name, found in columns.items()
-            if not (found["missing"] and found.get("learned"))}
-    places = ((key, bisect_left(model.keys, key)) for key in keys)
+    keys = _keys(model, [name for name, found in columns.items() if not (found["missing"] and found.get("learned"))])
+    places = ((key, bisect_left(model.keys, key)) for key in keys.values())
     return {key for key, at in places if at < len(model.keys) and model.keys[at] == key}
 
 
@@ -177,10 +178,9 @@ def checked_absents(path: str, model: "Model") -> set[int]:
     learned, is not that of the record, or if there is no weight or cell that it was learned from."""
     if model.chosen or not model.absent:
         return set()
-    found, k = set(), model.records
+    keys, k = _keys(model, model.absent["columns"]), model.records
     for name, column in model.absent["columns"].items():
-        key, n = _key(model, namespace_of(name)), column["missing"]
-        found.add(key)
+        key, n = keys[name], column["missing"]
         at = bisect_left(model.keys, key)
         has_it = at < len(model.keys) and model.keys[at] == key
         if column["learned"] and not (n and has_it):
@@ -191,7 +191,7 @@ def checked_absents(path: str, model: "Model") -> set[int]:
         if not column["learned"] and not all(map(_is_near, shown, expected)):
             raise DataError(f"{path}: not a valid model: the weight of absent cells of {brief(name)} is not that of "
                             "its record")
-    return found
+    return {*keys.values()}
 
 
 def _is_near(a: float, b: float) -> bool:
@@ -215,8 +215,8 @@ def united(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def with_names(model: "Model") -> "Model":
     """The model with the names of the features of absent cells."""
-    spaces = [namespace_of(name) for name in model.absent.get("columns", ())]
-    pairs = [(_key(model, space), _bytes(f"{space}^{absent_name(space)}")) for space in spaces]
+    keys = _keys(model, model.absent.get("columns", ()))
+    pairs = [(key, _bytes(f"{(space := namespace_of(name))}^{absent_name(space)}")) for name, key in keys.items()]
     return replace(model, names=FeatureNames.of([*model.names, *pairs])) if pairs else model
 
 
