@@ -39,7 +39,8 @@ def test_two_words_are_in_the_order_of_their_bytes():
     ("n", "j"), ("non", "oui"), ("no", "Sí"), ("não", "sim"), ("нет", "да"),
     ("否", "是"), ("いいえ", "はい"), ("False", "True"), ("ok", "fraud"), ("other", "Fraud"), ("ham", "spam"),
     ("retained", "churned"), ("negative", "positive"), ("no diabetes", "diabetes"), ("Not_Default", "Default"),
-    ("non-smoker", "smoker"), ("No", "Always"), ("normal", "dos"),
+    ("non-smoker", "smoker"), ("No", "Always"), ("normal", "dos"), ("not active", "active"), ("non_attivo", "attivo"),
+    ("Keine Angabe", "Angabe"), ("no-allergy", "allergy"), ("normal", "not normal"), ("ok", "not_ok"),
     # No words of yes and no, or two of a kind: by their bytes.
     ("A", "B"), ("fraud", "spam"), ("0 to 9", "more"), ("", "x"), ("no", "none"), ("maybe", "perhaps"),
 ])

@@ -20,13 +20,13 @@ _NO = """
 """  # noqa: RUF001
 YES, NO = frozenset(_YES.split()), frozenset(_NO.split())
 _NOT = re.compile(r"(?:no|not|non|nicht|kein|keine|geen|niet|nie|ingen|inte|ikke|sin|sem|sans|pas|senza|не|нет|без)"
-                  r"[\s_.-]*(.+)")
+                  r"[\s_.-]*")
 
 
 def _sign(word: str, other: str) -> int:
     """1: yes; -1: no, or not the other word; 0: neither."""
-    found = _NOT.fullmatch(word)
-    return (word in YES) - (word in NO or (found is not None and found[1] == other))
+    is_not = word.endswith(other) and other not in NO and _NOT.fullmatch(word.removesuffix(other)) is not None
+    return (word in YES) - (word in NO or is_not)
 
 
 def positive_of(words: Sequence[str]) -> str | None:
