@@ -419,7 +419,7 @@ def test_notes_count_what_training_never_had(vwlite, folder):
     Path("new.csv").write_text("x,w,v\n,a,v1\n3,new,v1\n4,new,v1\n5,a,v2\n")
     said = vwlite("predict", "-m", "m", "new.csv", "-p", "p").err
     average = "such a cell counts as an average one"
-    assert f"note: column x: 1 of 4 cells is missing, and none was in training: {average}" in said
+    assert f"note: column x: 1 of 4 cells is missing, and none was missing in training: {average}" in said
     assert "note: column w: 2 of 4 cells have only words that training did not have: such a cell counts as" in said
     assert "column v" not in said
     assert "average one" not in vwlite("predict", "-m", "m", "t.csv", "-p", "p").err

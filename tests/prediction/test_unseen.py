@@ -102,7 +102,7 @@ def test_a_model_of_auto_that_goes_on_has_learned_no_missing_cell(vwlite, folder
     vwlite("train", "train.csv", "--label", "y", "--labels", "0,1", "-m", "m")
     for _ in range(3):
         said = vwlite("predict", "-m", "m", "missing.csv", "-p", "p").err
-        assert "note: column age: 1 of 1 cells is missing, and none was in training: such" in said
+        assert "note: column age: 1 of 1 cells is missing, and none was missing in training: such" in said
         vwlite("train", "train.csv", "-i", "m", "-m", "next")
         Path("next").replace("m")
 

@@ -262,7 +262,7 @@ def absent_cells(model: "Model", found: Mapping[str, tuple[int, int]], rows: int
     for name, (missing, unknown) in found.items():
         counted = []
         if missing and name in columns and not columns[name]["missing"]:
-            counted.append(f"{missing:,} of {rows:,} cells {_is(missing)} missing, and none was in training")
+            counted.append(f"{missing:,} of {rows:,} cells {_is(missing)} missing, and none was missing in training")
         if unknown:
             counted.append(f"{unknown:,} of {rows:,} cells {_has(unknown)} only words that training did not have")
         if counted and shown < MOST_NOTES:

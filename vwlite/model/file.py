@@ -7,9 +7,10 @@ A model file is what `numpy.load(file, allow_pickle=False)` reads: an uncompress
     weights     float64 [n]: the current weight, with all lazy updates applied; with K classes [n, K]
     state_*     [n] or [n, K]: the state of the rule for each feature; absent with --save-weights-only
     more_*      other state of some rules, such as a matrix, row after row
-    names       uint8: names of features with a nonzero weight, one behind the other, by key and then by name; absent
-                if none is known. With it names_ends, uint32 [m]: where each name ends; names_keys, uint32 [m]: of which
-                key it is. The format is 2 then, so that programs which know no names say which one does.
+    names       uint8: names of features with a nonzero weight, of tables with words also of others, one behind the
+                other, by key and then by name; absent if none is known. With it names_ends, uint32 [m]: where each
+                name ends; names_keys, uint32 [m]: of which key it is. The format is 2 then, so that programs which
+                know no names say which one does.
 
 The format of models of `--normalize` is 3, with names or without: programs that do not know it would predict wrongly;
 that of calibrated models is 4; that of models of texts whose words have their marks (`words` of the columns), of tables

@@ -38,9 +38,9 @@ def cv_command(options: CvOptions) -> int:
     """Cross-validate: train on all folds but one, evaluate on that one, for each of them.
 
     Prints the measures of `vwlite evaluate`: mean, standard deviation over the folds, and the value of each fold. Folds
-    are those of --algorithm auto, of the contents of rows without their label: copies are together, and of few
-    different rows each is in all folds evenly. With --group NAME, a group with hash h (`vwlite split`) is in fold
-    floor(K h). The options are those of `vwlite train`. DATA are files; parts of them are in the folder for temporary
-    files meanwhile.
+    are those of --algorithm auto, by the contents of rows without their label: copies of a row are in one fold; where
+    there are few different rows, each is in all folds evenly. With --group NAME, a group with hash h (`vwlite split`)
+    is in fold floor(K h). The options are those of `vwlite train`. DATA are files; parts of them are in the folder for
+    temporary files meanwhile.
     """
     return run("vwlite.validation.cv:cv", options)
