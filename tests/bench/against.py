@@ -25,6 +25,10 @@ from statistics import median
 from bench import write_table
 from harness import GD, ROOT, VWLITE, Run, generate, made, options_of, read_lines, run, say, table
 
+sys.path.append(str(ROOT / "tests/support"))
+
+from processes import processor_seconds
+
 TITLES = ("work", "this checkout", "the commit", "processor time", "wall time")
 LOGISTIC = ["--loss", "logistic"]
 REQUESTS = 300
@@ -172,24 +176,15 @@ def served(command: Command, body: bytes) -> Run:
                 sys.exit(said.decode(errors="replace"))
 
         ask()
-        before, begin = processor_of(process.pid), time.perf_counter()
+        before, begin = processor_seconds(process.pid), time.perf_counter()
         for _ in range(REQUESTS):
             ask()
-        return Run(time.perf_counter() - begin, processor_of(process.pid) - before, 0)
+        return Run(time.perf_counter() - begin, processor_seconds(process.pid) - before, 0)
     finally:
         process.terminate()
         process.wait()
         if process.stderr is not None:
             process.stderr.close()
-
-
-def processor_of(process: int) -> float:
-    """Seconds that a process has computed; 0 where the system has no /proc."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def rows(some: list[Work], ours: Rival, theirs: Rival, rounds: int) -> Iterator[tuple[str, ...]]:

@@ -13,6 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
+from processes import processor_seconds
+
 from fuzz.case import Case, Command
 from fuzz.damage import refitted
 from fuzz.patterns import Pattern, wrong_pattern
@@ -54,8 +56,8 @@ def _wait(child: int) -> tuple[str, Any, int]:
         ready = select.poll()
         ready.register(end, select.POLLIN)
         while not ready.poll(50):
-            if _worked(child) > LONGEST or time.monotonic() - begin > PATIENT:
-                late = f"time: {_worked(child):.1f} s of work in {time.monotonic() - begin:.0f} s"
+            if processor_seconds(child) > LONGEST or time.monotonic() - begin > PATIENT:
+                late = f"time: {processor_seconds(child):.1f} s of work in {time.monotonic() - begin:.0f} s"
             elif _resident(child) > LARGEST:
                 late = f"memory: more than {LARGEST >> 10} MiB"
             if late:
@@ -65,15 +67,6 @@ def _wait(child: int) -> tuple[str, Any, int]:
         os.close(end)
     _, status, rusage = os.wait4(child, 0)
     return late, rusage, status
-
-
-def _worked(process: int) -> float:
-    """Seconds of processor time that a process has had."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident(process: int) -> int:
