@@ -298,7 +298,7 @@ class Round:
         merge.choose()
         merge.finish()
         self.nonzeros = merge.nonzeros
-        return merge.with_absent_cells(merge.model)
+        return merge.with_absent_cells()
 
     def _merged_by_ranges(self, request: MergeRequest, count: int) -> Model:
         """The merge of ranges, which are never together before they are merged."""
@@ -321,8 +321,8 @@ class Round:
             count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.chosen), named
         )
         self.nonzeros = sum(nonzeros for _, nonzeros in found)
-        merge.model = merge.with_absent_cells(ranges.joined([model for model, _ in found]))
-        return merge.model
+        merge.model = ranges.joined([model for model, _ in found])
+        return merge.with_absent_cells()
 
     def named_used(self, j: int) -> str:
         return self.named(self.used[j])

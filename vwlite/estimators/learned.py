@@ -6,6 +6,7 @@ A run is that of `vwlite train`, with a matrix in place of files: the same passe
 import io
 import os
 import threading
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -30,6 +31,7 @@ from vwlite.input.ahead import read_ahead
 from vwlite.input.diagnostics import not_finite
 from vwlite.input.parsing import Parsed
 from vwlite.input.schema import OPTIONAL, Schema
+from vwlite.model.absent import absent_cells, applied_schema
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.file import Model, inconsistency, read_own, to_bytes, write_model
 from vwlite.model.learners import make_finder, restore
@@ -452,6 +454,16 @@ def scores_of(scorer: Scorer, batches: Iterable[Batch], n: int, probabilities: b
     finally:
         scorer.release()
     return found
+
+
+def warn_of_absent(learned: Fitted, found: Sequence[tuple[int, int]], rows: int) -> None:
+    """Warn the caller of the method that called this one's caller of columns whose cells are absent as none was in
+    training. found: as of `Cells.take_absents`."""
+    if any(map(any, found)):
+        model = learned.model()
+        columns = dict(zip(applied_schema(model).roles, found, strict=False))
+        for note in absent_cells(model, columns, rows):
+            warnings.warn(note, stacklevel=4)
 
 
 def linked(numbers: Array, link: str) -> Array:

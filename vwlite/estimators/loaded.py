@@ -1,7 +1,6 @@
 """Models read from files of any command or of an estimator, for prediction. They need NumPy only."""
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -20,14 +19,14 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared
-from vwlite.estimators.learned import FittedState, Scores, linked, score, scores_of
+from vwlite.estimators.learned import FittedState, Scores, linked, score, scores_of, warn_of_absent
 from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
 from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines
 from vwlite.input.formats import FORMATS, imported
 from vwlite.input.schema import Schema
 from vwlite.input.tables import TableReader, json_layout
-from vwlite.model.absent import absent_cells, applied_schema, known_columns
+from vwlite.model.absent import applied_schema, known_columns
 from vwlite.model.feature_names import CONSTANT
 from vwlite.model.learners import restore
 from vwlite.model.read import read_model
@@ -274,7 +273,7 @@ class LoadedModel:
                     scorer = self._learned.scorer()
                 parser, notes = self._json_parser(scorer.class_names), self._on_unknown == "note"
                 found = score(self._learned, DictionaryRows(X, parser, self._known, notes=notes), probabilities)
-                self._warn(parser.take_absents(), len(X))
+                warn_of_absent(self._learned, parser.take_absents(), len(X))
                 return found
             if isinstance(X, Mapping):
                 raise TypeError("X is one row: pass a list of rows")
@@ -285,14 +284,8 @@ class LoadedModel:
                 raise ValueError("X is a frame, but the model was not trained on a table: it has no column names")
             rows = prepared(frame_of(X), applied_schema(self._learned.model()), settings)
             found = score(self._learned, rows, probabilities)
-            self._warn(rows.take_absents(), rows.rows)
+            warn_of_absent(self._learned, rows.take_absents(), rows.rows)
             return found
-
-    def _warn(self, absents: list[tuple[int, int]], rows: int) -> None:
-        """Warn of cells that are absent as none was in training. absents: as of `Cells.take_absents`."""
-        model = self._learned.model()
-        for note in absent_cells(model, dict(zip(applied_schema(model).roles, absents, strict=False)), rows):
-            warnings.warn(note, stacklevel=4)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predictions of `vwlite predict`, one for each row: an array of numbers or of names of classes; of several

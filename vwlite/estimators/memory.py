@@ -28,10 +28,10 @@ class InMemory:
     """Rows, as a model reads them. y: their labels; None: there are none."""
 
     def __init__(self, X: Any, y: Any, opened: Opened) -> None:
-        self._X, self._settings, self._columns, self._model = X, opened.settings, opened.model.columns, opened.model
+        self._X, self._settings, self._model = X, opened.settings, opened.model
         self._frame: Frame | None = None
         if is_frame(X):
-            if not self._columns:
+            if not self._model.columns:
                 raise UsageError("X is a frame, but the model was not trained on a table: it has no column names")
             self._frame = frame_of(X)
         self.rows = self._frame.rows if self._frame else X.shape[0] if hasattr(X, "shape") else len(X)

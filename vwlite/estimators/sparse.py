@@ -46,6 +46,7 @@ from vwlite.estimators.learned import (
     linked,
     save,
     score,
+    warn_of_absent,
     with_columns_named,
 )
 from vwlite.estimators.options import (
@@ -62,7 +63,7 @@ from vwlite.estimators.options import (
 from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
-from vwlite.model.absent import absent_cells, applied_schema
+from vwlite.model.absent import applied_schema
 from vwlite.model.file import Model
 from vwlite.model.read import read_model
 from vwlite.names import can_name, names_in, names_text, namespace_of
@@ -297,10 +298,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             rows = self._rows(X, self._learned.settings, learns=False)
             found = score(self._learned, rows, probabilities)
             if isinstance(rows, Frame):
-                model = self._learned.model()
-                absents = dict(zip(applied_schema(model).roles, rows.take_absents(), strict=False))
-                for note in absent_cells(model, absents, rows.rows):
-                    warnings.warn(note, stacklevel=3)
+                warn_of_absent(self._learned, rows.take_absents(), rows.rows)
             return found
 
     # --- the weights -------------------------------------------------------------------------

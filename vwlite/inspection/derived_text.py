@@ -6,6 +6,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.derived import Derived, NumberColumn
 from vwlite.input.schema import Schema
 from vwlite.model import Model
+from vwlite.names import absent_name
 
 
 class DerivedText:
@@ -17,9 +18,11 @@ class DerivedText:
         self._names = {
             hash: (_encoded(space), as_in_text(_encoded(name))) for hash, space, name, _ in derived.hashed(hash_all)
         }
-        numbers = [_encoded(c.name) for c in derived.columns if isinstance(c, NumberColumn)]
+        numbers = [c.name for c in derived.columns if isinstance(c, NumberColumn)]
         # By namespace, the features that are replaced: a number, and that of a missing one.
-        self._numbers = {name: (as_in_text(name), as_in_text(name + b"?")) for name in numbers}
+        self._numbers = {
+            _encoded(name): tuple(as_in_text(_encoded(of)) for of in (name, absent_name(name))) for name in numbers
+        }
         self._parser = Parser(format="vw", hash_all=hash_all, spaces=True, places=True)
         self._parser.zeros = True
         self._parser.unescapes = bool(model.columns) and Schema.restored(model.columns).is_escaped

@@ -28,7 +28,7 @@ def merge(o: MergeOptions) -> int:
         frame.stop_with(run.stop)
         if o.holdout:
             run.read(o, o.holdout, frame)
-        for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.with_absent_cells(run.model))):
+        for step in (run.add_up, run.choose, run.finish, lambda: write_model(file, run.with_absent_cells())):
             if run.stopped:
                 break
             step()

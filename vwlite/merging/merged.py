@@ -490,10 +490,10 @@ class Merge:
         )
         self.nonzeros = int(np.count_nonzero((weights != 0) & self._merged(w).free))
 
-    def with_absent_cells(self, model: Model) -> Model:
-        """A model of all keys, with the weights of absent cells of tables."""
+    def with_absent_cells(self) -> Model:
+        """The model, which has all keys, with the weights of absent cells of tables."""
         record = united(shard.model.absent for shard in self.shards.each)
-        return with_record(model, record) if record else model
+        return with_record(self.model, record) if record else self.model
 
     def counters(self) -> dict[str, int]:
         """Those of the merge."""
