@@ -13,7 +13,7 @@ from vwlite.evaluation.evaluate import Evaluating, names_of
 from vwlite.evaluation.influence import Influence
 from vwlite.evaluation.page.days import Day, of_days, shown_as
 from vwlite.evaluation.sums import Sample
-from vwlite.hashing import absent_hash, namespace_hash
+from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.sources import display_name
 from vwlite.names import namespace_of
@@ -37,9 +37,7 @@ class FileStatistics:
         run = Evaluating(applied, reading.take_bad)
         has_features = applied.kept.features > 0
         keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
-        hash_all = model.settings.hash == "all"
-        absents = {absent_hash(namespace_of(name), hash_all) for name in model.absent.get("columns", ())}
-        self.columns: Columns = Columns(keys, model.settings.bits, absents)
+        self.columns: Columns = Columns(keys, model.settings.bits, model.absent_hashes)
         self.kind, self.predictions = run.kind(), Sample()
         self.influence = Influence.of(applied, run.scoring.parse) if o.page else None
         self.names = {0: "(no name)"}

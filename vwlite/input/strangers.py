@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from vwlite.core.data.batch import Batch
-from vwlite.hashing import absent_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.schema import OPTIONAL, Schema, listed
-from vwlite.names import namespace_of
 
 
 def keys_of(line: bytes) -> list[str]:
@@ -41,18 +39,17 @@ class KnownColumns:
     names: tuple[str, ...]
     others: Collection[str]
     open: bool
-    absent: Collection[int] = ()
+    absent: Collection[int]
 
     @staticmethod
-    def of(columns: Any, features: int, absent: Iterable[str] = (), *, hash_all: bool = False) -> "KnownColumns | None":
+    def of(columns: Any, features: int, absent: Collection[int]) -> "KnownColumns | None":
         """Those of a model. None where rows cannot lack them: it has no columns, or is an intercept alone, with 0
-        features. absent: columns whose absent cells have a feature."""
+        features."""
         if not columns or not features:
             return None
         schema = Schema.restored(columns)
         names = tuple(name for name, role in schema.roles.items() if role not in OPTIONAL)
-        hashes = [absent_hash(namespace_of(name), hash_all) for name in absent]
-        return KnownColumns(names, {*schema.roles} - {*names}, schema.open, hashes)
+        return KnownColumns(names, {*schema.roles} - {*names}, schema.open, absent)
 
     def wrong(self, keys: Iterable[str]) -> str:
         """Why a row of these keys is refused; "" for one that has a column of the model."""

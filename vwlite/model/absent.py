@@ -282,5 +282,4 @@ def known_columns(model: "Model", features: int) -> "KnownColumns | None":
     """What a row of JSON must have one of, for a model of so many features."""
     from vwlite.input.strangers import KnownColumns  # not at the top: it needs NumPy
 
-    hash_all = model.settings.hash == "all"
-    return KnownColumns.of(model.columns, features, model.absent.get("columns", ()), hash_all=hash_all)
+    return KnownColumns.of(model.columns, features, model.absent_hashes)

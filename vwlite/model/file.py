@@ -57,7 +57,7 @@ from vwlite.model.header import (
     oldest_format,
 )
 from vwlite.model.slots import CODES, Array, array_of, copied
-from vwlite.names import names_in
+from vwlite.names import names_in, namespace_of
 from vwlite.records import record
 
 if TYPE_CHECKING:
@@ -156,6 +156,14 @@ class Model:
             return self.names
         pairs = ((key, derived[key][0]) for key in self.keys if key in derived)
         return FeatureNames.of([*self.names, *pairs])
+
+    @property
+    def absent_hashes(self) -> set[int]:
+        """Those of the features of absent cells of its tables."""
+        from vwlite.hashing import absent_hash  # not at the top: only tables need it
+
+        hash_all = self.settings.hash == "all"
+        return {absent_hash(namespace_of(name), hash_all) for name in self.absent.get("columns", ())}
 
     @property
     def keeps_words(self) -> bool:

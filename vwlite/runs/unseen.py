@@ -7,7 +7,7 @@ from typing import Any
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.hashing import absent_hash, namespace_hash
+from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.input.schema import OPTIONAL
 from vwlite.model import Model
@@ -33,9 +33,7 @@ class Unseen:
         self._of_weights = bool(model.merged) or model.weights_only or not model.loss
         self.is_asked = bool(kept.features) and not kept.dropped
         self._settings = settings
-        # The features of absent cells are no words.
-        hash_all = settings.hash == "all"
-        self._absents = {absent_hash(namespace_of(name), hash_all) for name in model.absent.get("columns", ())}
+        self._absents = model.absent_hashes  # which are no words
         self._known: set[int] = set()  # namespaces of which the model has a feature
         self._words: dict[int, set[int]] = {}  # the features of the others
 
