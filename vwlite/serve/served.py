@@ -154,6 +154,7 @@ class Reader:
         """The batches of a body. DataError if it has no format; BadBody for a bad line, unless those are skipped."""
         end = first = 0
         self.forget_new()
+        self.columns.absents.clear()  # of a body that was refused
         blocks: SourceBlocks | None = None
         while end < len(body):
             begin, end = end, len(body)
