@@ -233,7 +233,8 @@ def _about_share(o: SplitOptions, different: Collection[float], train: int, test
     rows = train + test
     is_off = abs(test / rows - o.test) > 3 * math.sqrt(o.test * (1 - o.test) / rows)
     is_plain = not o.group and not o.by_time and len(different) <= MOST_DIFFERENT
-    if len(different) >= rows or not (is_off or (is_plain and MANY_COPIES * len(different) <= rows)):
+    is_noted = is_off or (is_plain and MANY_COPIES * len(different) <= rows)
+    if o.copies == "apart" or len(different) >= rows or not is_noted:
         return []
     has = f"TEST has {100 * test / rows:.1f} % of them, and --test is {100 * o.test:g} %"
     number = f"{len(different):,}" if len(different) <= MOST_DIFFERENT else f"more than {MOST_DIFFERENT:,}"
