@@ -64,7 +64,7 @@ def learned(model: "Model") -> "Model":
     weights of others."""
     record = model.absent.get("columns", {})
     columns = {key: record[name] for name, key in _keys(model, record).items() if "learned" in record[name]}
-    if not columns or model.chosen:
+    if not columns or _are_state(model):
         return model
     import numpy as np
 
@@ -84,6 +84,12 @@ def learned(model: "Model") -> "Model":
         state={name: array_of(np.asarray(x).reshape(-1, k)[kept].tobytes(), x.format)
                for name, x in model.state.items()},
     )
+
+
+def _are_state(model: "Model") -> bool:
+    """Whether the weights of absent cells are also those of the state, with which `auto` goes on. Models of `--sparse`
+    have the state of another rule, without weights."""
+    return bool(model.chosen) and "w" in model.state
 
 
 def _keys(model: "Model", columns: Iterable[str]) -> dict[str, int]:
@@ -153,8 +159,7 @@ def with_record(model: "Model", found: dict[str, Any], before: Any = None) -> "M
         own = _array(model.weights[at * model.records : (at + 1) * model.records]) if is_learned else 0.0
         n, mean = max(column["missing"], int(is_learned)), _array(column["mean"])
         weights[key] = (n * own + ENOUGH * mean) / (n + ENOUGH)
-        # Models of `auto` go on from the weights that they have.
-        columns[name] = column | {"missing": n, "learned": is_learned or bool(model.chosen)}
+        columns[name] = column | {"missing": n, "learned": is_learned or _are_state(model)}
     model = replace(model, absent=found | {"columns": columns})
     return _inserted(with_names(model) if len(model.names) else model, weights)
 
@@ -176,7 +181,7 @@ def unlearned(model: "Model") -> set[int]:
 def checked_absents(path: str, model: "Model") -> set[int]:
     """The keys of absent cells, whose weights are not those of the state. DataError if such a weight, where it was not
     learned, is not that of the record, or if there is no weight or cell that it was learned from."""
-    if model.chosen or not model.absent:
+    if not model.absent or _are_state(model):
         return set()
     keys, k = _keys(model, model.absent["columns"]), model.records
     for name, column in model.absent["columns"].items():
@@ -242,7 +247,7 @@ def _inserted(model: "Model", weights: dict[int, Any]) -> "Model":
     places = np.searchsorted(every, np.array([*weights], np.uint32))
     given = np.array([np.broadcast_to(x, (k,)) for x in weights.values()], float)
     values[places] = given
-    if model.chosen and "w" in state:
+    if _are_state(model):
         state["w"][places] = given
         added = np.isin(every, new)
         for name in state.keys() - {"w"}:
