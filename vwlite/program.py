@@ -10,7 +10,7 @@ from vwlite.versions import version_text
 GROUPS = {
     "Train and predict": {
         "train": ("training", "Train a model on data, in one or more passes."),
-        "tune": ("training", "Find the best options, and smaller models nearly as good."),
+        "tune": ("tuning", "Find the best options, and smaller models nearly as good."),
         "predict": ("prediction", "Predict with a model."),
         "serve": ("serve", "Predict over HTTP, with models that may be replaced meanwhile."),
     },

@@ -115,10 +115,12 @@ def test_folders_stand_on_floors():
     assert max(found.values()) <= 9
 
 
-CAPABILITIES = ["training", "prediction", "inspection", "evaluation", "validation", "solving", "merging", "export"]
+CAPABILITIES = [
+    "training", "tuning", "prediction", "inspection", "evaluation", "validation", "solving", "merging", "export",
+]
 MAY_IMPORT = {
     "evaluation": {"inspection", "prediction"}, "export": {"vw"},
-    "validation": {"training", "inspection", "evaluation"},
+    "tuning": {"training"}, "validation": {"training", "inspection", "evaluation"},
 }
 
 

@@ -21,7 +21,8 @@ from vwlite.serve.commands import ServeOptions
 from vwlite.solving import options as solving
 from vwlite.solving.commands import certify_command, solve_command
 from vwlite.solving.options import CertifyOptions, SolveOptions
-from vwlite.training.commands import TuneOptions, train_command, tune_command
+from vwlite.training.commands import train_command
+from vwlite.tuning.commands import TuneOptions, tune_command
 
 # The dataclasses of options: of models, of runs, and of each command.
 FOLDERS = dict.fromkeys(folder for group in GROUPS.values() for folder, _ in group.values())

@@ -1,1 +1,1 @@
-"""`vwlite train` and `vwlite tune`: passes, what `auto` chooses, models that are continued."""
+"""`vwlite train`: passes, what `auto` chooses, models that are continued."""

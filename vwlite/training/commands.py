@@ -1,139 +1,25 @@
-"""`vwlite train` and `vwlite tune`: options and help."""
+"""`vwlite train`: options and help."""
 
-import math
-from dataclasses import field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from vwlite.algorithms.settings import SPECS, Settings
-from vwlite.errors import UsageError
 from vwlite.options.command import Command, run
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, option_of, specs_of
-from vwlite.options.taking import takes, typed_again
-from vwlite.options.types import PATH, Number, Whole
-from vwlite.records import record
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, specs_of
+from vwlite.options.taking import takes
 from vwlite.runs.options import CacheOptions, InputOptions, TrainOptions
 
 if TYPE_CHECKING:
-    from vwlite.training.auto.space import Dimension
+    pass
 
-TUNE = "Tune"
-_CHOOSING = "of the learned examples or their labels, and settings are compared on the same ones: use it as an option"
-_SHAPING = dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "tweedie_power", "feature_weights",
-                          "label_transform"), _CHOOSING)
-_PASSES = next(spec for spec in specs_of(TrainOptions) if spec.name == "passes")
-TRIED = {
-    spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), _PASSES)
-    if spec.type is not None and spec.name not in _SHAPING and not spec.multiple
-}
+PASSES = next(spec for spec in specs_of(TrainOptions) if spec.name == "passes")
 
-
-class TryType(click.ParamType):
-    """NAME=VALUE,VALUE,... or NAME=LOW..HIGH:log or :lin."""
-
-    name = "try"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[str, Dimension]":
-        from vwlite.training.auto.space import Range, Values
-
-        name, is_said, text = str(value).partition("=")
-        spec = TRIED.get(name.lstrip("-").replace("-", "_"))
-        if not is_said or not text:
-            forms = "NAME=VALUE,VALUE nor NAME=LOW..HIGH:log, such as l1=1e-6..1e-2:log"
-            self.fail(f"{value!r} is neither {forms}", param, ctx)
-        if spec is None:
-            known = ", ".join(s.long[2:] for s in TRIED.values())
-            self.fail(f"{name!r} is no option that can be tried, which are {known}", param, ctx)
-        if ".." not in text:
-            values = tuple(dict.fromkeys(text.split(",")))
-            for word in values:
-                self._converted(spec, word, value, param, ctx)
-            return spec.name, Values(values)
-        ends, _, way = text.partition(":")
-        low, _, high = ends.partition("..")
-        if way not in ("log", "lin") or not isinstance(spec.type, Number) or spec.name == "passes":
-            why = "is not a range of numbers" if way in ("log", "lin") else "needs :log or :lin behind the range"
-            self.fail(f"{value!r} {why}", param, ctx)
-        a, b = (float(self._converted(spec, word, value, param, ctx)) for word in (low, high))
-        if not a < b < math.inf or (way == "log" and a <= 0):
-            more = " and be above 0 with :log" if way == "log" else ""
-            self.fail(f"{value!r}: the first number must be the smaller one{more}", param, ctx)
-        return spec.name, Range(a, b, way == "log", isinstance(spec.type, Whole))
-
-    def _converted(self, spec: Spec, word: str, value: Any, param: Any, ctx: Any) -> Any:
-        assert spec.type is not None
-        try:
-            return spec.type.convert(word, None, ctx)
-        except click.BadParameter as e:
-            self.fail(f"{value!r}: {e.message}", param, ctx)
-
-
-def _check_tries(o: "TuneOptions") -> None:
-    from vwlite.training.auto.space import PRIMES
-
-    names = [name for name, _ in o.tries]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"--try {name.replace('_', '-')} is given twice: name all values in one")
-    if len(names) > len(PRIMES) - 4:
-        raise UsageError(f"--try narrows at most {len(PRIMES) - 4} options")
-
-
-@record(frozen=True)
-class TuneOptions(CacheOptions):
-    """The options of `vwlite tune`, as typed."""
-
-    validate: str | None = option_of(TrainOptions, "validate")
-    tries: "tuple[tuple[str, Dimension], ...]" = option(
-        (), "--try", "tries", group=TUNE, type=TryType(), metavar="NAME=VALUES", multiple=True, check=_check_tries,
-        help="Try only these values of an option of train. VALUES are as in l1=0,1e-6,1e-5 or l1=1e-6..1e-2:log (or "
-             ":lin); algorithm=NAME,NAME and normalize=, passes= too. May be repeated.",
-    )
-    jobs: int | None = option(
-        None, "-j", "--jobs", group=TUNE, type=Whole(1, 1024), metavar="N", shown="processors",
-        help="Settings that are tried at the same time. The result does not depend on it.",
-    )
-    limit: float | None = option(
-        None, "--seconds", "limit", group=TUNE, type=Number(0, open_low=True), metavar="S", shown="no limit",
-        help="Try settings for so long. auto is always tried to its end, and the model is trained afterwards.",
-    )
-    model: str | None = option(
-        None, "-m", "--model", group=OUT, type=PATH, metavar="FILE", writes=True,
-        help="Train the best model and write it to this file. FILE.tune is there until then: after a kill, the "
-             "same command continues.",
-    )
-    json: bool = option(False, "--json", group=OUT, help="Print JSON instead of the table.")
-    raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
-
-    @property
-    def of_train(self) -> TrainOptions:
-        """Those that `vwlite train` has too, for a run that writes no model and prints nothing."""
-        own = {f.name for f in fields(TrainOptions)} & {f.name for f in fields(self)} - {"model", "quiet"}
-        shared = {name: getattr(self, name) for name in own}
-        return TrainOptions(**shared | {"given": self.given & own, "quiet": True})
-
-
-_SPECS = (
-    *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
-    *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
-    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, gamma, tweedie, "
-                                "quantile, huber. By default logistic if labels are two words, 0 and 1, or -1 and 1.",
-            shown="by the labels"),
-    SPECS["quantile_tau"], SPECS["huber_delta"], SPECS["tweedie_power"],
-    *specs_of(CacheOptions), *specs_of(TuneOptions),
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "report_version", "threads")),
-)
-tune_options = takes(TuneOptions, _SPECS)
-_OF_TUNE = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "report_version", "threads", "data_options"}
-_OF_TRAIN = {spec.name: spec for spec in _SPECS if spec.name not in _OF_TUNE}  # for the commands that it prints
-
-
-# The options of each command, in the order of its help.
+# In the order of the help.
 TRAIN = (
     *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *specs_of(Settings, FEATURES, LEARN, CLASSES),
-    _PASSES, *specs_of(CacheOptions), *(spec for spec in specs_of(TrainOptions) if spec is not _PASSES),
+    PASSES, *specs_of(CacheOptions), *(spec for spec in specs_of(TrainOptions) if spec is not PASSES),
     SPECS["link"], *specs_of(InputOptions, OUT, RUN),
 )
 train_options = takes(TrainOptions, TRAIN)
@@ -158,24 +44,3 @@ def train_command(options: TrainOptions) -> int:
     zstd); none, or -, is standard input.
     """
     return run("vwlite.training.train:train", options)
-
-
-@click.command(
-    "tune", cls=Command, remembers=True,
-    usual=("--model", "--try", "--seconds", "--jobs", "--validate", "--label", "--loss", "--quadratic", "--json",
-           "--quiet"),
-    examples=(
-        "vwlite tune day1.vw -m best.model",
-        "vwlite tune day1.vw --try l1=1e-6..1e-2:log --seconds 60",
-    ),
-)
-@tune_options
-def tune_command(options: TuneOptions) -> int:
-    """Find the best options for DATA, and smaller models that are nearly as good.
-
-    Prints the front of loss and nonzero weights, each model with the command that trains it. Losses are out of fold, or
-    those of --validate. Algorithms, rates, strengths, normalizations and numbers of passes are tried, many of them on a
-    part of DATA, and the best on all of it; auto is one of them. DATA are files, as they are read several times.
-    """
-    typed = typed_again([_OF_TRAIN[name] for name in options.raw if name in _OF_TRAIN], options.raw)
-    return run("vwlite.training.tune:tune", options, [word for words in typed for word in words])

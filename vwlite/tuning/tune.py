@@ -51,11 +51,11 @@ from vwlite.training.auto.space import Point, Scale, Space
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
 from vwlite.training.auto.trainer import AutoTrainer, loss_of
-from vwlite.training.commands import TuneOptions
 from vwlite.training.front import front_of
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import Job, prepared
 from vwlite.training.trainers import trainer_of
+from vwlite.tuning.commands import TuneOptions
 
 KEPT_BYTES = 1 << 28  # of examples that are kept in memory
 FEWEST = (4000, 12000)  # examples of the first rungs, at least

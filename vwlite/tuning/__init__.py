@@ -1,0 +1,1 @@
+"""`vwlite tune`: searches for the best options of `vwlite train`."""
