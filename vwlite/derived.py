@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 CURVE = 64  # knots of a curve
 MOST_LEVELS = 31  # of a column of words in products
-PAIRS = 40  # of columns that are taken at most, if --pairs does not say it
 MOST_CELLS = 1 << 22  # of all products of a model
 PARTS_OF_TIME = {
     "hour": tuple(map(str, range(24))), "weekday": tuple(map(str, range(1, 8))), "month": tuple(map(str, range(1, 13))),

@@ -1,12 +1,12 @@
 """The hash of a feature by its name, on the Python side. The parser has its own, which agrees."""
 
-import re
 
 import mmh3
 
 from vwlite.names import absent_name
+from vwlite.patterns import pattern
 
-_DIGITS = re.compile(rb"[0-9]*")
+_DIGITS = pattern(rb"[0-9]*")
 _BLANKS = bytes(range(0x21))
 
 

@@ -1,9 +1,11 @@
 """The program's commands, as click has them."""
 
 import importlib
+from functools import cached_property
 
 import click
 
+from vwlite.options.command import help_option
 from vwlite.versions import version_text
 
 # Of each command: the folder whose commands.py has it, and what it does.
@@ -78,6 +80,13 @@ class UnknownCommand(click.UsageError):
 
 class Commands(click.Group):
     """A group of commands whose error knows them. Alone it prints its help."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        return self._help
+
+    @cached_property
+    def _help(self) -> click.Option:
+        return help_option("-h", "--help", says="Show this message and exit.")
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])

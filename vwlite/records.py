@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as record
 else:
     from dataclasses import MISSING, FrozenInstanceError, dataclass
+    from functools import cache
 
     def record(cls=None, *, frozen=False, eq=True):
         """`dataclass` without code generation: for `fields`, `replace`, `asdict` and inheritance the same."""
@@ -25,28 +26,35 @@ else:
         return dataclass(init=False, repr=False, eq=False)(cls)
 
     def _init(self, *args, **given):
-        name, fields, values = type(self).__name__, type(self).__dataclass_fields__, vars(self)
+        defaults, required, factories = _fields_of(type(self))
         if args:
-            named = dict(zip(fields, args, strict=False))
+            named = dict(zip(defaults, args, strict=False))
             if len(named) < len(args) or named.keys() & given.keys():
-                raise TypeError(f"{name}.__init__() got too many arguments")
+                raise TypeError(f"{type(self).__name__}.__init__() got too many arguments")
             given |= named
-        for key, field in fields.items():
-            if key in given:
-                values[key] = given.pop(key)
-            elif field.default is not MISSING:
-                values[key] = field.default
-            elif field.default_factory is not MISSING:
-                values[key] = field.default_factory()
-            else:
-                raise TypeError(f"{name}.__init__() missing the argument {key!r}")
-        if given:
-            raise TypeError(f"{name}.__init__() got an unexpected keyword argument {next(iter(given))!r}")
+        if wrong := required - given.keys():
+            raise TypeError(f"{type(self).__name__}.__init__() missing the argument {min(wrong)!r}")
+        if wrong := given.keys() - defaults.keys():
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {min(wrong)!r}")
+        made = {name: make() for name, make in factories if name not in given}
+        vars(self).update(defaults | made | given)
         if hasattr(self, "__post_init__"):
             self.__post_init__()
 
+    @cache
+    def _fields_of(cls):
+        """The default of each field, in their order; the fields that have none, and how others make theirs."""
+        fields = cls.__dataclass_fields__
+        makers = [(name, f.default_factory) for name, f in fields.items() if f.default_factory is not MISSING]
+        defaults = {name: f.default for name, f in fields.items()}
+        return defaults, {name for name in defaults if defaults[name] is MISSING} - {name for name, _ in makers}, makers
+
+    @cache
+    def _compared(cls):
+        return [name for name, field in cls.__dataclass_fields__.items() if field.compare]
+
     def _values(self):
-        return tuple(map(vars(self).get, type(self).__dataclass_fields__))
+        return tuple(map(vars(self).get, _compared(type(self))))
 
     def _equal(self, other):
         return _values(self) == _values(other) if type(self) is type(other) else NotImplemented

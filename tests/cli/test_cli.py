@@ -109,3 +109,13 @@ def test_starting_loads_nothing_heavy(arguments):
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("arguments", ["train d.vw --algorithm gd -m n --quiet", "predict d.vw -m m --quiet"])
+def test_commands_on_text_load_what_they_use(arguments):
+    shell("vwlite train d.vw --algorithm gd -m m --quiet")
+    unused = "numpy locale difflib vwlite.derived vwlite.input.schema vwlite.tuning vwlite.training.auto"
+    code = ("import sys; from vwlite.cli import run; run(sys.argv[1:]);"
+            f"print(*({{*{unused.split()}}} & {{*sys.modules}}), file=sys.stderr)")
+    done = subprocess.run([sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True)
+    assert done.stderr.strip() == ""

@@ -2,15 +2,17 @@
 
 import math
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
 from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, GRAVITIES, UPDATES, algorithm_of
-from vwlite.derived import Derived
 from vwlite.options import spec as rows
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
 from vwlite.options.types import PATH, Choice, Classes, Crossing, Labels, LettersType, Number, Numbers, Whole
 from vwlite.records import record
+
+if TYPE_CHECKING:
+    from vwlite.derived import Derived
 
 MOST_CLASSES = 1 << 16
 MOST_TAUS = 99
@@ -19,6 +21,13 @@ _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 _NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived",
           "label_transform")
 POSITIVE = Number(0, open_low=True)
+
+
+# By option, the algorithms that have another default, and that
+_OTHER_DEFAULTS: dict[str, list[tuple[str, Any]]] = {}
+for _algorithm in ALGORITHMS.values():
+    for _name, _default in _algorithm.unset.items():
+        _OTHER_DEFAULTS.setdefault(_name, []).append((_algorithm.name, _default))
 
 
 def option(default: Any, *typed: str, **more: Any) -> Any:
@@ -33,8 +42,9 @@ def options(default: Any, *specs: Spec) -> Any:
 
 def _of_algorithms(spec: Spec) -> Spec:
     name = spec.name
-    others = (f"; {a.name}: {a.unset[name]}" for a in ALGORITHMS.values() if name in a.unset)
-    return replace(spec, takers=_takers(name) if spec.for_some else "", other_defaults="".join(others))
+    others = "".join(f"; {a}: {value}" for a, value in _OTHER_DEFAULTS.get(name, ()))
+    takers = _takers(name) if spec.for_some else ""
+    return replace(spec, takers=takers, other_defaults=others) if takers or others else spec
 
 
 def _takers(name: str) -> str:
@@ -242,7 +252,7 @@ class Settings:
     # With --oaa: probabilities are the softmax of the scores, as --algorithm auto fits them
     softmax_probabilities: bool = False
     # What is derived from the columns of tables, as --algorithm auto finds it
-    derived: Derived | None = None
+    derived: "Derived | None" = None
     link: str = option(
         "identity", "--link", group=OUT, type=Choice(list(LINKS)), shown="logistic, poisson, log or expm1 by the loss",
         help="Function applied to scores when they are written. logistic gives probabilities, poisson and log "
@@ -271,6 +281,8 @@ class Settings:
         """What `stored` gave, as JSON has it. Nothing is checked; `vwlite/model/header.py` does."""
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in stored.items()}
         if isinstance(values.get("derived"), dict):
+            from vwlite.derived import Derived  # not at the top, for the time of a start
+
             values["derived"] = Derived.restored(values["derived"])
         return Settings(**values)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vwlite.input.formats import FORMATS
 from vwlite.output.text import label_text, printable
+from vwlite.patterns import pattern
 
 if TYPE_CHECKING:
     from vwlite.core.data.batch import Batch
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 LONGEST = 40  # bytes of a token that are shown
 MOST_NAMES = 8  # of classes that are shown
 # No two parts of it can match the same digits: what is no number after many of them is refused in linear time.
-IS_NUMBER = re.compile(rb"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+IS_NUMBER = pattern(rb"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_NOT_FINITE = pattern(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _NOUNS = {
     "label": "label",
     "importance": "importance",

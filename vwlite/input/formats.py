@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from vwlite.errors import UsageError
+from vwlite.patterns import pattern
 
 BOM = b"\xef\xbb\xbf"
 LONGEST_FIRST = 1 << 16  # bytes of a first line that tell the format
 PREFIX, LABEL, TEXT = b"__label__", "label", "text"  # of lines of fastText: what is before a label; the two columns
-LABELLED = re.compile(re.escape(PREFIX) + rb"\S+(?:\s+(?!\|)|\s*$)")  # not VW text with such a label
+LABELLED = pattern(re.escape(PREFIX) + rb"\S+(?:\s+(?!\|)|\s*$)")  # not VW text with such a label
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # which come after a suffix
 
 # Classes, as `module:name`: they are imported when they are used.

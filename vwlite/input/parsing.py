@@ -3,7 +3,6 @@
 `LineParsing` is for lines of features, such as VW text, and the base class for other formats (`formats.py`).
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
 from vwlite.core.text.parser import Parser
-from vwlite.hashing import namespace_hash
 from vwlite.input.diagnostics import BadLine, bad_lines
 from vwlite.input.formats import FORMATS, NO_TEXT, Dialect, imported
 from vwlite.input.reader import Block, Tap
 from vwlite.input.sources import UnreadableInput
+from vwlite.patterns import pattern
 from vwlite.records import record
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
 MOST_LABELS = 3  # that are looked for, for advice about words
 MOST_SPACES = 100_000  # namespaces that are named
-_NAMESPACE = re.compile(rb"\|([^ \t\r\n:|]+)")
+_NAMESPACE = pattern(rb"\|([^ \t\r\n:|]+)")
 MOST_PLACED = 1000  # different labels of a block, among which those that the model cannot use are looked for
 
 
@@ -192,6 +191,8 @@ class LineParsing:
 
     def _named(self, spaces: set[int], text: Any) -> dict[int, str]:
         """The names of these namespaces of a text, which is read up to the last of them."""
+        from vwlite.hashing import namespace_hash  # not at the top, for the time of a start
+
         found, seen = dict[int, str](), set[bytes]()
         missing = spaces - {namespace_hash(b"")}
         for match in _NAMESPACE.finditer(text) if missing else ():

@@ -6,7 +6,6 @@ whatever the ratio of the costs of parsing and learning.
 """
 
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,9 +20,10 @@ from vwlite.input.formats import BINARY, FORMATS, LABELLED, by_begin, by_magic, 
 from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, Task, Tasks
 from vwlite.input.reader import Block, read_blocks, total_size
 from vwlite.input.sources import UnreadableInput
+from vwlite.patterns import pattern
 
 FIRST = 1000  # bytes in which a JSON array begins
-_JSON_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
+_JSON_ARRAY = pattern(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
 AHEAD = 4  # batches that wait for the learner at most
 
 

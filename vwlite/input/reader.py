@@ -12,12 +12,12 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.sources import UnreadableInput, display_name, status_of, unreadable_error, why_no_data
+from vwlite.records import record
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
@@ -52,7 +52,7 @@ class Pool:
             self._free.append(buffer)
 
 
-@dataclass(slots=True)
+@record
 class Piece:
     """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, the bytes before them are free."""
 
@@ -65,7 +65,7 @@ class Piece:
         return memoryview(self.buffer)[begin:end]
 
 
-@dataclass(slots=True)
+@record
 class Block:
     """Whole lines of one source; the last line of a source may lack its newline."""
 

@@ -34,7 +34,7 @@ numeric, anything else categorical (true and false are words), null absent, as i
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from vwlite.delimiters import is_delimiter, is_escape
@@ -42,6 +42,7 @@ from vwlite.input import MISSING as MISSING
 from vwlite.input import MOST_CHARACTERS
 from vwlite.input import MOST_WORDS as MOST_WORDS
 from vwlite.names import namespace_of
+from vwlite.records import record
 
 ROLES = ("numeric", "categorical", "text", "time", "label", "importance", "tag", "drop", "auto")
 GROUP = "group"  # in training a role of one column, which is read as a tag; the model drops it
@@ -71,7 +72,7 @@ def label_of(cell: str) -> str:
     return "_" + word[1:] if word.startswith("'") else word
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Schema:
     """The columns of a table in order, each with its role.
 
@@ -241,7 +242,7 @@ class Schema:
         return "columns: " + "; ".join(words)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RoleOptions:
     """The roles that were typed or passed: each names columns."""
 

@@ -5,14 +5,15 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from vwlite.errors import DataError, NoInputError
 from vwlite.input import looks_like_vw
 from vwlite.output.stdio import say
+from vwlite.patterns import pattern
+from vwlite.records import record
 
 
-@dataclass(slots=True)
+@record
 class UnreadableInput:
     """Input that is not lines: a line without end, a compressed stream or a file that ends early."""
 
@@ -71,7 +72,7 @@ _FETCH = {
     "https": "curl -sSfL {}", "ftp": "curl -sSf {}",
 }
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # .xls
-_DIGITS = re.compile(r"\d+")
+_DIGITS = pattern(r"\d+")
 # How spreadsheets begin: which file is the first in the zip of an .xlsx depends on the program that wrote it.
 _FIRST_OF_SPREADSHEETS = (
     b"[Content_Types].xml", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",

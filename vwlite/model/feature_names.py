@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vwlite.model.slots import Array, array_of
+from vwlite.patterns import pattern
 from vwlite.records import record
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ CONSTANT = b"Constant"  # what Vowpal Wabbit's audit calls it
 PRIME = 16777619  # of the hashes of crosses: see cython_ext/data/expand.pyx
 
 _PLAIN = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.?))", re.DOTALL)
+_ESCAPE = pattern(rb"\\(?:x([0-9a-fA-F]{2})|(.?))", re.DOTALL)
 _MEANT = {b"\\": b"\\", b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
 

@@ -37,7 +37,6 @@ from typing import IO, TYPE_CHECKING, Any
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.core.base.arrays import all_finite, is_aligned, is_ascending
-from vwlite.derived import Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError
 from vwlite.model.feature_names import NONE, FeatureNames
@@ -61,6 +60,7 @@ from vwlite.names import names_in, namespace_of
 from vwlite.records import record
 
 if TYPE_CHECKING:
+    from vwlite.derived import Derived
     from vwlite.output.atomic import AtomicFile, Draft
 
 FORMAT = 6  # raised when older programs cannot read what is written
@@ -124,8 +124,10 @@ class Model:
         return Settings.restored(self.options | derived)
 
     @cached_property
-    def _derived(self) -> Derived:
+    def _derived(self) -> "Derived":
         """Read once, as it may be large."""
+        from vwlite.derived import Derived  # not at the top, for the time of a start
+
         return Derived.restored(self.options["derived"])
 
     @property
@@ -160,10 +162,12 @@ class Model:
     @property
     def absent_hashes(self) -> set[int]:
         """Those of the features of absent cells of its tables."""
-        from vwlite.hashing import absent_hash  # not at the top: only tables need it
+        if not self.absent:
+            return set()
+        from vwlite.hashing import absent_hash  # not at the top, for the time of a start
 
         hash_all = self.settings.hash == "all"
-        return {absent_hash(namespace_of(name), hash_all) for name in self.absent.get("columns", ())}
+        return {absent_hash(namespace_of(name), hash_all) for name in self.absent["columns"]}
 
     @property
     def keeps_words(self) -> bool:

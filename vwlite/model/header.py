@@ -4,7 +4,6 @@ Types come first, then options that `vwlite train` would refuse, alone or togeth
 """
 
 import math
-import re
 import types
 from dataclasses import fields
 from itertools import chain, pairwise
@@ -22,6 +21,7 @@ from vwlite.names import names_in, names_text, namespace_of
 from vwlite.options.spec import option_name
 from vwlite.options.types import LettersType
 from vwlite.output.text import printable
+from vwlite.patterns import pattern
 
 COUNTERS = ("examples", "unlabelled", "features")
 LARGEST = 1 << 127  # above all integers of the program; some sums need this many bits
@@ -61,12 +61,9 @@ CHOSEN: dict[str, Any] = {
 }
 MOST_POINTS = 1000
 MOST_INPUTS = 1000
-_DIGEST = re.compile(r"[0-9a-f]{16}")
-_INPUT_DIGEST = re.compile(r"[0-9a-f]{32}")
-_FILE_DIGEST = re.compile(r"[0-9a-f]{64}")
 # What classes can be called, and in formats before WITH_MARKS; bytes that are not UTF-8 are U+DC80 to U+DCFF.
-_NAME = re.compile(r"(?! )[^\t\n\ud800-\udc7f\udd00-\udfff]+(?<! )")
-_WORD = re.compile(r"[^ \t\n|]+")
+_NAME = pattern(r"(?! )[^\t\n\ud800-\udc7f\udd00-\udfff]+(?<! )")
+_WORD = pattern(r"[^ \t\n|]+")
 
 
 class Newer(ValueError):
@@ -133,7 +130,7 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError("it has facts about a solution, but is not a model of vwlite solve")
     for name in ("base", "resumed"):
         digest = header.get(name, "")
-        if type(digest) is not str or (digest and not _FILE_DIGEST.fullmatch(digest)):
+        if type(digest) is not str or (digest and not _is_digest(digest, 64)):
             raise ValueError(f"{name}, the model from which it started, is not a digest")
     _check_merged(header.get("merged", {}))
     _check_calibration(header, settings)
@@ -178,7 +175,7 @@ def _check_derived(settings: Settings, columns: dict[str, Any]) -> None:
 def _check_continued(found: Any) -> None:
     """What `train --continue` keeps of a run: digests of its input, and numbers with their standard errors; or {}."""
     inputs, numbers = (found.get("inputs", []), found.get("numbers", {})) if type(found) is dict else (None, None)
-    known = type(inputs) is list and all(type(x) is str and _INPUT_DIGEST.fullmatch(x) for x in inputs)
+    known = type(inputs) is list and all(type(x) is str and _is_digest(x, 32) for x in inputs)
     pairs = type(numbers) is dict and all(_is_of(_as_tuple(x), tuple[float, float]) for x in numbers.values())
     if not known or not pairs:
         raise ValueError("what it has of the last run is not a list of digests and pairs of numbers")
@@ -271,7 +268,7 @@ def check_settings(settings: Settings) -> None:
     """ValueError, or Newer, for settings that `vwlite train` would not take."""
     for field in fields(Settings):
         value = getattr(settings, field.name)
-        if not _is_of(value, field.type):
+        if not (_is_derived(value) if field.name == "derived" else _is_of(value, field.type)):
             raise ValueError(f"{option_name(field.name)} is {brief(repr(value))}")
     if settings.algorithm != SOLVED.name:
         _check_typed("algorithm", settings.algorithm)
@@ -311,6 +308,18 @@ def _is_of(value: Any, kind: Any) -> bool:
     if kind is float:
         return _is_number(value)
     return value is None if kind is type(None) else type(value) is kind
+
+
+def _is_derived(value: Any) -> bool:
+    if value is None:
+        return True
+    from vwlite.derived import Derived  # not at the top, for the time of a start
+
+    return type(value) is Derived
+
+
+def _is_digest(text: str, digits: int) -> bool:
+    return len(text) == digits and set(text) <= {*"0123456789abcdef"}
 
 
 def _is_number(x: Any) -> bool:
@@ -391,7 +400,7 @@ def _check_merged(found: Any) -> None:
     for name, kind in MERGED_FIELDS.items():
         if name not in found or not _is_of(found[name], kind):
             raise ValueError(f"{name} of its merge is {brief(repr(found.get(name)))}")
-    if found["shards"] < 1 or not _FILE_DIGEST.fullmatch(found["digest"]):
+    if found["shards"] < 1 or not _is_digest(found["digest"], 64):
         raise ValueError("the facts about its merge are impossible")
 
 
@@ -443,7 +452,7 @@ def _check_solved(header: dict[str, Any], settings: Settings) -> None:
         raise ValueError("objective of its solution is None")
     objective = found["lower_bound"] if found["objective"] is None else found["objective"]
     numbers = (found["lower_bound"], found["passes"], found["l1_max"] or 0.0, objective - found["lower_bound"])
-    if min(numbers) < 0 or not _DIGEST.fullmatch(found["data"]):
+    if min(numbers) < 0 or not _is_digest(found["data"], 16):
         raise ValueError("the facts about its solution are impossible")
     if not header["weights_only"] or header["rule"]:
         raise ValueError("it has a state, which models of vwlite solve do not have")

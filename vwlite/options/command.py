@@ -4,6 +4,7 @@ import inspect
 import os
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -45,6 +46,17 @@ def brief(text: str | None) -> str:
     return re.split(r"\. |\.$|  \[", text or "")[0]
 
 
+def help_option(*typed: str, says: str) -> click.Option:
+    """The option that prints the help. That of click looks its text up among translations, at every start."""
+
+    def show(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option([*typed], is_flag=True, expose_value=False, is_eager=True, callback=show, help=says)
+
+
 class Command(click.Command):
     """A command whose options have groups, and may have a value of their own.
 
@@ -63,11 +75,17 @@ class Command(click.Command):
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         return ["--help"]
 
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        return self._help
+
+    @cached_property
+    def _help(self) -> click.Option:
+        return help_option("--help", says="Show all options and examples, and exit.")
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, last = super().get_params(ctx)
         show = click.Option(["-h"], is_flag=True, is_eager=True, expose_value=False, callback=self._show,
                             help="Show the usual options in short, and exit.")
-        last.help = "Show all options and examples, and exit."  # type: ignore[attr-defined]
         return [*own, show, last]
 
     def _show(self, ctx: click.Context, _: click.Parameter, given: bool) -> None:
@@ -98,6 +116,11 @@ class Command(click.Command):
         for before, a in zip(["", *args], args[:end], strict=False):
             if a[:1] == "-" and a[2:3].isalpha() and f"-{a.partition('=')[0]}" in names and names.get(before, True):
                 ctx.fail(f"{a!r} would be read as {a[:2]} {a[2:]!r}: write -{a}, with two hyphens")
+        # Of an option of one letter click first looks for similar ones with two hyphens, at every start
+        long = {name: next((x for x in o.opts if x[:2] == "--"), name)
+                for o in self.params for name in o.opts if len(name) == 2}
+        args = [long.get(a, a) if names.get(before, True) and i < end - 1 else a
+                for i, (before, a) in enumerate(zip(["", *args], args, strict=False))]
         typed = _joined(args[:end], [name for name, value in bare.items() if "." in value])
         args = [f"{a}={bare[a]}" if a in bare else a for a in typed] + args[end:]
         if self.remembers:

@@ -6,6 +6,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import field, fields, replace
+from functools import cache, cached_property
 from typing import Any
 
 import click
@@ -47,13 +48,13 @@ class Spec:
     stdout: bool = False  # so is standard output, as -
     environment: tuple[str, ...] = ()  # variables with its value, where it is not typed: the first one that is set
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Of the keyword argument."""
         own = [word for word in self.typed if not word.startswith("-")]
         return own[0] if own else self.long[2:].replace("-", "_")
 
-    @property
+    @cached_property
     def long(self) -> str:
         """As it is typed in full."""
         return next(word for word in self.typed if word.startswith("--"))
@@ -96,9 +97,14 @@ def option_of(kind: type[Any], name: str, **changes: Any) -> Any:
 
 def specs_of(kind: type[Any], *groups: str) -> list[Spec]:
     """The options of a dataclass's own fields, in their order; those of some groups, one after the other, or all."""
+    specs = _own_specs(kind)  # type: ignore[arg-type]
+    return [spec for group in groups for spec in specs if spec.group == group] if groups else [*specs]
+
+
+@cache
+def _own_specs(kind: Any) -> list[Spec]:
     own = {f.name: f.metadata.get("specs", ()) for f in fields(kind)}
-    specs = [spec for name in inspect.get_annotations(kind) for spec in own[name]]
-    return [spec for group in groups for spec in specs if spec.group == group] if groups else specs
+    return [spec for name in inspect.get_annotations(kind) for spec in own[name]]
 
 
 def check_rows(o: Any) -> None:

@@ -2,14 +2,18 @@
 
 import math
 import operator
+import os
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from vwlite.delimiters import is_delimiter, is_escape
 from vwlite.names import can_name, names_in, names_text
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _COMPARED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -263,13 +267,21 @@ class Crossing(LettersType):
         return len(value) != self.size
 
 
-class FileName(click.Path):
-    """The name of a file, not yet looked at."""
+class FileName(click.ParamType):
+    """The name of a file, not yet looked at. Not a click.Path, which looks for translations at every start."""
+
+    name = "path"
+    envvar_list_splitter = os.path.pathsep
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not value:
             self.fail("the name of the file is empty", param, ctx)
-        return super().convert(value, param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
 
 
 class NamesType(click.ParamType):

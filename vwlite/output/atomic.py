@@ -27,7 +27,7 @@ Buffer = bytes | bytearray | memoryview
 
 # Names of files that this process has open. They are used as they are: opened again by name they would
 # be written from their beginning, and a pipe could not be found.
-_OPEN_ALREADY = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d{1,6}))|/proc/self/fd/(\d{1,6})")
+_STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 # What a file system says that cannot flush folders.
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.ENOTSUP, errno.ENOSYS)
@@ -454,7 +454,8 @@ class Draft:
 
 def _open_already(name: str) -> int | None:
     """The file descriptor of a name such as /dev/stdout or /dev/fd/3."""
-    match = _OPEN_ALREADY.fullmatch(name)
-    if match is None:
-        return None
-    return 1 if match[1] else 2 if match[2] else int(match[3] or match[4])
+    if name in _STANDARD:
+        return _STANDARD[name]
+    folder, _, number = name.rpartition("/")
+    is_one = folder in ("/dev/fd", "/proc/self/fd") and number.isascii() and number.isdigit() and len(number) <= 6
+    return int(number) if is_one else None

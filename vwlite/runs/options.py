@@ -14,7 +14,6 @@ import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import SPECS
-from vwlite.derived import PAIRS
 from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
@@ -46,6 +45,7 @@ WRITTEN_PERIOD = 50  # of --holdout-to
 EARLY_TERMINATE = 3
 MOST_NAMES = 1_000_000
 KEPT_GAIN = 0.95  # of --sparse
+PAIRS = 40  # of columns that are taken at most, if --pairs does not say it
 
 
 def on_unknown(**spec: Any) -> Any:

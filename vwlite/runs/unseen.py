@@ -7,9 +7,7 @@ from typing import Any
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError
-from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE, Parsed
-from vwlite.input.schema import OPTIONAL
 from vwlite.model import Model
 from vwlite.names import namespace_of
 from vwlite.output.text import printable
@@ -27,8 +25,7 @@ class Unseen:
 
     def __init__(self, model: Model, settings: Settings, kept: KnownFeatures) -> None:
         self._roles = dict(model.columns.get("roles", ()))
-        self._names = {namespace_hash(_bytes(namespace_of(name))): name for name in self._roles}
-        self._columns = sum(role not in OPTIONAL for role in self._roles.values()) or -1
+        self._names, self._columns = _hashed(self._roles)
         self._keys, self._mask = model.keys, (1 << settings.bits) - 1
         self._of_weights = bool(model.merged) or model.weights_only or not model.loss
         self.is_asked = bool(kept.features) and not kept.dropped
@@ -125,6 +122,17 @@ class Unseen:
                 kind = "words" if self._roles else "features"
                 count = f"{len(words):,}{'+' * (len(words) >= MOST_WORDS)}"
                 yield name, f"{what}: none of its {count} {kind} {seen}"
+
+
+def _hashed(roles: dict[str, str]) -> tuple[dict[int, str], int]:
+    """The columns of a table by the hashes of their namespaces, and how many of them prediction needs; -1 for none."""
+    if not roles:
+        return {}, -1
+    from vwlite.hashing import namespace_hash  # not at the top, for the time of a start
+    from vwlite.input.schema import OPTIONAL
+
+    names = {namespace_hash(_bytes(namespace_of(name))): name for name in roles}
+    return names, sum(role not in OPTIONAL for role in roles.values()) or -1
 
 
 def _bytes(text: Any) -> bytes:

@@ -25,7 +25,7 @@ from vwlite.core.data.expand import Expander
 from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.data.normalize import MOST_CENTERED, NORMALIZATIONS, Normalizer
 from vwlite.core.learn.tally import Tally
-from vwlite.derived import PAIRS, Derived
+from vwlite.derived import Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
@@ -38,7 +38,7 @@ from vwlite.output.shell_words import quoted
 from vwlite.output.text import shown
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.notes import Notes, together
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import PAIRS, TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
 from vwlite.runs.run import BASELINE, feed
 from vwlite.training.auto.data import DrawnExamples
