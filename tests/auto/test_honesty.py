@@ -192,6 +192,33 @@ def test_the_order_of_rows_changes_little():
         assert abs(loss - losses["shuffled"]) <= max(0.1 * losses["shuffled"], 0.01), losses
 
 
+@pytest.mark.parametrize("keys", [(0, 2), (2, 0), (1, 0, 2), ()])
+def test_the_loss_of_a_table_that_is_sorted_is_that_of_new_rows(vwlite, tmp_path, monkeypatch, keys):
+    """Equal numbers stand together, and of these equal labels. Runs of rows share a fold, so that lanes have learned
+    fewer of the labels of the rows that they score, and a stack of lanes of curves gained by that."""
+    monkeypatch.chdir(tmp_path)
+    rng = RNG(5)
+
+    def drawn(n):
+        age, city, income = rng.integers(18, 81, n), rng.integers(0, 3, n), rng.normal(50, 20, n).round(1)
+        score = (age - 50) / 10 + 2 * (city == 0)
+        return [*zip(age.tolist(), city.tolist(), (rng.random(n) < sigmoid(score)).tolist(), income, strict=True)]
+
+    def save(name, rows):
+        lines = (f"{label:d},{age},{'rgb'[city]},{income:g}\n" for age, city, label, income in rows)
+        Path(name).write_text("y,age,city,income\n" + "".join(lines))
+
+    rows, fresh = drawn(3000), drawn(FRESH)
+    save("train.csv", sorted(rows, key=lambda row: [row[i] for i in keys]))
+    save("fresh.csv", fresh)
+    done = vwlite("train", "train.csv", "--label", "y", "-m", "m")
+    reported = float(done.err.partition("out-of-fold average loss = ")[2].split()[0])
+    vwlite("predict", "fresh.csv", "-m", "m", "-p", "p", "--quiet")
+    p = np.clip([float(line) for line in Path("p").read_text().split()], 1e-9, 1 - 1e-9)
+    losses = -np.log(np.where([row[2] for row in fresh], p, 1 - p))
+    assert abs(losses.mean() - reported) < 3 * losses.std() * (1 / 3000 + 1 / FRESH) ** 0.5
+
+
 # --- the last check ------------------------------------------------------------------------------------------
 
 

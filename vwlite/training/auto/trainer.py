@@ -92,6 +92,8 @@ ONE_PASS = "one pass, as the files have more than 4 GB: --passes 8 is for a bett
 ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name files for a better model"
 ORDERED = "the data seem to be in order: name files, or shuffle"
 DISAGREE = "the folds and the model disagree: the best constant is better on the examples that the model has learned"
+MISLED = 0.01  # of the loss of the constant, by which a model must not be worse on what it has learned than out of fold
+MISLEADING = "the folds mislead, as lines that stand together are alike: shuffle the lines"
 
 AnyTrainer = TypeVar("AnyTrainer", bound="DataTrainer")
 
@@ -517,7 +519,8 @@ class AutoTrainer(DataTrainer):
 
     def _settle(self) -> None:
         """Replace the best candidate by that with the loss to report; by the intercept if it is better out of fold;
-        by the best column, or the intercept, if a constant is better on the examples that the model has learned."""
+        by the best column, or the intercept, if a constant is better on the examples that the model has learned, or the
+        folds mislead: a stack may have learned how they differ, so that the model is worse on these examples."""
         self.passes_used = max(len(c.passes) for c in self.candidates)
         best, self.best = self.best, None
         if self.selection is None or best is None or best.best is None:
@@ -529,14 +532,28 @@ class AutoTrainer(DataTrainer):
             return
         constant = self._loss_as_learned(None)
         reported = self.selection.reported(self.candidates, best)
-        if self._loss_as_learned(reported) < constant:
+        learned = self._loss_as_learned(reported)
+        if learned < constant and not self._is_misled(reported, learned / constant):
             self.best = reported
             return
         column = self.best_column_of(best)
-        if best.best.losses[best.best.best] < self.data.baseline and self._loss_as_learned(column) < constant:
-            self.best = column
-            return
-        self.data.hints.append(DISAGREE)
+        if best.best.losses[best.best.best] < self.data.baseline:
+            of_column = self._loss_as_learned(column)
+            if of_column < constant:
+                self.best = column
+                if self._is_misled(column, of_column / constant):
+                    self.data.hints.append(MISLEADING)
+                return
+        self.data.hints.append(DISAGREE if learned >= constant else MISLEADING)
+
+    def _is_misled(self, c: GridCandidate, learned: float) -> bool:
+        """Whether the out-of-fold loss of a model is less than its loss on the same examples, which it has learned:
+        both as shares of the constant's."""
+        assert self.selection is not None and c.best is not None
+        by_others = self.data.validation is not None or self.selection.holds_out
+        if by_others or len(self.selection.examples.order) > MOST_CHECKED:
+            return False
+        return learned > c.best.loss / self.data.baseline + MISLED
 
     @staticmethod
     def best_column_of(c: GridCandidate) -> GridCandidate:
