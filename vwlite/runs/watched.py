@@ -40,7 +40,7 @@ def share(part: float, whole: float, examples: float) -> Number:
 
 def differs(before: Number, after: Number) -> bool:
     """|b - a| > |a| / 10 and |b - a| > 3 sqrt(e_a^2 + e_b^2), for values a before and b after and their errors."""
-    change = abs(after.value - before.value)
+    change = 0.0 if after.value == before.value else abs(after.value - before.value)  # infinite ones, too
     return bool(change > abs(before.value) / 10 and change > 3 * math.hypot(before.error, after.error))
 
 
