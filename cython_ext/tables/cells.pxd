@@ -15,6 +15,7 @@ from vwlite.core.base.escapes cimport fits_all, fits_byte
 from vwlite.core.base.murmur cimport finish, hash_strings, mix, murmur, scramble
 from vwlite.core.base.simd cimport likely, load32, load64, unlikely
 from vwlite.core.data.batch cimport Batch
+from vwlite.core.tables.known cimport Known, KnownKeys, is_known
 from vwlite.core.tables.times cimport Moment
 from vwlite.core.text.numbers cimport whole_size
 
@@ -60,6 +61,7 @@ cdef enum:
     MOST_WORDS = 16             # of an n-gram
     MOST_LOGGED = 1 << 16       # words of a column in the log
     MOST_CHARACTERS = 8         # of an n-gram
+    RECENT = 2048               # words that are known without looking at the keys of the model
 
 # In the order of ROLES in vwlite/input/schema.py.
 cdef enum Role:
@@ -122,7 +124,6 @@ cdef struct CellSink:
     bint as_text
     Buffer text             # owned by the Cells, as is `scratch`
     uint32_t seed           # of the names of namespaces
-    const char* name        # of the namespace that is being filled
     size_t first            # features (bytes, if as_text) before the namespace that is being filled
     bint zeros              # numbers of value 0 are features too
     bint logs               # names of columns and words go to a log when they are first seen
@@ -132,11 +133,9 @@ cdef struct CellSink:
     int logged_bits
     bint absents            # absent cells have a feature
     bint some_known         # ... and one in the namespace that is being written, if `knows`
-    bint is_limited         # absent cells have features of a model only:
-    const uint32_t* known   # [known_count] rising keys; owned by what `Cells.known` keeps
-    size_t known_count
-    uint32_t mask           # from a hash to a key
+    const Known* known      # absent cells have features of these only; of `Cells.known`; NULL: they may be any
     bint knows              # ... and words that are none of these are unknown
+    uint32_t[RECENT] recent # hashes that are known, each at its place by its last bits; others where there is none
 
 
 cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t space) noexcept nogil
@@ -225,7 +224,6 @@ cdef int log_name(CellSink* sink, const Column* c, uint32_t hash, const char* p,
 
 cdef inline int open_space(CellSink* sink, Batch batch, const char* name, size_t size) noexcept nogil:
     """A namespace begins; its features come next."""
-    sink.name = name
     if likely(not sink.as_text):
         sink.first = batch.a.features
         return 0
@@ -233,38 +231,46 @@ cdef inline int open_space(CellSink* sink, Batch batch, const char* name, size_t
     return write(sink, b" |", 2) or write(sink, name, size)
 
 
-cdef inline int close_space(CellSink* sink, Batch batch, uint8_t letter, size_t size) noexcept nogil:
-    """Close the namespace; `size`: bytes of its name. Without features it is omitted."""
+cdef inline int close_space(CellSink* sink, const Column* c, Batch batch) noexcept nogil:
+    """Close the namespace of a column. Without features it is omitted."""
     if unlikely(sink.as_text):
-        if sink.text.size == sink.first + 2 + size:
+        if sink.text.size == sink.first + 2 + c.size:
             sink.text.size = sink.first
         return 0
     if batch.a.features == sink.first:
         return 0
     if unlikely(batch.a.spans + 1 >= batch.span_capacity) and batch.reserve(0, 1, 0, 0):
         return -1
-    batch.a.letter[batch.a.spans] = letter
+    batch.a.letter[batch.a.spans] = c.letter
     if unlikely(batch.a.space != NULL):
-        batch.a.space[batch.a.spans] = name_hash(sink, sink.name, size, sink.seed)
+        batch.a.space[batch.a.spans] = c.space
     batch.a.spans += 1
     batch.a.feature_begin[batch.a.spans] = <uint32_t>batch.a.features
     return 0
 
 
-cdef bint is_known(const CellSink* sink, uint32_t hash) noexcept nogil
 cdef bint can_be_absent(const CellSink* sink, const Column* c) noexcept nogil
 cdef int add_absent(CellSink* sink, const Column* c, Batch batch, bint missing) noexcept nogil
 
 
-cdef inline bint is_unknown(const CellSink* sink, const Column* c, Batch batch) noexcept nogil:
+cdef inline bint is_known_word(CellSink* sink, uint32_t hash) noexcept nogil:
+    """`is_known`, mostly by a look at one place: most columns have few words."""
+    cdef uint32_t* place = &sink.recent[hash % RECENT]
+    if likely(place[0] == hash):
+        return True
+    if not is_known(sink.known, hash):
+        return False
+    place[0] = hash
+    return True
+
+
+cdef inline bint is_unknown(CellSink* sink, Batch batch) noexcept nogil:
     """Whether the namespace that is being filled has features, and the model knows none of them. In text it has some."""
     cdef size_t i
-    if c.role == NUMERIC:
-        return False
-    if sink.as_text:
+    if unlikely(sink.as_text):
         return not sink.some_known
     for i in range(sink.first, batch.a.features):
-        if likely(is_known(sink, batch.a.hash[i])):
+        if likely(is_known_word(sink, batch.a.hash[i])):
             return False
     return batch.a.features > sink.first
 
@@ -277,10 +283,10 @@ cdef inline bint is_empty(const CellSink* sink, const Column* c, Batch batch) no
 cdef inline int end_cell(CellSink* sink, const Column* c, Batch batch, bint missing) noexcept nogil:
     """Close the namespace of a cell. One that is missing, or has only words that the model does not know, gets the
     feature `name?`."""
-    if likely(c.has_absent) and (missing or (sink.knows and is_unknown(sink, c, batch))):
-        if add_absent(sink, c, batch, missing):
+    if unlikely(missing) or (sink.knows and c.role != NUMERIC and is_unknown(sink, batch)):
+        if c.has_absent and add_absent(sink, c, batch, missing):
             return -1
-    return close_space(sink, batch, c.letter, c.size)
+    return close_space(sink, c, batch)
 
 
 cdef inline int missing_cell(CellSink* sink, const Column* c, Batch batch) noexcept nogil:
@@ -293,7 +299,7 @@ cdef inline int missing_cell(CellSink* sink, const Column* c, Batch batch) noexc
 cdef inline void note_written(CellSink* sink, uint32_t hash) noexcept nogil:
     """A feature with this hash is written as text."""
     if sink.knows:
-        sink.some_known |= is_known(sink, hash)
+        sink.some_known |= is_known_word(sink, hash)
 
 
 cdef inline int add_number(CellSink* sink, const Column* c, Batch batch, float value, const char* p, size_t n) noexcept nogil:
@@ -368,7 +374,6 @@ cdef class Cells:
     cdef size_t heads           # how many there are
     cdef readonly list names    # of the columns, each with `=` behind it
     cdef list missing           # the words that mean a missing value, as bytes
-    cdef object limits          # what `known` was, or None
-    cdef const uint32_t[::1] known  # keys that a model knows
+    cdef KnownKeys known        # those of the model that is applied, or None
 
     cdef set_missing(self, list words)

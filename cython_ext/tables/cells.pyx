@@ -12,6 +12,7 @@ from vwlite.core.base.escapes cimport escape, fits_all, needs_escape
 from vwlite.core.base.simd cimport PADDING
 from vwlite.core.base.utf8 cimport character, write_character
 from vwlite.core.data.derivation cimport OPEN
+from vwlite.core.tables.known cimport KnownKeys
 from vwlite.core.tables.marks cimport CLASS_BITS, IS_MARK, MARK_COUNT, MARKS, MAY_CHANGE
 from vwlite.core.tables.times cimport moment_of_number, read_iso
 from vwlite.core.text.numbers cimport Double, read_double
@@ -374,35 +375,6 @@ cdef uint32_t name_hash(const CellSink* sink, const char* p, size_t n, uint32_t 
     return hash_strings(p, n, space) if sink.strings else murmur(p, n, space)
 
 
-cdef bint is_known(const CellSink* sink, uint32_t hash) noexcept nogil:
-    """Whether the model has a key: hashes are spread evenly, so it is near its share of the keys."""
-    cdef uint32_t key = hash & sink.mask
-    cdef const uint32_t* keys = sink.known
-    cdef size_t n = sink.known_count, low, high, step = 8, middle
-    if n == 0:
-        return False
-    low = <size_t>(<double>key / (<double>sink.mask + 1) * <double>n)
-    high = low = min(low, n - 1)
-    if keys[low] > key:
-        while low > 0 and keys[low] > key:
-            high = low
-            low = low - step if low > step else 0
-            step *= 4
-    else:
-        while high < n and keys[high] <= key:
-            low = high
-            high += step
-            step *= 4
-        high = min(high, n)
-    while high - low > 1:       # keys[low] <= key < keys[high], unless key is below all
-        middle = low + (high - low) // 2
-        if keys[middle] <= key:
-            low = middle
-        else:
-            high = middle
-    return keys[low] == key
-
-
 cdef int add_absent(CellSink* sink, const Column* c, Batch batch, bint missing) noexcept nogil:
     """The feature `name?` of a column, behind words that are unknown. missing: there is no value."""
     if missing:
@@ -444,7 +416,7 @@ cdef bint can_be_absent(const CellSink* sink, const Column* c) noexcept nogil:
     """Whether absent cells of a column have a feature: of those of a model, if it has that."""
     if not sink.absents or IS_LABEL <= c.role <= DROPPED:
         return False
-    return not sink.is_limited or is_known(sink, c.absent_hash)
+    return sink.known == NULL or is_known(sink.known, c.absent_hash)
 
 
 cdef class Cells:
@@ -455,13 +427,13 @@ cdef class Cells:
     for Parser. as_text: write VW text. words, names, decimal, thousands: as of Schema in vwlite/input/schema.py.
     zeros: numbers of value 0 are features too, as others are derived from them, and those of texts with n-grams of
     characters have the value OPEN beyond words. logs: keep a log of names, for `take_log`. characters: of n-grams.
-    absents: a cell that is absent has the feature `name?`. known: the keys that a model has, rising, and their bits: then
-    absent cells have only features of these; and whether a cell of words is absent, too, if none of them is one of these.
+    absents: a cell that is absent has the feature `name?`. known: the keys of a model that is applied: then absent
+    cells have only features of these, and a cell of words is absent, too, if none of them is one of these.
     """
 
     def __cinit__(self, columns, *, int ngram=1, missing=(), bint hash_all=False, uint32_t hash_seed=0,
                   bint as_text=False, int words=2, int names=3, str decimal="", str thousands="", bint zeros=False,
-                  bint logs=False, int characters=0, bint absents=False, known=None):
+                  bint logs=False, int characters=0, bint absents=False, KnownKeys known=None):
         cdef size_t i
         cdef bytes name
         cdef uint32_t space
@@ -475,12 +447,11 @@ cdef class Cells:
         self.sink.wholes = names > 2
         self.sink.zeros, self.sink.logs, self.sink.characters = zeros, logs, characters
         self.sink.beyond = OPEN if zeros and characters else 1
-        self.sink.absents, self.limits = absents, known
+        self.sink.absents, self.known = absents, known
         if known is not None:
-            self.known, bits, self.sink.knows = known
-            self.sink.is_limited, self.sink.known_count = True, self.known.shape[0]
-            self.sink.known = &self.known[0] if self.sink.known_count else NULL
-            self.sink.mask = <uint32_t>((<uint64_t>1 << <int>bits) - 1)
+            self.sink.known, self.sink.knows = &known.known, known.known.words
+            for i in range(RECENT):
+                self.sink.recent[i] = <uint32_t>(i + 1)
         if decimal or thousands:
             self.sink.decimal = <char>ord(decimal or ".")
             self.sink.thousands = <char>ord(thousands) if thousands else 0
@@ -542,7 +513,7 @@ cdef class Cells:
                      hash_seed=self.sink.seed, as_text=True, words=self.sink.words, names=1 + self.sink.keeps + self.sink.wholes,
                      decimal=chr(self.sink.decimal) if self.sink.decimal else "",
                      thousands=chr(self.sink.thousands) if self.sink.thousands else "",
-                     characters=self.sink.characters, absents=self.sink.absents, known=self.limits)
+                     characters=self.sink.characters, absents=self.sink.absents, known=self.known)
 
     def take_absents(self):
         """Of each column, how many cells since the last call had the feature of an absent cell: as they have no value, and

@@ -110,14 +110,59 @@ cdef const char* not_utf8(const char* p, const char* end) noexcept nogil:
     return NULL
 
 
+cdef int take_plain(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
+    """The feature of a number that is written as people do; -1: it is bad."""
+    cdef char[LONGEST_PLAIN + PADDING] plain
+    cdef size_t size = plain_number(sink.decimal, sink.thousands, p, end - p, plain)
+    if size == 0:
+        error_at(error, CELL, p, end)
+        return -1
+    memset(plain + size, 0, PADDING)
+    return take_number(sink, c, plain, plain + size, batch, error)
+
+
+cdef int take_time(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
+    """The features of a time; -1: it is bad."""
+    cdef Moment time
+    cdef bint missing = is_missing(&sink.missing, p, end - p)
+    if not missing and not read_time(p, end - p, &time):
+        error_at(error, CELL_TIME, p, end)
+        return -1
+    if (not missing and add_time(sink, c, batch, &time)) or end_cell(sink, c, batch, missing):
+        error_at(error, OUT_OF_MEMORY, NULL, NULL)
+        return -1
+    return 0
+
+
+cdef inline int take_number(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
+    """The feature of a number, or of a word if the column takes them; -1: it is bad."""
+    cdef Float number = read_float(p, end)
+    cdef int failed = 0
+    cdef bint missing = False
+    if likely(number.end == end):
+        if unlikely(not isfinite(number.value)):
+            error_at(error, CELL_LARGE, p, end)
+            return -1
+        missing = unlikely(sink.missing.number_count != 0) and is_missing_number(&sink.missing, number.value)
+        if likely(not missing):
+            failed = add_number(sink, c, batch, number.value, p, end - p)
+    elif c.role == BY_VALUE:
+        failed = add_padded_word(sink, c, batch, p, end - p)
+        missing = is_empty(sink, c, batch)
+    elif is_missing(&sink.missing, p, end - p):
+        missing = True
+    else:
+        error_at(error, CELL, p, end)
+        return -1
+    if unlikely(failed or end_cell(sink, c, batch, missing)):
+        error_at(error, OUT_OF_MEMORY, NULL, NULL)
+        return -1
+    return 0
+
+
 cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const char* end, Batch batch, TokenError* error) noexcept nogil:
     """The features of a cell; -1: it is bad. PADDING bytes behind it are readable."""
-    cdef Float number
-    cdef Moment time
     cdef int failed
-    cdef bint missing = False
-    cdef char[LONGEST_PLAIN + PADDING] plain
-    cdef size_t size
     while p < end and is_blank(p[0]):
         p += 1
     if p == end:
@@ -132,44 +177,15 @@ cdef inline int take_cell(CellSink* sink, const Column* c, const char* p, const 
         return -1
     if c.role == CATEGORICAL:
         failed = add_padded_word(sink, c, batch, p, end - p)
-        missing = is_empty(sink, c, batch)
     elif c.role == TEXT:
         failed = add_text(sink, c.space, batch, p, end - p)
-        missing = is_empty(sink, c, batch)
     elif c.role == TIME:
-        failed = 0
-        missing = is_missing(&sink.missing, p, end - p)
-        if not missing:
-            if not read_time(p, end - p, &time):
-                error_at(error, CELL_TIME, p, end)
-                return -1
-            failed = add_time(sink, c, batch, &time)
+        return take_time(sink, c, p, end, batch, error)
+    elif unlikely(sink.decimal != 0) and c.role == NUMERIC and not is_missing(&sink.missing, p, end - p):
+        return take_plain(sink, c, p, end, batch, error)
     else:
-        if unlikely(sink.decimal != 0) and c.role == NUMERIC and not is_missing(&sink.missing, p, end - p):
-            size = plain_number(sink.decimal, sink.thousands, p, end - p, plain)
-            if size == 0:
-                error_at(error, CELL, p, end)
-                return -1
-            memset(plain + size, 0, PADDING)
-            p, end = plain, plain + size
-        number = read_float(p, end)
-        if likely(number.end == end):
-            if unlikely(not isfinite(number.value)):
-                error_at(error, CELL_LARGE, p, end)
-                return -1
-            failed = 0
-            missing = unlikely(sink.missing.number_count != 0) and is_missing_number(&sink.missing, number.value)
-            if likely(not missing):
-                failed = add_number(sink, c, batch, number.value, p, end - p)
-        elif c.role == BY_VALUE:
-            failed = add_padded_word(sink, c, batch, p, end - p)
-            missing = is_empty(sink, c, batch)
-        elif is_missing(&sink.missing, p, end - p):
-            failed, missing = 0, True
-        else:
-            error_at(error, CELL, p, end)
-            return -1
-    if unlikely(failed or end_cell(sink, c, batch, missing)):
+        return take_number(sink, c, p, end, batch, error)
+    if unlikely(failed or end_cell(sink, c, batch, is_empty(sink, c, batch))):
         error_at(error, OUT_OF_MEMORY, NULL, NULL)
         return -1
     return 0

@@ -17,6 +17,7 @@ from test_effects import frame_of
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.core.data.batch import Batch
 from vwlite.core.tables.cells import Cells
+from vwlite.core.tables.known import KnownKeys
 from vwlite.core.tables.tables import TableParser
 from vwlite.derived import NumberColumn
 from vwlite.errors import DataError
@@ -311,12 +312,13 @@ def test_sums_of_bits_of_hashes_are_found_among_keys():
     """`is_known` against a set, for keys that are spread evenly and for others."""
     r = random.Random(3)
     for bits, keys in ((32, {r.getrandbits(32) for _ in range(5000)}), (8, {r.getrandbits(8) for _ in range(40)}),
-                       (32, {*range(100)}), (32, {2**32 - 1, 5}), (32, set())):
+                       (32, {*range(100)}), (32, {2**32 - 1, 5}), (32, set()), (2, {0, 1, 2, 3}), (1, {0, 1}),
+                       (32, {feature_hash(f"c=w{i}".encode(), b"c") for i in range(0, 2000, 3)} | {*range(999)})):
         words = [f"w{i}" for i in range(2000)]
         known = [w for w in words if feature_hash(f"c={w}".encode(), b"c") & (2**bits - 1) in keys]
         every = np.array(sorted({*keys, feature_hash(b"c?", b"c") & (2**bits - 1)}), np.uint32)
         parser, batch = TableParser(format="csv"), Batch()
-        cells = Cells([("c", 1)], absents=True, known=(memoryview(every), bits, True))
+        cells = Cells([("c", 1)], absents=True, known=KnownKeys(memoryview(every), bits, True))
         parser.set_table(cells, [0], 1, ",")
         parser.parse("".join(f"{w}\n" for w in words).encode(), batch)
         missing, unknown = parser.take_absents()[0]

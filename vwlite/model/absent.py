@@ -55,8 +55,7 @@ def applied_schema(model: "Model") -> Schema:
     if not schema.absents:
         return schema
     keys = dict.fromkeys(model.absent.get("columns", ()), "auto") if schema.open else {}
-    known = model.keys, model.settings.bits, model.keeps_words
-    return replace(schema, roles=keys | dict(schema.roles) if keys else schema.roles, known=known)
+    return replace(schema, roles=keys | dict(schema.roles) if keys else schema.roles, known=model.known_keys)
 
 
 def learned(model: "Model") -> "Model":

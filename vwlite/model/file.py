@@ -60,6 +60,7 @@ from vwlite.names import names_in, namespace_of
 from vwlite.records import record
 
 if TYPE_CHECKING:
+    from vwlite.core.tables.known import KnownKeys
     from vwlite.derived import Derived
     from vwlite.output.atomic import AtomicFile, Draft
 
@@ -158,6 +159,13 @@ class Model:
             return self.names
         pairs = ((key, derived[key][0]) for key in self.keys if key in derived)
         return FeatureNames.of([*self.names, *pairs])
+
+    @cached_property
+    def known_keys(self) -> "KnownKeys":
+        """Its keys for parsers of tables."""
+        from vwlite.core.tables.known import KnownKeys  # not at the top, for the time of a start
+
+        return KnownKeys(_aligned(self.keys), self.settings.bits, self.keeps_words)
 
     @property
     def absent_hashes(self) -> set[int]:

@@ -45,12 +45,11 @@ class Unseen:
             return
         batch = parsed.batch
         self._names |= parsed.spaces
-        here: list[int] = []
-        if batch.distinct_spaces() - self._known:
+        new = batch.distinct_spaces() - self._known
+        if new:
             self._find_known(batch)
-            here = [x for x in dict.fromkeys(batch.space) if x not in self._known]
-        if here:
-            self._take(batch, here)
+        if new - self._known:
+            self._take(batch, [x for x in dict.fromkeys(batch.space) if x not in self._known])
         self.is_asked = len(self._words) <= MOST_SPACES and len(self._known) != self._columns
 
     def _find_known(self, batch: Batch) -> None:
