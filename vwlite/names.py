@@ -2,6 +2,7 @@
 namespaces of columns."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 
 def names_in(text: str) -> list[str]:
@@ -31,6 +32,7 @@ def can_name(word: str) -> bool:
     return bool(word) and word == word.strip(" ") and min(word) >= " "
 
 
+@lru_cache(1 << 10)  # the server asks for those of the same table with each request
 def namespace_of(name: str) -> str:
     """The namespace of a column: its name without what VW text cannot hold."""
     return "".join("_" if c <= " " or c in ":|" else c for c in name)

@@ -26,18 +26,24 @@ else:
         return dataclass(init=False, repr=False, eq=False)(cls)
 
     def _init(self, *args, **given):
-        defaults, required, factories = _fields_of(type(self))
+        defaults, required, makers = _fields_of(type(self))
         if args:
             named = dict(zip(defaults, args, strict=False))
             if len(named) < len(args) or named.keys() & given.keys():
                 raise TypeError(f"{type(self).__name__}.__init__() got too many arguments")
             given |= named
-        if wrong := required - given.keys():
-            raise TypeError(f"{type(self).__name__}.__init__() missing the argument {min(wrong)!r}")
-        if wrong := given.keys() - defaults.keys():
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {min(wrong)!r}")
-        made = {name: make() for name, make in factories if name not in given}
-        vars(self).update(defaults | made | given)
+        values = vars(self)
+        values.update(defaults)  # so that they are in the order of the fields
+        values.update(given)
+        if len(values) > len(defaults):
+            wrong = min(given.keys() - defaults.keys())
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {wrong!r}")
+        for name, make in makers:
+            if name not in given:
+                values[name] = make()
+        for name in required:
+            if name not in given:
+                raise TypeError(f"{type(self).__name__}.__init__() missing the argument {name!r}")
         if hasattr(self, "__post_init__"):
             self.__post_init__()
 
@@ -47,7 +53,8 @@ else:
         fields = cls.__dataclass_fields__
         makers = [(name, f.default_factory) for name, f in fields.items() if f.default_factory is not MISSING]
         defaults = {name: f.default for name, f in fields.items()}
-        return defaults, {name for name in defaults if defaults[name] is MISSING} - {name for name, _ in makers}, makers
+        made = {name for name, _ in makers}
+        return defaults, [name for name in defaults if defaults[name] is MISSING and name not in made], makers
 
     @cache
     def _compared(cls):

@@ -17,7 +17,6 @@ from typing import Any
 from vwlite.core.text.lines import count_lines
 from vwlite.errors import DataError, NoInputError
 from vwlite.input.sources import UnreadableInput, display_name, status_of, unreadable_error, why_no_data
-from vwlite.records import record
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
@@ -52,30 +51,36 @@ class Pool:
             self._free.append(buffer)
 
 
-@record
+# Written out: there are many of both, and classes of `dataclass` take part of a start.
 class Piece:
     """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, the bytes before them are free."""
 
-    buffer: bytes | bytearray
-    begin: int
-    end: int
-    pool: Pool | None = None
+    __slots__ = ("begin", "buffer", "end", "pool")
+
+    def __init__(self, buffer: bytes | bytearray, begin: int, end: int, pool: Pool | None = None) -> None:
+        self.buffer, self.begin, self.end, self.pool = buffer, begin, end, pool
 
     def view(self, begin: int, end: int) -> memoryview:
         return memoryview(self.buffer)[begin:end]
 
 
-@record
 class Block:
     """Whole lines of one source; the last line of a source may lack its newline."""
 
-    data: bytes | memoryview
-    source: str
-    source_index: int
-    first_line: int  # from 1
-    done: int = 0  # bytes of all sources read so far, as they are stored
-    total: int | None = None  # bytes of all sources; None if one of them is a stream
-    owner: Piece | None = None  # the buffer under `data`, if it may be reused
+    __slots__ = ("data", "done", "first_line", "owner", "source", "source_index", "total")
+
+    def __init__(
+        self, data: bytes | memoryview, source: str, source_index: int, first_line: int, done: int = 0,
+        total: int | None = None, owner: Piece | None = None,
+    ) -> None:
+        """first_line: from 1. done: bytes of all sources read so far, as they are stored. total: bytes of all sources;
+        None if one of them is a stream. owner: the buffer under `data`, if it may be reused."""
+        self.data, self.source, self.source_index, self.first_line = data, source, source_index, first_line
+        self.done, self.total, self.owner = done, total, owner
+
+    def with_data(self, data: bytes, first_line: int) -> "Block":
+        """Other lines of the source."""
+        return Block(data, self.source, self.source_index, first_line, self.done, self.total)
 
     def release(self) -> None:
         """The data is not needed any more."""

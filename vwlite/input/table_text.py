@@ -105,11 +105,11 @@ class Records(SourceBlocks):
         self._rows: list[list[bytes]] = []
 
     def feed(self, block: Block, *, last: bool = False) -> Tasks:
-        self._last = replace(block, data=b"", owner=None)
+        self._last = block.with_data(b"", block.first_line)
         if self._pending:
             joined = self._pending + bytes(block.data)
             block.release()
-            block = replace(block, data=joined, first_line=self._line, owner=None)
+            block = block.with_data(joined, self._line)
         elif not self._started and bytes(block.data[:3]) == BOM and block.first_line == 1:
             block.data, self._mark = block.data[3:], BOM
         self._started, self._pending, self._line = True, b"", block.first_line
@@ -129,7 +129,7 @@ class Records(SourceBlocks):
     def end(self) -> Tasks:
         if self._pending and self._last is not None:
             rest, self._pending = self._pending, b""
-            yield from self.feed(replace(self._last, data=rest, first_line=self._line), last=True)
+            yield from self.feed(self._last.with_data(rest, self._line), last=True)
         yield from self._decided(final=True)
         if self._tells_empty and self._layout is not None and self._last is not None:
             yield Task(self._last, self._format, self._layout)
@@ -140,7 +140,7 @@ class Records(SourceBlocks):
         yield UnreadableInput(why, self._source, self._line)
         rest = self._pending.partition(b"\n")[2]
         self._pending, self._line = b"", self._line + 1
-        yield from self.feed(replace(block, data=rest, first_line=self._line, owner=None))
+        yield from self.feed(block.with_data(rest, self._line))
 
     def _guess(self, data: bytes | memoryview) -> str:
         """The delimiter, if it is not given: detected in the first line."""
