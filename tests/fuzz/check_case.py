@@ -253,8 +253,8 @@ def _not_finite(command: Command, out: bytes) -> str:
             return _in_json(Path(files["--report"]).read_bytes())
         if files.get("-p") == "-":
             # Where learning diverges, exp(score) of a line without a label may be; with a label that is an error.
-            found = out.replace(b"inf", b"1e38") if files.get("--loss") in ("poisson", "gamma", "tweedie") else out
-            return _in_predictions(found, False)
+            may_diverge = "-i" in command or files.get("--loss") in ("poisson", "gamma", "tweedie")
+            return _in_predictions(out.replace(b"inf", b"1e38") if may_diverge else out, False)
     return ""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from vwlite.hashing import name_hash, namespace_hash
 
 NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WHOLE = re.compile(rb"(-?(?:0|[1-9]\d*))\.0+\Z")  # a name of a class that is a whole number loses the point and zeros
 EXAMPLE, BLANK, REJECTED = 0, 1, 2
 (UNFIT,) = struct.unpack("d", struct.pack("Q", 0x7FF8000000000001))  # a label that cannot be used: a NaN of its own
 
@@ -154,6 +155,7 @@ class SlowParser:
             if NUMBER.fullmatch(word) and float(word) in range(1, room + 1):
                 return float(word)
         else:
+            word = WHOLE.sub(rb"\1", word)
             if self.classes.get("grows"):
                 code = "class extra"
                 if word not in self.names and len(self.names) < room:

@@ -68,3 +68,11 @@ def test_a_checkpoint_before_the_divergence_stays(vwlite):
     write("data", DIVERGING)
     vwlite("train", "data", "--algorithm", "sgd", *PLAIN, "-m", "model", "--checkpoint-every", 2, code=65)
     assert read_model("model").counters["examples"] == 2
+
+
+def test_an_infinite_loss_of_a_pass_is_no_number_of_the_model(vwlite):
+    """By an importance of 1e300: weights and predictions are finite."""
+    write("data", b"0 1e300 -1 |c z4:1.25 z5 x23 y:1 |b x2:-1.36 z:-1 x18:2 y7 |ab y:0.5 z2 w:1.25 w21:1.25\n")
+    vwlite("train", "data", "--algorithm", "eg", "--loss", "huber", "--radius", "0.01", "--power-t", "0.1",
+           "--initial-t", "0.01", "--passes", "3", "--holdout-period", "3", "-m", "model", "--quiet")
+    assert None in [loss for row in read_model("model").passes for loss in row.values()]

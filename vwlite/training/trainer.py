@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from math import exp, log
+from math import exp, isfinite, log
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from vwlite.algorithms.settings import Resolved
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 FEWEST = 64  # rows whose errors tell something of those of a learner that begins
 SMALL_TABLE = 1 << 22  # bytes of a weight table whose nonzero weights are counted for every row
+
+
+def finite(loss: float | None) -> float | None:
+    """A loss; None if it is infinite or NaN, as JSON has no such number."""
+    return loss if loss is not None and isfinite(loss) else None
 
 
 class Job(NamedTuple):
@@ -404,7 +409,8 @@ class PassTrainer(Trainer):
             if self.stopped:
                 return
             held = self.learner.holdout
-            self.losses.append({"average": self.learner.progressive.average, "holdout": held.average})
+            losses = {"average": self.learner.progressive.average, "holdout": held.average}
+            self.losses.append({name: finite(loss) for name, loss in losses.items()})
             if held.average is None:
                 continue
             if self.held is None or self.held.average is None or held.average < self.held.average:

@@ -72,7 +72,7 @@ from vwlite.training.auto.selection import (
     most_passes,
 )
 from vwlite.training.auto.stream import Stream
-from vwlite.training.trainer import Job, Listener, PassRow, Trainer
+from vwlite.training.trainer import Job, Listener, PassRow, Trainer, finite
 from vwlite.training.verdict import count_of_passes, normalization
 
 if TYPE_CHECKING:
@@ -937,9 +937,8 @@ class AutoTrainer(DataTrainer):
         return {"chosen": self.chosen(), **sample, "candidates": passes}
 
     def _reported(self, loss: float) -> float | None:
-        """A loss of labels as they are; None if it is not finite, as JSON has no such number."""
-        found = loss * self.data.labels_as.loss_scale
-        return found if math.isfinite(found) else None
+        """A loss of labels as they are; None if it is not finite."""
+        return finite(loss * self.data.labels_as.loss_scale)
 
     def results(self) -> dict[str, Any]:
         found = super().results()
