@@ -276,8 +276,9 @@ cdef class LocatedBatch:
         if (reserve(<void**>&self.records, &self.record_capacity, at + e.size, sizeof(char*))
                 or reserve(<void**>&self.x, &self.x_capacity, at + e.size, sizeof(float))):
             return -1
-        memcpy(self.records + at, e.records, e.size * sizeof(char*))
-        memcpy(self.x + at, e.x, e.size * sizeof(float))
+        if e.size:      # else there may be no address
+            memcpy(self.records + at, e.records, e.size * sizeof(char*))
+            memcpy(self.x + at, e.x, e.size * sizeof(float))
         self.lines += 1
         self.begin[self.lines] = at + e.size
         return 0
