@@ -16,6 +16,7 @@ from test_effects import frame_of
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.core.data.batch import Batch
+from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.tables.cells import Cells
 from vwlite.core.tables.known import KnownKeys
 from vwlite.core.tables.tables import TableParser
@@ -306,6 +307,26 @@ def test_a_weight_that_was_learned_from_no_cell_is_refused(vwlite, folder, chang
     Path("m").write_bytes(to_bytes(replace(model, absent=model.absent | {"columns": columns}), "m"))
     with pytest.raises(DataError, match=f"absent cells of {name} was learned from none"):
         read_model("m")
+
+
+@pytest.mark.parametrize("bits", [4, 6, 8, 11])
+@pytest.mark.parametrize("learner", ["gd", "ftrl", "l2", "center", "auto", "auto, normalized"])
+def test_a_column_whose_absent_cells_share_a_key_has_what_was_learned(vwlite, folder, bits, learner):
+    """With another column, a word, a number or the intercept: a weight that is of these too is that of the state."""
+    r = random.Random(bits)
+    rows = [{f"c{i}": r.choice("abcdefgh") if i % 2 else r.randrange(9) for i in range(25)} for _ in range(300)]
+    Path("t.csv").write_text(csv_of([row | {"y": r.gauss(0, 1) + row["c0"] + (row["c1"] == "a")} for row in rows]))
+    vwlite("train", "t.csv", "--label", "y", "-b", bits, *LEARNERS[learner], "-m", "m", "--quiet")
+    model, mask = read_model("m"), 2**bits - 1
+    key = {f"c{i}": feature_hash(f"c{i}?".encode(), f"c{i}".encode()) & mask for i in range(25)}
+    others = [feature_hash(f"c{i}={w}".encode(), f"c{i}".encode()) & mask for i in range(1, 25, 2) for w in "abcdefgh"]
+    others += [feature_hash(f"c{i}".encode(), f"c{i}".encode()) & mask for i in range(0, 25, 2)]
+    others += [CONSTANT_HASH & mask]
+    alone = {name for name, k in key.items() if [*key.values(), *others].count(k) == 1}
+    assert set(model.absent["columns"]) == alone
+    assert learned(model).absent["columns"].keys() == alone
+    vwlite("train", "-i", "m", "t.csv", "-m", "m2", "--quiet")
+    assert read_model("m2").absent["columns"].keys() == alone
 
 
 def test_sums_of_bits_of_hashes_are_found_among_keys():

@@ -155,13 +155,13 @@ class SlowParser:
             if NUMBER.fullmatch(word) and float(word) in range(1, room + 1):
                 return float(word)
         else:
-            word = WHOLE.sub(rb"\1", word)
+            name = WHOLE.sub(rb"\1", word)
             if self.classes.get("grows"):
                 code = "class extra"
-                if word not in self.names and len(self.names) < room:
-                    self.names.append(word)
-            if word in self.names:
-                return self.names.index(word) + 1.0
+                if name not in self.names and len(self.names) < room:
+                    self.names.append(name)
+            if name in self.names:
+                return self.names.index(name) + 1.0
         if self.lenient_labels:
             return UNFIT
         raise Bad(code, begin, begin + len(word))

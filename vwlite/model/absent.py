@@ -24,6 +24,7 @@ continued begins without features that were not, and combines its means with tho
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isclose
@@ -36,6 +37,7 @@ from vwlite.model.feature_names import FeatureNames
 from vwlite.model.header import brief
 from vwlite.model.row_sample import ENOUGH, MOST_ROWS
 from vwlite.model.slots import array_of
+from vwlite.model.weights import intercept_key
 from vwlite.names import absent_name, namespace_of
 from vwlite.output.text import printable
 
@@ -113,9 +115,12 @@ def with_absent(model: "Model", rows: "Sequence[Batch]", keys: Iterable[str] = (
     from vwlite.model.absent_means import Means  # not at the top, for the time of a start
 
     means = Means(model, rows)
-    found = {name: means.of(name, is_key=name not in schema.roles) for name in columns}
-    words = means.all_known() and (before or {}).get("words", True)
-    model = with_record(model, _combined(found, means.rows, before) | {"words": words}, before)
+    means_of = {name: means.of(name, is_key=name not in schema.roles) for name in columns}
+    found = _combined(means_of, means.rows, before)
+    shared = means.of_other_features(_keys(model, found["columns"]))
+    found["columns"] = {name: column for name, column in found["columns"].items() if name not in shared}
+    found["words"] = means.all_known() and (before or {}).get("words", True)
+    model = with_record(model, found, before)
     if model.chosen and model.settings.derived is not None and model.settings.normalize == "none":
         model = _inserted(model, means.of_products(model, (before or {}).get("rows", 0)))
     return model
@@ -146,13 +151,17 @@ def _array(values: Any) -> Any:
 
 def with_record(model: "Model", found: dict[str, Any], before: Any = None) -> "Model":
     """The model with the weights of absent cells that follow from its learned ones and these means. before: as for
-    `with_absent`."""
+    `with_absent`. Columns that share the key of this feature, as with few --bits, have what was learned, and no record:
+    it is that of others too."""
     old = (before or {}).get("columns", {})
     given = {name for name, c in old.items() if not c["missing"] and c.get("learned")}  # of `auto`: only their keys
     weights: dict[int, Any] = {}
     columns, keys = {}, _keys(model, found["columns"])
+    columns_of_key, intercept = Counter(keys.values()), intercept_key(model.settings)
     for name, column in found["columns"].items():
         key = keys[name]
+        if columns_of_key[key] > 1 or key == intercept:
+            continue
         at = bisect_left(model.keys, key)
         is_learned = at < len(model.keys) and model.keys[at] == key and (name not in given or column["missing"] > 0)
         own = _array(model.weights[at * model.records : (at + 1) * model.records]) if is_learned else 0.0

@@ -84,6 +84,18 @@ class Means:
         keys = np.unique(hash[~np.isin(space, np.array(numbers, np.uint32))] & np.uint32(self._weights.mask))
         return bool(np.isin(keys, np.asarray(self._model.keys)).all())
 
+    def of_other_features(self, keys: dict[str, int]) -> set[str]:
+        """The columns with the key of a feature that is none of an absent cell: a word, a number, or what is derived.
+        keys: those of absent cells, by column."""
+        if self._model.settings.bits == 32:
+            return set()
+        hash_all, mask = self._weights.hash_all, np.uint32(self._weights.mask)
+        absent = np.array([absent_hash(namespace_of(name), hash_all) for name in keys], np.uint32)
+        every = np.unique(np.concatenate([self._hash, np.array([*self._model.derived_hashes], np.uint32)]))
+        others = every[~np.isin(every, absent)] & mask
+        shared = {*np.intersect1d(absent & mask, others).tolist()}
+        return {name for name, key in keys.items() if key in shared}
+
     def of(self, name: str, *, is_key: bool) -> ColumnMean:
         """Those of a column. is_key: of JSON lines, a row without it has no value."""
         space, k = namespace_of(name), self._model.records
