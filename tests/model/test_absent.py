@@ -63,6 +63,8 @@ LEARNERS = {
     "sgd": ("--algorithm", "sgd", "-l", ".01", "--average"), "center": (*GD, "--normalize", "center"),
     "auto": ("--derive", "none"), "auto, normalized": ("--derive", "none", "--normalize", "l2"),
     "sparse": ("--sparse",),
+    "center, subgradient": ("--algorithm", "l1-subgradient", "-l", ".02", "--normalize", "center"),
+    "center, ftrl": ("--algorithm", "ftrl", "--normalize", "center"),
 }
 
 

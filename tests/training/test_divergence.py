@@ -76,3 +76,12 @@ def test_an_infinite_loss_of_a_pass_is_no_number_of_the_model(vwlite):
     vwlite("train", "data", "--algorithm", "eg", "--loss", "huber", "--radius", "0.01", "--power-t", "0.1",
            "--initial-t", "0.01", "--passes", "3", "--holdout-period", "3", "-m", "model", "--quiet")
     assert None in [loss for row in read_model("model").passes for loss in row.values()]
+
+
+@pytest.mark.parametrize("source", ["data", "-"])
+def test_importances_whose_sum_is_infinite_are_an_error(vwlite, source):
+    write("data", b"1 1e308 |a x\n-1 1e308 |a y\n1 |a x\n-1 |a y\n" * 10)
+    with standard_input(Path("data")):
+        done = vwlite("train", source, "--loss", "logistic", "-m", "model", "--quiet", code=65)
+    assert done.err == "the loss of the best constant is not finite: importances of examples are too large\n"
+    assert not os.path.exists("model")

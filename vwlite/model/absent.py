@@ -88,9 +88,9 @@ def learned(model: "Model") -> "Model":
 
 
 def _are_state(model: "Model") -> bool:
-    """Whether the weights of absent cells are also those of the state, with which `auto` goes on. Models of `--sparse`
-    have the state of another rule, without weights."""
-    return bool(model.chosen) and "w" in model.state
+    """Whether the weights of absent cells are also those of the state, with which `auto` goes on, as gd. Other rules
+    with `chosen`, of `--sparse` and `--normalize center`, have another state."""
+    return bool(model.chosen) and model.settings.algorithm == "gd" and "N" in model.state
 
 
 def _keys(model: "Model", columns: Iterable[str]) -> dict[str, int]:

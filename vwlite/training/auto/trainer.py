@@ -264,6 +264,7 @@ class AutoTrainer(DataTrainer):
         data = self.data
         self._load_batch, self._batches = load_batch, len(counts)
         data.scale_labels()
+        self._check_baseline()
         if data.is_scarce:
             self._learn_once(DrawnExamples.of(data.summary, counts, load_batch))
             return
@@ -291,6 +292,11 @@ class AutoTrainer(DataTrainer):
             self._feed_given(learner, batches, self._file_order(data.summary))
             return
         self._feed_given(learner, batches, array("d", []))  # counts them
+
+    def _check_baseline(self) -> None:
+        """DataError if no loss can be compared with that of the best constant."""
+        if not math.isfinite(self.data.baseline):
+            raise DataError("the loss of the best constant is not finite: importances of examples are too large")
 
     def _learn_once(self, examples: DrawnExamples) -> None:
         """Learn examples that are too few for folds in one pass, in drawn order, and predict each before it is
@@ -801,6 +807,7 @@ class AutoTrainer(DataTrainer):
         data.sample = DataSummary(make_expander(data.settings, Normalizer()))
         data.sample.take(batch)
         data.baseline = data.constant_loss()
+        self._check_baseline()
         threshold = max(data.baseline, data.constant_loss_of(data.sample))
         self.best = stream.checked(found, batch, threshold) if data.baseline else None
         assert found.best is not None
