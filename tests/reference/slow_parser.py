@@ -15,7 +15,7 @@ import numpy as np
 from vwlite.hashing import name_hash, namespace_hash
 
 NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-WHOLE = re.compile(rb"(-?(?:0|[1-9]\d*))\.0+\Z")  # a name of a class that is a whole number loses the point and zeros
+WHOLE = re.compile(rb"\A(-?(?:0|[1-9]\d*))\.0+\Z")  # a name of a class that is a whole number loses the point and zeros
 EXAMPLE, BLANK, REJECTED = 0, 1, 2
 (UNFIT,) = struct.unpack("d", struct.pack("Q", 0x7FF8000000000001))  # a label that cannot be used: a NaN of its own
 
