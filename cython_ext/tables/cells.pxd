@@ -254,7 +254,7 @@ cdef int add_absent(CellSink* sink, const Column* c, Batch batch, bint missing) 
 
 
 cdef inline bint is_known_word(CellSink* sink, uint32_t hash) noexcept nogil:
-    """`is_known`, mostly by a look at one place: most columns have few words."""
+    """`is_known`, with a memory of recent words: most columns have few."""
     cdef uint32_t* place = &sink.recent[hash % RECENT]
     if likely(place[0] == hash):
         return True

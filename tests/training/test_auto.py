@@ -786,6 +786,20 @@ def test_a_model_that_is_not_what_its_scores_say_is_not_written(vwlite, data, tm
     assert loss_on(vwlite, tmp_path / "m", data[0]) == pytest.approx(entropy, rel=1e-5)
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_where_folds_mislead_the_best_learner_or_the_intercept_is_taken(vwlite, data, tmp_path, monkeypatch, alone):
+    """Each model is worse on what it has learned than out of fold. Not alone: the best learner also than a constant."""
+    monkeypatch.setattr("vwlite.training.auto.trainer.MISLED", -10.0)
+    if not alone:
+        losses = iter([1.0, 0.5, 2.0])  # of the constant, of the model, of its best learner
+        monkeypatch.setattr(AutoTrainer, "_loss_as_learned", lambda trainer, candidate: next(losses))
+    said = vwlite("train", data[0], *LOGISTIC, "-m", tmp_path / "m").err
+    (chosen,) = (line for line in said.splitlines() if line.startswith("chosen = "))
+    assert "stacked" not in chosen and ("the intercept alone" in chosen) != alone
+    assert "so losses out of fold are not those of new rows: shuffle the lines" in said
+
+
+
 @pytest.mark.parametrize("label", ["-1", "1"])
 @pytest.mark.parametrize("passes", [[], ["--passes", "1"]])
 def test_one_label_alone_leaves_the_other_a_probability(vwlite, folder, label, passes):

@@ -51,7 +51,7 @@ class Pool:
             self._free.append(buffer)
 
 
-# Written out: there are many of both, and classes of `dataclass` take part of a start.
+# Plain classes: a data class is slow to define, and a record slow to create.
 class Piece:
     """Some bytes of a source: buffer[begin:end]. If the buffer is of a pool, the bytes before them are free."""
 

@@ -93,7 +93,7 @@ ONE_PASS_OF_STREAM = "one pass, as standard input cannot be read again: name fil
 ORDERED = "the data seem to be in order: name files, or shuffle"
 DISAGREE = "the folds and the model disagree: the best constant is better on the examples that the model has learned"
 MISLED = 0.01  # of the loss of the constant, by which a model must not be worse on what it has learned than out of fold
-MISLEADING = "the folds mislead, as lines that stand together are alike: shuffle the lines"
+MISLEADING = "lines that stand together are alike, so losses out of fold are not those of new rows: shuffle the lines"
 
 AnyTrainer = TypeVar("AnyTrainer", bound="DataTrainer")
 
