@@ -554,7 +554,7 @@ class AutoTrainer(DataTrainer):
 
     def _is_misled(self, c: GridCandidate, learned: float) -> bool:
         """Whether the out-of-fold loss of a model is less than its loss on the same examples, which it has learned:
-        both as shares of the constant's."""
+        both relative to that of the constant."""
         assert self.selection is not None and c.best is not None
         by_others = self.data.validation is not None or self.selection.holds_out
         if by_others or len(self.selection.examples.order) > MOST_CHECKED:
