@@ -1,0 +1,88 @@
+"""What of the structure can be counted over the syntax tree: each number may fall and not rise.
+
+`LIMITS` has what there is; who lowers a count lowers its limit.
+"""
+
+import ast
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[2] / "vwlite"
+KINDS = {"oaa", "taus", "softmax", "class_names", "calibration", "link", "of_log"}
+LIMITS = {
+    "signatures that take a record of options": 188,
+    "conditions that ask which kind a model is": 149,
+    "lines of a class": 803,
+    "methods of a class": 71,
+}
+
+
+@cache
+def trees():
+    """The syntax tree of each file, by its name below `vwlite`."""
+    return {
+        path.relative_to(SOURCES).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(SOURCES.rglob("*.py"))
+    }
+
+
+def functions(tree):
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def takes_options(function):
+    """Whether a parameter `o` or `options` is annotated as a record of options."""
+    parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    own = [a.annotation for a in parameters if a.arg in ("o", "options") and a.annotation]
+    return any(re.search(r"Options\b", ast.unparse(annotation)) for annotation in own)
+
+
+def conditions(tree):
+    """What is asked in statements, expressions and comprehensions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.IfExp | ast.While):
+            yield node.test
+        elif isinstance(node, ast.comprehension):
+            yield from node.ifs
+
+
+def asks_for_kind(condition):
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in KINDS) or (isinstance(node, ast.Name) and node.id in KINDS)
+        for node in ast.walk(condition)
+    )
+
+
+def classes():
+    """(name, lines, methods) of each."""
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                methods = sum(isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) for inner in node.body)
+                yield node.name, node.end_lineno - node.lineno + 1, methods
+
+
+def test_few_signatures_take_a_record_of_options():
+    found = Counter({name: sum(map(takes_options, functions(tree))) for name, tree in trees().items()})
+    print(sum(found.values()), *found.most_common(15), sep="\n")
+    assert sum(found.values()) <= LIMITS["signatures that take a record of options"]
+
+
+def test_few_conditions_ask_which_kind_a_model_is():
+    """`vwlite/vw` reads and writes models of another program: it is not counted."""
+    found = Counter({
+        name: sum(map(asks_for_kind, conditions(tree)))
+        for name, tree in trees().items()
+        if not name.startswith("vw/")
+    })
+    print(sum(found.values()), *found.most_common(15), sep="\n")
+    assert sum(found.values()) <= LIMITS["conditions that ask which kind a model is"]
+
+
+def test_no_class_is_large():
+    found = [*classes()]
+    print(*sorted(found, key=lambda c: -c[1])[:8], sep="\n")
+    assert max(lines for _, lines, _ in found) <= LIMITS["lines of a class"]
+    assert max(methods for *_, methods in found) <= LIMITS["methods of a class"]
