@@ -15,7 +15,7 @@ DEMO := build/demo
 
 help:
 	@echo "make demo         train, predict and look at a model, on the data in data/"
-	@echo "make test         lint, then the tests, against the installed package (about 9 minutes)"
+	@echo "make test         the tests, and lint beside them, against the installed package (about 6 minutes)"
 	@echo "make test-long    the tests that \`make test\` leaves out, to be run before a release (about 15 minutes): all"
 	@echo "                  combinations of parameters, most kills and signals, Dask, runs of ten million examples"
 	@echo "make lint         ruff and mypy"
@@ -102,16 +102,19 @@ test-long sanitize portable: export VWLITE_TEST_ALL := 1
 
 # Tests share nothing, so two of them run at a time; WORKERS=0 is one after the other, in this process.
 WORKERS := 2
-test: lint
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+LINT := $(BIN)/ruff check . && $(BIN)/mypy
+# Lint runs beside the tests; what it says comes after them, and either of them may fail.
+test: $(INSTALLED)
+	@mkdir -p build
+	{ $(LINT); } > build/lint.txt 2>&1 & lint=$$!; $(BIN)/pytest -n $(WORKERS) --dist worksteal; tests=$$?; \
+		wait $$lint; lint=$$?; cat build/lint.txt; exit $$((tests ? tests : lint))
 	@echo "\`make test-long\` runs the tests that this leaves out: before a release, and after a change to what they test"
 
 test-long: $(INSTALLED)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m 'long or drawn or hypothesis'
 
 lint: $(INSTALLED)
-	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(LINT)
 
 docs: $(INSTALLED)
 	$(BIN)/python tests/docs.py
