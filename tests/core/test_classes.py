@@ -35,6 +35,7 @@ def stream_of(seed, lines=400, classes=K):
 
 def learner_of(rule, loss="logistic", *, oaa=K, bits=BITS, holdout_period=7, learn=True, **options):
     loss = loss if loss in ALGORITHMS[rule].losses else "hinge"
+    bits = 4 if rule in FULL else bits
     settings = replace(Settings.of(rule), loss=loss, bits=bits, oaa=oaa, **(OPTIONS[rule] | options))
     return make_learner(
         settings, learn=learn, holdout_period=holdout_period, predictions=True, raw_predictions=True
@@ -64,7 +65,7 @@ def weights_of(rule):
 @pytest.mark.parametrize("loss", ["logistic", "squared"])
 @pytest.mark.parametrize(("rule", "average"), [*((r, False) for r in ALGORITHMS), *((r, True) for r in AVERAGED)])
 def test_one_against_all_is_a_run_of_two_labels_for_each_class(rule, loss, average):
-    lines, passes = (60, 1) if rule in FULL else (500, 2)
+    lines, passes = (30, 1) if rule in FULL else (500, 2)
     stream = stream_of(1, lines)
     together = learner_of(rule, loss, average=average)
     go(together, stream, passes)
@@ -107,7 +108,7 @@ def two_labels(label, k):
     ],
 )
 def test_continuing_is_as_if_it_had_never_stopped(rule, softmax, average):
-    lines = 60 if rule in FULL else 300
+    lines = 30 if rule in FULL else 300
     stream = stream_of(2, lines)
     options = {"softmax": softmax, "average": average}
     whole, first, second = (learner_of(rule, holdout_period=0, **options) for _ in range(3))

@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from running import run_here
 
 import vwlite.help
 
@@ -73,12 +72,11 @@ def leaves(value, path=""):
 def written(tmp_path_factory):
     """What commands write, by section."""
     folder = tmp_path_factory.mktemp("json")
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.chdir(folder)
 
     def vwlite(line, code=0):
-        command = [sys.executable, "-m", "vwlite", *line.split()]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        assert done.returncode == code, (line, done.stderr)
-        return done.stdout
+        return run_here(*line.split(), code=code).out
 
     rows = [(f"c{(i * 7) % 5 % 3}", f"w{i % 3}", (i * 37 % 101) / 10, i % 2 == 0 or i % 7 == 0) for i in range(240)]
     table = "kind,word,size,when,yes\n" + "".join(
@@ -157,6 +155,7 @@ def written(tmp_path_factory):
     vwlite("train t.csv --label yes --algorithm gd --loss logistic --labels 0,1 -m 1.model")
     vwlite("train u.csv --label yes --algorithm gd --loss logistic --labels 0,1 -m 2.model")
     report("merge --report", "merge 1.model 2.model --holdout t.csv -m m.model")
+    monkeypatch.undo()
     return found
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from _pytest.capture import FDCaptureBinary, MultiCapture
 
 from vwlite.cli import run
 
@@ -48,6 +49,16 @@ class Shell:
         result = Result(found, out.decode(), err.decode())
         assert code is None or found == code, result
         return result
+
+
+def run_here(*arguments: object, code: int | None = 0) -> Result:
+    """The same without the fixture of a case, for what several cases share."""
+    captured = MultiCapture(in_=None, out=FDCaptureBinary(1), err=FDCaptureBinary(2))
+    captured.start_capturing()
+    try:
+        return Shell(captured)(*arguments, code=code)
+    finally:
+        captured.stop_capturing()
 
 
 def start(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
