@@ -11,6 +11,7 @@ from batch import LOSSES
 from running import GD, Shell
 from text_problems import Data
 from tiers import mark_long
+from times import of_this_run
 
 import vwlite
 from vwlite.input import pipeline
@@ -32,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
             f"the tests would run against {place.parent}, not against an installed vwlite: use `make test`, "
             "or set VWLITE_TEST_SOURCE=1 if you work with an editable install"
         )
+    config.pluginmanager.register(of_this_run(), "times")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m leaves out what is marked
