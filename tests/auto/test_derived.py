@@ -29,6 +29,7 @@ from derived_features import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from running import run_here
 from tables import OF_TEXT, bent_rows, loss, table, written
 
 from vwlite import load_model
@@ -453,32 +454,51 @@ def test_texts_that_words_suffice_for_have_no_more(vwlite, tmp_path, words):
     assert models[0].chosen == models[1].chosen
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_every_format_has_the_same_texts(vwlite, reviews, tmp_path, kind):
-    with reviews.open(newline="") as f:
+def in_format(path: Path, folder: Path, kind: str) -> Path:
+    with path.open(newline="") as f:
         rows = list(csv.DictReader(f))
-    other = tmp_path / f"data.{kind}"
+    other = folder / f"data.{kind}"
     if kind == "jsonl":
         other.write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
         parquet, pa = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
         parquet.write_table(pa.table({k: [r[k] for r in rows] for k in rows[0]}), other)
-    for path, model in ((reviews, "csv.m"), (other, "other.m")):
-        vwlite("train", path, *OF_TEXT, "--derive", "auto", "-m", tmp_path / model)
-    models = [read_model(str(tmp_path / name)) for name in ("csv.m", "other.m")]
+    return other
+
+
+MANY = ["--oaa", "2", "--classes", "auto"]
+
+
+@pytest.fixture(scope="module")
+def of_reviews(reviews, tmp_path_factory):
+    """Models of them, of two labels and of classes."""
+    folder = tmp_path_factory.mktemp("reviews")
+    for name, options in (("m", []), ("k", MANY)):
+        run_here("train", reviews, *OF_TEXT, "--derive", "auto", "-m", folder / name, *options)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_every_format_has_the_same_texts(vwlite, reviews, of_reviews, tmp_path, kind):
+    other = in_format(reviews, tmp_path, kind)
+    vwlite("train", other, *OF_TEXT, "--derive", "auto", "-m", tmp_path / "m")
+    models = [read_model(str(folder / "m")) for folder in (of_reviews, tmp_path)]
     assert [*models[0].weights] == [*models[1].weights] and len(models[0].weights) > 1000
-    predicted = {vwlite("predict", "-m", tmp_path / "csv.m", path).out for path in (reviews, other)}
+    predicted = {vwlite("predict", "-m", of_reviews / "m", path).out for path in (reviews, other)}
     expected = [float(x) for x in predicted.pop().split()]
     assert not predicted
     pa_csv = pytest.importorskip("pyarrow.csv")
-    found = load_model(tmp_path / "csv.m").predict_proba(pa_csv.read_csv(reviews))[:, 1]
+    found = load_model(of_reviews / "m").predict_proba(pa_csv.read_csv(reviews))[:, 1]
     assert found == pytest.approx(expected, abs=1e-6)
-    many = ["--oaa", "2", "--classes", "auto"]
-    for path, model in ((reviews, "csv.k"), (other, "other.k")):
-        assert "n-grams" in vwlite("train", path, *OF_TEXT, "--derive", "auto", "-m", tmp_path / model, *many).err
-    models = [read_model(str(tmp_path / name)) for name in ("csv.k", "other.k")]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_every_format_has_the_same_texts_of_classes(vwlite, reviews, of_reviews, tmp_path, kind):
+    other = in_format(reviews, tmp_path, kind)
+    assert "n-grams" in vwlite("train", other, *OF_TEXT, "--derive", "auto", "-m", tmp_path / "k", *MANY).err
+    models = [read_model(str(folder / "k")) for folder in (of_reviews, tmp_path)]
     assert [*models[0].weights] == [*models[1].weights]
-    assert len({vwlite("predict", "-m", tmp_path / "csv.k", path).out for path in (reviews, other)}) == 1
+    assert len({vwlite("predict", "-m", of_reviews / "k", path).out for path in (reviews, other)}) == 1
 
 
 # --- a file to validate with --------------------------------------------------------------------

@@ -16,7 +16,7 @@ from vwlite.training.auto.selection import Selection
 from vwlite.training.auto.sparse_trainer import SparseTrainer
 from vwlite.training.auto.trainer import AutoTrainer
 
-ROWS = 10_000
+ROWS = 5_000
 TABLE = ["--label", "y"]
 LABELS = {"two labels": [], "numbers": [], "classes": ["--classes", "auto"]}
 KINDS = {

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tables import written
+from tiers import drawn
 
-ROWS, FRESH, DRAWS = 300, 1500, 4
+ROWS, FRESH, DRAWS = 300, 1000, drawn(6)
 
 
 def numbers(x) -> list[str]:
@@ -118,6 +119,8 @@ def loss_of(vwlite, model, path) -> float:
     return float(next(measures[k]["value"] for k in ("log_loss", "mse") if k in measures))
 
 
+@pytest.mark.drawn
+@pytest.mark.pairwise
 @pytest.mark.parametrize(
     ("labels", "order"),
     [("two", "drawn"), ("numbers", "drawn"), ("classes", "drawn"), ("two", "sorted"), ("numbers", "twice")],
@@ -154,8 +157,8 @@ SCRIPTS = ("Привет мир", "你好 世界", "नमस्ते दुन
 
 
 def long_texts(rng) -> list[list[str]]:
-    """Of 1 MB in one row, and empty ones."""
-    texts = ["x " * 500_000, "y" * 1_000_000, "", " ", *(["good day", "bad day", ""] * 20)]
+    """Of half a megabyte in one row, and empty ones."""
+    texts = ["x " * 250_000, "y" * 500_000, "", " ", *(["good day", "bad day", ""] * 20)]
     labels = ["yes" if "good" in text else "no" for text in texts]
     return [["text", "x", "y"], *([text, f"{i % 7}", labels[i]] for i, text in enumerate(texts))]
 
@@ -206,10 +209,10 @@ def of_a_model_without_errors(rng) -> list[list[str]]:
 
 
 def wide(rng) -> list[list[str]]:
-    """450 columns, of which the 100 best are screened."""
-    X = rng.normal(size=(60, 450))
+    """120 columns, of which the 100 best are screened."""
+    X = rng.normal(size=(60, 120))
     label = np.where(X[:, 1] > 0, "yes", "no")
-    return [[*(f"c{i}" for i in range(450)), "y"], *([*numbers(row), y] for row, y in zip(X, label, strict=True))]
+    return [[*(f"c{i}" for i in range(120)), "y"], *([*numbers(row), y] for row, y in zip(X, label, strict=True))]
 
 
 MODELS = (long_texts, all_scripts, copy_of_label, copy_of_number, ten_rows, one_row, one_label, nothing_but_missing,

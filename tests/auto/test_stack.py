@@ -34,7 +34,7 @@ def scored(loss: str, scores, y, h) -> Scored:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_newton_finds_the_stack_of_the_reference(loss):
-    scores, y, h = drawn(loss)
+    scores, y, h = drawn(loss, 150)
     start = np.eye(8)[3]
     found = scored(loss, scores, y, h).fit(start.tolist(), 5.0)
     assert found == pytest.approx(stacked(scores.astype(float), y, h, start, loss), rel=1e-4, abs=1e-5)
@@ -62,7 +62,7 @@ def test_hopeless_scores_are_not_a_problem():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_online_stack_is_that_of_the_reference(loss):
-    scores, y, h = drawn(loss, 2000, 1)
+    scores, y, h = drawn(loss, 1000, 1)
     fast, slow = OnlineStack(loss_of(loss)), SlowOnlineStack(loss)
     for o, label, weight in zip(scores, y, h, strict=True):
         expected = slow.learn(o.astype(float), label, weight, 0.25)
