@@ -12,6 +12,7 @@ import pytest
 from slow_auto import SlowLarge
 from slow_normalize import normalized
 from tables import bent_rows, written
+from tiers import drawn as draws
 
 from vwlite.model.read import read_model
 from vwlite.training.auto import trainer
@@ -59,9 +60,10 @@ def chosen_of(path) -> dict:
     return read_model(path).chosen
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_race_is_that_of_its_definition(vwlite, many, tmp_path, seed):
-    examples, labels = drawn(700, seed)
+    examples, labels = drawn(600, seed)
     (tmp_path / "d.vw").write_text(text_of(examples, labels))
     vwlite("train", tmp_path / "d.vw", "--names", "-m", tmp_path / "m", "--report", tmp_path / "r")
     values = {}
@@ -95,12 +97,13 @@ def test_the_same_bytes_for_any_number_of_threads_from_a_cache_and_in_turn(vwlit
         assert (tmp_path / name).read_bytes() == (tmp_path / "m").read_bytes()
 
 
+@pytest.mark.drawn
 def test_the_loss_is_that_of_fresh_rows(vwlite, many, tmp_path):
     """The mean over seeds of the reported loss minus that on fresh rows is within three standard errors of 0, but for
     what a model gains by the tenth that only half of it has learned."""
     differences = []
-    for seed in range(12):
-        examples, labels = drawn(5000, seed)
+    for seed in range(draws(24)):
+        examples, labels = drawn(3000, seed)
         (tmp_path / "a.vw").write_text(text_of(examples[:1000], labels[:1000]))
         (tmp_path / "b.vw").write_text(text_of(examples[1000:], labels[1000:]))
         vwlite("train", tmp_path / "a.vw", "-m", tmp_path / "m", "--quiet")
@@ -130,7 +133,7 @@ def test_the_best_constant_is_measured_by_the_same_rows(vwlite, many, tmp_path):
     rng, found = np.random.default_rng(5), []
     x = rng.normal(size=1000).round(3)
     y = (5 * x + rng.normal(0, 0.3, 1000)).round(3)
-    for outlier in range(0, 1000, 20):
+    for outlier in range(0, 1000, 50):
         rows = (f"{1e5 if i == outlier else label:g} |a x:{a}\n" for i, (label, a) in enumerate(zip(y, x, strict=True)))
         (tmp_path / "d.vw").write_text("".join(rows))
         vwlite("train", tmp_path / "d.vw", "--loss", "quantile", "-m", tmp_path / "m", "--passes", "2")
@@ -140,10 +143,11 @@ def test_the_best_constant_is_measured_by_the_same_rows(vwlite, many, tmp_path):
     assert min(found) < 10 < 100 < max(found)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("copies", [1, 12, 60])
 def test_copies_and_sorted_labels_leave_a_fair_tenth_or_folds(vwlite, many, tmp_path, copies):
     """Copies are held out together, and neighbours are; no model is worse than the constant by the rows that judge."""
-    for seed in range(12):
+    for seed in range(draws(12)):
         examples, labels = drawn(1200 // copies, seed)
         rows = sorted(text_of(examples, labels).splitlines(True), key=lambda row: row.split()[0])
         (tmp_path / "d.vw").write_text("".join(rows) * copies)
@@ -332,6 +336,7 @@ def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypat
     model = read_model(tmp_path / "m")
     assert model.interrupted and model.counters["examples"] <= sum(numbers) < 60_000
     assert model.chosen["loss"] < model.chosen["baseline"] and "on rows before they were learned" in said
+    (tmp_path / "d.vw").write_text(text_of(*drawn(600, 3)))
     vwlite("train", tmp_path / "d.vw", "-i", tmp_path / "m", "-m", tmp_path / "n")
 
 
