@@ -5,12 +5,13 @@ import gzip
 import io
 import random
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 
 import postgres
 import pytest
-from running import GD, with_gd
+from running import GD, run_here, with_gd
 from sets import SETS
 
 from vwlite.export import DIALECTS, sql_effects
@@ -121,6 +122,7 @@ def linear_table(database, rows):
 
 
 @all_three
+@pytest.mark.third
 @pytest.mark.parametrize("options", [
     "--loss logistic --link logistic", "--loss squared -l 0.1 --no-constant", "-b 18 --hash all --loss logistic",
     "--algorithm ftrl --l1 0.05 --loss logistic", "--loss poisson --link poisson -l 0.01",
@@ -203,20 +205,28 @@ def with_holes(rows, seed=2):
         yield row
 
 
-def learn(vwlite, kind, rows):
-    write("t.csv", COLUMNS, rows)
-    vwlite("train", "t.csv", "--label", "y", "--drop", "row", "--time", "at", "--categorical", "zip", "--names",
-           *(("--oaa", "3", "--classes", "auto") if kind == "classes" else ()), "-m", "m", "--quiet")
-    vwlite("names", "m", "t.csv")
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with a model of each kind of label, learned from rows with holes, and `whole`, of rows without."""
+    folder = tmp_path_factory.mktemp("models")
+    for name in ("binary", "number", "classes", "whole"):
+        rows = made(1500, "binary") if name == "whole" else with_holes(made(1500, name))
+        write(folder / "t.csv", COLUMNS, rows)
+        run_here("train", folder / "t.csv", "--label", "y", "--drop", "row", "--time", "at", "--categorical", "zip",
+                 *(("--oaa", "3", "--classes", "auto") if name == "classes" else ()), "--names", "-m", folder / name,
+                 "--quiet")
+        run_here("names", folder / name, folder / "t.csv")
+    return folder
 
 
 @all_three
+@pytest.mark.pairwise
 @pytest.mark.parametrize("limits", [{}, {"CELLS": 4, "LEVELS": 2, "JOINS": 3, "TERMS": 3}])
 @pytest.mark.parametrize("kind", ["binary", "number", "classes"])
-def test_curves_and_products_are_in_a_select(vwlite, tmp_path, monkeypatch, database, limits, kind):
+def test_curves_and_products_are_in_a_select(vwlite, models, tmp_path, monkeypatch, database, limits, kind):
     """Also where all of them are tables, of which few are joined at once."""
     monkeypatch.chdir(tmp_path)
-    learn(vwlite, kind, list(with_holes(made(1500, kind))))
+    shutil.copy(models / kind, "m")
     rows = list(with_holes(made(300, kind, seed=5), seed=6))
     write("new.csv", COLUMNS, rows)
     for name, value in limits.items():
@@ -243,10 +253,10 @@ TYPES[InPostgres] = TYPES[InDuckdb] | {"zip": "DOUBLE PRECISION"}
 
 
 @all_three
-def test_columns_have_the_types_that_readers_choose(vwlite, tmp_path, monkeypatch, database):
+def test_columns_have_the_types_that_readers_choose(vwlite, models, tmp_path, monkeypatch, database):
     """Times, booleans where the data have Yes and No, codes as numbers, numbers as text: the same predictions."""
     monkeypatch.chdir(tmp_path)
-    learn(vwlite, "binary", list(with_holes(made(1500, "binary"))))
+    shutil.copy(models / "binary", "m")
     rows = list(with_holes(made(300, "binary", seed=5), seed=6))
     write("new.csv", COLUMNS, rows)
     at = {name: i for i, name in enumerate(COLUMNS)}
@@ -265,10 +275,10 @@ def test_columns_have_the_types_that_readers_choose(vwlite, tmp_path, monkeypatc
 
 
 @all_three
-def test_times_are_read_as_predict_reads_them(vwlite, tmp_path, monkeypatch, database):
+def test_times_are_read_as_predict_reads_them(vwlite, models, tmp_path, monkeypatch, database):
     """Dates, offsets, the basic format, seconds since 1970."""
     monkeypatch.chdir(tmp_path)
-    learn(vwlite, "binary", list(made(1500, "binary")))
+    shutil.copy(models / "whole", "m")
     times = ["2024-02-29", "2000-02-29T23", "1900-03-01T00:59:59.5+02:00", "0001-01-01", "9999-12-31 12:00Z",
              "20240229", "20231231T230000", "0", "-1", "86399.5", "-86400", "951782400", "4107542400", "1e9", None,
              "NA", *(f"{year}-{month:02d}-{day}" for year in (1999, 2000, 2023, 2024) for month in range(1, 13)
@@ -419,6 +429,7 @@ REAL = {"bank": (), "german": (), "nursery": ("--oaa", 5, "--classes", "auto"), 
 
 
 @all_three
+@pytest.mark.third
 @pytest.mark.parametrize("name", REAL)
 def test_selects_over_real_tables(vwlite, tmp_path, monkeypatch, database, name):
     monkeypatch.chdir(tmp_path)
@@ -440,10 +451,10 @@ def test_selects_over_real_tables(vwlite, tmp_path, monkeypatch, database, name)
         check(vwlite, found, range(len(rows)), "test.csv")
 
 
-def test_a_query_has_no_line_that_ends_in_blanks_or_names_no_column(vwlite, tmp_path, monkeypatch):
+def test_a_query_has_no_line_that_ends_in_blanks_or_names_no_column(vwlite, models, tmp_path, monkeypatch):
     """Each term stands in a line with the name of its column."""
     monkeypatch.chdir(tmp_path)
-    learn(vwlite, "binary", list(made(1500, "binary")))
+    shutil.copy(models / "whole", "m")
     query = exported(vwlite)
     named = set(re.findall(r"  -- ([^\n*]+)\n", query))
     assert {"age", "pay", "job", "town", "at.hour", "at.weekday", "at.month", "member", "zip"} <= named
