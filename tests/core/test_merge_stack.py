@@ -7,8 +7,8 @@ from merge import STACK_PRIOR, stack_average, stack_differences
 from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.stack import WIDTH
 from vwlite.merging import stack
-from vwlite.merging.holdout import START, Candidate, Scores
-from vwlite.merging.stack import Examples, averaged, differences
+from vwlite.merging.holdout import START, Candidate, HoldoutScores
+from vwlite.merging.stack import Labelled, averaged, differences
 
 N, SHARDS = 60, 4
 WAYS = ("mean", "touched", "information", "path2", "path", "path32", "dual", "root")
@@ -37,12 +37,12 @@ def drawn(seed, loss, count=COUNT, n=N, noise=0.5):
         labels = truth[:, 0] + 0.3 * chance.normal(size=n)
     else:
         labels = np.where(truth[:, 0] + chance.logistic(size=n) > 0, 1.0, -1.0)
-    return Scores(x, labels, chance.choice([0.5, 1.0, 3.0], size=n), np.zeros(n))
+    return HoldoutScores(x, labels, chance.choice([0.5, 1.0, 3.0], size=n), np.zeros(n))
 
 
 def examples_of(scores, loss):
     settings, classes = LOSSES[loss]
-    return Examples.of(scores, settings, classes, None).smoothed()
+    return Labelled.of(scores, settings, classes, None).smoothed()
 
 
 def labels_of(scores, loss):
@@ -86,7 +86,7 @@ def test_losses_with_kinks(loss, monkeypatch):
     """With differences, the loss is no larger than that of the average."""
     monkeypatch.setattr(stack, "STRENGTHS", (1.0,))
     scores = drawn(2, "squared" if loss != "hinge" else "logistic")
-    examples = Examples.of(scores, Settings(loss=loss), 0, None).smoothed()
+    examples = Labelled.of(scores, Settings(loss=loss), 0, None).smoothed()
     average, x = scores.each[0], scores.each[-SHARDS:]
     u, _ = differences(examples, average, x, 1.0)
     after = average + np.tensordot(u, x, axes=1)
@@ -121,7 +121,7 @@ def test_examples_that_are_separated_ask_for_no_larger_weights():
     labels = np.where(np.arange(200) % 40 == 0, 1.0, -1.0)
     way, shard = Candidate("information"), Candidate("shard", shard=0)
     whole = 5 * labels[:, None]
-    scores = Scores(np.array([whole] * 2), labels, np.ones(200), np.zeros(200))
+    scores = HoldoutScores(np.array([whole] * 2), labels, np.ones(200), np.zeros(200))
     x = {way: whole, START: 0 * whole, shard: whole}
     u, _ = averaged(examples_of(scores, "logistic"), x, 4)
     assert 1 < u[way] + u[shard] < 1.3
@@ -133,7 +133,7 @@ def test_steps_are_chosen_by_many_examples_and_averaged_by_few():
     labels = np.where(truth[:, 0] + chance.logistic(size=2000) > 0, 1.0, -1.0)
     way, found = Candidate("information"), {}
     for n in (2000, 8):
-        scores = Scores(truth[None, :n], labels[:n], np.ones(n), np.zeros(n))
+        scores = HoldoutScores(truth[None, :n], labels[:n], np.ones(n), np.zeros(n))
         u, _ = averaged(examples_of(scores, "logistic"), {way: truth[:n] / 3, START: np.zeros((n, 1))}, 2)
         found[n] = u[way]
     assert abs(found[2000] - 3) < 0.3 < abs(found[8] - 3)
@@ -154,17 +154,17 @@ def test_what_is_not_finite_is_left_out():
 
 def test_the_loss_of_classes_and_what_is_infinite():
     p = np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 3.0]])
-    scores = Scores(p[None], np.array([2.0, 3.0]), np.ones(2), np.zeros(2))
+    scores = HoldoutScores(p[None], np.array([2.0, 3.0]), np.ones(2), np.zeros(2))
     settings, _ = LOSSES["logistic of classes"]
-    found = Examples.of(scores, settings, 3, None).losses(p)
+    found = Labelled.of(scores, settings, 3, None).losses(p)
     signs = np.array([[-1, 1, -1], [-1, -1, 1]])
     np.testing.assert_allclose(found, np.log1p(np.exp(-signs * p)).sum(axis=1), rtol=1e-12)
     softmax, _ = LOSSES["softmax"]
     share = np.exp(p) / np.exp(p).sum(axis=1, keepdims=True)
-    found = Examples.of(scores, softmax, 3, None).losses(p)
+    found = Labelled.of(scores, softmax, 3, None).losses(p)
     np.testing.assert_allclose(found, -np.log([share[0, 1], share[1, 2]]), rtol=1e-12)
-    known = Examples.of(scores, softmax, 2, None)  # the label 3 has no name
+    known = Labelled.of(scores, softmax, 2, None)  # the label 3 has no name
     assert known.mean(known.losses(p))[0] == pytest.approx(-np.log(share[0, 1]), rel=1e-12)
-    clipped = Examples.of(scores, Settings(loss="squared"), 0, (2.5, 9.0)).losses(p[:, :1])
+    clipped = Labelled.of(scores, Settings(loss="squared"), 0, (2.5, 9.0)).losses(p[:, :1])
     np.testing.assert_allclose(clipped, [0.25, 0.25])
     assert np.isinf(known.mean(known.losses(np.full_like(p, np.inf)))[0])

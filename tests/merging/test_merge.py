@@ -14,7 +14,7 @@ from models import save
 from running import start as start_program
 from tables import bent_rows, written
 
-from vwlite.merging.merged import MOST_LABELS
+from vwlite.merging.choice import MOST_LABELS
 from vwlite.model import read_model
 
 BASIC = ("--loss", "logistic", "--algorithm", "adagrad")
@@ -390,7 +390,7 @@ def test_of_a_large_holdout_every_kth_line_is_fitted(vwlite, shards, monkeypatch
     few, _ = coefficients("third")
     all_of_them, whole = coefficients("held")
     assert f"more than {MOST_LABELS:,} labels" in vwlite("help", "merge").out
-    monkeypatch.setattr("vwlite.merging.merged.MOST_LABELS", 70)  # of 200
+    monkeypatch.setattr("vwlite.merging.choice.MOST_LABELS", 70)  # of 200
     found, results = coefficients("held")
     assert found == few != all_of_them
     losses = ("holdout examples", "of the best shard", "of the mean")

@@ -14,7 +14,8 @@ import numpy as np
 from vwlite.core.merge.sums import Sums
 from vwlite.dask.parts import FilePart
 from vwlite.dask.work import Failed, Question, ShardJob, ShardResult, evaluate, holdout_in_memory, own_folder
-from vwlite.merging.holdout import START, Candidate, Scores, Vector
+from vwlite.merging.choice import Choice
+from vwlite.merging.holdout import START, Candidate, HoldoutScores, Vector
 from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import ShardModel, checked_shards
 from vwlite.model import Model
@@ -93,7 +94,8 @@ def add_up(found: list[Model], names: list[str], start: bytes, r: Range) -> Summ
         run = merge_of(dict(zip(names, found, strict=True)), written(folder, start), r)
         run.add_up()
         heads = {name: without_features(model) for name, model in zip(names, found, strict=True)}
-        return Summed(heads, run.sums.keys.tobytes(), {name: run.sums[name].tobytes() for name in run.sums.names})
+        sums = run.weights.sums
+        return Summed(heads, sums.keys.tobytes(), {name: sums[name].tobytes() for name in sums.names})
 
 
 def written(folder: Path, model: bytes) -> str | None:
@@ -124,7 +126,7 @@ def added_up(sums: Summed, start: str | None, r: Range) -> RangeMerge:
     """The same after `add_up`."""
     run = merge_of(sums.shards, start, r)
     columns = {name: np.frombuffer(data) for name, data in sums.columns.items()}
-    run.sums = Sums.restored(np.frombuffer(sums.keys, dtype=np.uint32), columns, run.records)
+    run.take(Sums.restored(np.frombuffer(sums.keys, dtype=np.uint32), columns, run.shards.records))
     return run
 
 
@@ -172,7 +174,7 @@ def together(arrays: list[Array]) -> Array:
 def judge_ranges(
     learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question,
     each: list[dict[Candidate, Vector]],
-) -> Scores | Failed | None:
+) -> HoldoutScores | Failed | None:
     """As `evaluate`, with vectors of all ranges."""
     return evaluate(learned, part, job, replace(question, vectors=joined_vectors(each)))
 
@@ -181,7 +183,7 @@ def finished(sums: Summed, start: bytes, r: Range, chosen: Candidate) -> tuple[M
     """The merged model of a range, and how many of its weights are not zero."""
     with own_folder() as folder:
         run = added_up(sums, written(folder, start), r)
-        run.chosen = chosen
+        run.choice = Choice(chosen)
         run.finish()
         return replace(run.model, names=NONE, more={}), run.nonzeros
 

@@ -27,7 +27,7 @@ from vwlite.dask.state import remove_state
 from vwlite.dask.tables import with_roles
 from vwlite.dask.work import Question, ShardJob, ShardResult, evaluate, joined_scores, learn, model_of, same
 from vwlite.errors import DataError, NoInputError, UsageError
-from vwlite.merging.holdout import Candidate, Scores, VectorOf
+from vwlite.merging.holdout import Candidate, HoldoutScores, VectorOf
 from vwlite.merging.merge import FEW
 from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import ShardModel, checked_shards
@@ -318,7 +318,7 @@ class Round:
         merge.scores = SpreadRanges(self, merge, spans, sums).scores
         merge.choose()
         found: list[tuple[Model, int]] = self.cluster.each(
-            count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.chosen), named
+            count, lambda p, avoid: put(ranges.finished, sums[p], self.start, spans[p], merge.choice.chosen), named
         )
         self.nonzeros = sum(nonzeros for _, nonzeros in found)
         merge.model = ranges.joined([model for model, _ in found])
@@ -329,20 +329,21 @@ class Round:
 
     def row(self) -> dict[str, Any]:
         """What the report says of the round."""
-        c, merge = self.merge.chosen, self.merge
-        own = {merge.shards.each[x.shard].path: shown(x.loss) for x in merge.candidates if x.way == "shard"}
+        merge, choice = self.merge, self.merge.choice
+        c = choice.chosen
+        own = {merge.shards.each[x.shard].path: shown(x.loss) for x in choice.candidates if x.way == "shard"}
         return {
             "round": self.round_number,
             "shards": len(self.used),
             "examples": merge.model.counters["examples"],
             "rows a second": round(self.rate, 1),
             "holdout loss": shown(c.loss),
-            "holdout examples": merge.held,
+            "holdout examples": choice.held,
             "rule": c.way,
             **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
             "nonzero weights": self.nonzeros,
             "features": len(merge.model.keys),
-            "candidates": [{"rule": x.way, "loss": shown(x.loss)} for x in merge.candidates if x.way != "shard"],
+            "candidates": [{"rule": x.way, "loss": shown(x.loss)} for x in choice.candidates if x.way != "shard"],
             "holdout losses of shards": own,
             "seconds": round(time.monotonic() - self.started_at, 3),
         }
@@ -379,7 +380,7 @@ class Spread:
         columns, most = tuple(shards.columns.items()), max(MOST_SCORED // len(self._round.used), 1)
         return Question(settings, tuple(shards.classes), candidates, {}, columns, most)
 
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> HoldoutScores:
         round, question = self._round, self._question(tuple(candidates))
         ask = self._asking(question, vector_of)
 
@@ -388,7 +389,7 @@ class Spread:
                 round.learn(round.used[j], avoid)
             return ask(round.used[j], avoid)
 
-        answers: list[Scores | None] = round.cluster.each(len(round.used), again, round.named_used)
+        answers: list[HoldoutScores | None] = round.cluster.each(len(round.used), again, round.named_used)
         found = [answer for answer in answers if answer is not None and len(answer.labels)]
         if not found:
             raise DataError(f"none of the lines that are held out, every {round.job.period}th of each shard, has a "

@@ -23,7 +23,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.dask.parts import FilePart, content, file_system, first_line, naming_errors
 from vwlite.errors import DataError, VwliteError, WriteError
 from vwlite.input.formats import DELIMITED, by_name
-from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, Scores, Vector
+from vwlite.merging.holdout import EXAMPLES, Candidate, Holdout, HoldoutScores, Vector
 from vwlite.model.slots import Array, array_of
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import InputOptions
@@ -104,20 +104,20 @@ def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
 
 def evaluate(
     learned: ShardResult | Failed, part: FilePart, job: ShardJob, question: Question
-) -> Scores | Failed | None:
+) -> HoldoutScores | Failed | None:
     """The scores of candidates on the lines of a shard that are held out."""
     if isinstance(learned, Failed) or not learned.held:
         return learned if isinstance(learned, Failed) else None
     with _task() as task, holdout_in_memory(task.folder, learned, part, job, question) as holdout:
         found, most = holdout.scores(list(question.candidates), question.vectors.__getitem__), question.most
-        return Scores(found.each[:, :most].copy(), *(getattr(found, name)[:most] for name in EXAMPLES))
+        return HoldoutScores(found.each[:, :most].copy(), *(getattr(found, name)[:most] for name in EXAMPLES))
     return task.failed
 
 
-def joined_scores(parts: list[Scores]) -> Scores:
+def joined_scores(parts: list[HoldoutScores]) -> HoldoutScores:
     """Those of the examples of all, in their order."""
     others = (np.concatenate([getattr(part, name) for part in parts]) for name in EXAMPLES)
-    return Scores(np.concatenate([part.each for part in parts], axis=1), *others)
+    return HoldoutScores(np.concatenate([part.each for part in parts], axis=1), *others)
 
 
 @contextmanager

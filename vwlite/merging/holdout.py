@@ -65,7 +65,7 @@ class Vector:
 
 
 @dataclass(frozen=True)
-class Scores:
+class HoldoutScores:
     """Predictions of vectors, without the initial ones: [vectors, examples, classes]; and what else is known of the
     examples."""
 
@@ -79,7 +79,7 @@ EXAMPLES = ("labels", "importance", "initial")
 
 
 VectorOf = Callable[[Candidate], Vector]
-Scorer = Callable[[list[Candidate], VectorOf], Scores]
+Scorer = Callable[[list[Candidate], VectorOf], HoldoutScores]
 
 
 class Holdout:
@@ -137,10 +137,10 @@ class Holdout:
         """Of all features in it, and of the constant, ascending."""
         return self._keys.data
 
-    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> Scores:
+    def scores(self, candidates: list[Candidate], vector_of: VectorOf) -> HoldoutScores:
         rows = self._rows
         each = [np.asarray(self._scores(vector_of(c))).reshape(len(rows), -1) for c in candidates]
-        return Scores(np.array(each), *(np.array(getattr(rows, name)) for name in EXAMPLES))
+        return HoldoutScores(np.array(each), *(np.array(getattr(rows, name)) for name in EXAMPLES))
 
     def _scores(self, vector: Vector) -> Any:
         """What a vector adds to the predictions: for each example, for each class."""

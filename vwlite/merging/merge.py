@@ -42,34 +42,34 @@ def merge(o: MergeOptions) -> int:
 
 def shown(run: Merge, results: dict[str, Any]) -> str:
     """The summary; the losses on a holdout are a sentence."""
-    if not run.held:
+    if not run.choice.held:
         return summary(results)
-    c, best, mean = run.chosen, min(_own_losses(run).values()), run.mean_loss
+    c, best, mean = run.choice.chosen, min(_own_losses(run).values()), run.choice.mean_loss
     losses = f"holdout loss {c.loss:.4g} (+- {c.error:.1g}); best shard {best:.4g}; mean {mean:.4g}"
     rest = summary({name: value for name, value in results.items() if name not in IN_SENTENCE})
-    return f"merge of {run.count} shard{'s' if run.count != 1 else ''}: {losses}\n{rest}"
+    return f"merge of {len(run.shards.each)} shard{'s' if len(run.shards.each) != 1 else ''}: {losses}\n{rest}"
 
 
 def _own_losses(run: Merge) -> dict[str, float]:
     """Those of the shards, by file."""
-    return {run.shards.each[c.shard].path: c.loss for c in run.candidates if c.way == "shard"}
+    return {run.shards.each[c.shard].path: c.loss for c in run.choice.candidates if c.way == "shard"}
 
 
 def results_of(run: Merge) -> dict[str, Any]:
     """What the summary and the report say, by name."""
-    c, model = run.chosen, run.model
-    lines: dict[str, Any] = {"shards": run.count}
+    c, model = run.choice.chosen, run.model
+    lines: dict[str, Any] = {"shards": len(run.shards.each)}
     if c.way == "shard":
         lines["rule"] = f"that of {run.shards.each[c.shard].path} alone"
     else:
         lines["rule"] = "the start as it is" if c.way == "start" else c.way
-    if run.held:
+    if run.choice.held:
         own = _own_losses(run)
-        start = next((x.loss for x in run.candidates if x.way == "start"), None)
-        lines |= {"ridge": run.strength} if c.parts else {}
-        lines["holdout examples"] = run.held
+        start = next((x.loss for x in run.choice.candidates if x.way == "start"), None)
+        lines |= {"ridge": run.choice.strength} if c.parts else {}
+        lines["holdout examples"] = run.choice.held
         lines |= {"holdout loss": c.loss, "standard error": c.error}
-        lines |= {"of the best shard": min(own.values()), "of the mean": run.mean_loss, "of the start": start}
+        lines |= {"of the best shard": min(own.values()), "of the mean": run.choice.mean_loss, "of the start": start}
     lines["number of examples"] = model.counters["examples"]
     lines["nonzero weights"] = run.nonzeros
     lines["features"] = len(model.keys)
@@ -80,14 +80,14 @@ def notes_of(run: Merge) -> list[str]:
     found = []
     if run.shards.missing:
         found.append(f"merged without {', '.join(run.shards.missing)}, which does not exist")
-    if run.count == 1:
+    if len(run.shards.each) == 1:
         found.append("there is only one shard: nothing to merge")
-    if not run.held:
+    if not run.choice.held:
         found.append("this merge has not been evaluated: --holdout FILE weights merges and shards by their loss")
-    elif run.held < FEW:
-        found.append(f"the holdout has {run.held} examples, so the choice is partly random: {FEW} or "
+    elif run.choice.held < FEW:
+        found.append(f"the holdout has {run.choice.held} examples, so the choice is partly random: {FEW} or "
                      "more are better")
-    ranked = sorted((c for c in run.candidates if c.way == "shard"), key=lambda c: c.loss)
+    ranked = sorted((c for c in run.choice.candidates if c.way == "shard"), key=lambda c: c.loss)
     if len(ranked) > 2:
         best, second = ranked[:2]
         if best.loss < min(second.loss / 2, second.loss - FAR * (best.error + second.error)):
@@ -96,18 +96,18 @@ def notes_of(run: Merge) -> list[str]:
     if run.name_limit is not None:
         found.append(f"only {run.name_limit:,} names of features are kept, those of the start and of the first shards: "
                      "vwlite names finds others in data")
-    if run.chosen.way in OWN:
+    if run.choice.chosen.way in OWN:
         found.append("no merge was better on the holdout than a model that existed: if the shards' data "
                      "differ, shuffle the lines over the shards, or continue in rounds")
     return found
 
 
 def report_of(run: Merge, results: dict[str, Any]) -> dict[str, Any]:
-    own, of = _own_losses(run), {(c.way, c.shard): u for c, u in run.chosen.parts}
+    own, of = _own_losses(run), {(c.way, c.shard): u for c, u in run.choice.chosen.parts}
     return {
         "results": {k: None if v == inf else v for k, v in results.items()},
         "candidates": [{"rule": c.way, "loss": c.loss if c.loss < inf else None, "coefficient": of.get((c.way, -1))}
-                       for c in run.candidates if c.way != "shard"],
+                       for c in run.choice.candidates if c.way != "shard"],
         "shards": [{"file": s.path, "digest": s.model.digest, "examples": s.model.counters.get("examples", 0),
                     "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None,
                     "coefficient": of.get(("shard", i))} for i, s in enumerate(run.shards.each)],

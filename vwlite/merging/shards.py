@@ -1,7 +1,10 @@
 """The shards of a merge and their checks: all of one kind, trained from the given start, each counted once."""
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -10,18 +13,21 @@ from numpy.typing import NDArray
 from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
+from vwlite.core.learn.rule import Rule
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.model import Model
 from vwlite.model.absent import learned
 from vwlite.model.feature_names import NONE, FeatureNames
-from vwlite.model.header import brief
+from vwlite.model.header import COUNTERS, brief
+from vwlite.model.learners import fresh_rule, make_expander, state_codes
 from vwlite.model.read import map_model
 from vwlite.model.slots import Array, array_of, copied
 from vwlite.options.spec import option_name
 from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.resolve import CHANGEABLE, KEPT, without_loss
 
+SINCE_THEN = {"occurrences", "largest"}  # numbers of rules that older models do not have
 ROUNDING = 1e-9  # by which evidence may shrink where it is kept as a root
 
 
@@ -32,6 +38,11 @@ class ShardModel:
     path: str
     model: Model
     columns: list[int] = field(default_factory=list)
+
+    def number(self, name: str, c: int) -> Any:
+        """A number of the rule, for a class; 0 if missing."""
+        found = self.model.rule.get(name, 0)
+        return found[self.columns[c]] if isinstance(found, list) else found
 
     def rows(self, numbers: Array) -> NDArray[np.float64]:
         """Numbers of it as doubles, with a row of the classes in their order for each key."""
@@ -56,6 +67,17 @@ class Shards:
         return [*([self.start] if self.start else []), *self.each]
 
     @property
+    def records(self) -> int:
+        """How many numbers a key has in an array: one for each class."""
+        return self.settings.oaa or 1
+
+    @property
+    def named(self) -> int:
+        """How many classes have a name."""
+        s = self.settings
+        return (len(self.classes) if s.classes == "auto" else s.oaa) if s.oaa else 0
+
+    @property
     def columns(self) -> dict[str, Any]:
         """Those of tables, as a model keeps them."""
         return next((shard.model.columns for shard in self.all if shard.model.columns), {})
@@ -75,11 +97,69 @@ class Shards:
     def weights_only(self) -> bool:
         return self.each[0].model.weights_only
 
+    @cached_property
+    def rule(self) -> Rule:
+        """What a learner of one class begins with."""
+        return fresh_rule(self.settings)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields of the merged state, with the formats of their memoryviews."""
+        return {} if self.weights_only else state_codes(self.rule)
+
+    @cached_property
+    def constant_key(self) -> int | None:
+        found: int | None = make_expander(self.settings).constant_key
+        return found
+
+    @property
+    def restricted(self) -> Any:
+        """The method of the rule that makes merged weights those of the algorithm, with its zeros; None: nothing is to
+        be done."""
+        s = self.settings
+        harsh = any((s.l1, s.radius, s.box, s.nonzeros, s.round_at_end)) and not self.weights_only
+        return self.rule.restricted if harsh else None
+
+    @property
+    def limited(self) -> bool:
+        """Whether only the largest weights are kept."""
+        return bool(self.settings.nonzeros) and not self.weights_only
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """To which predictions of numbers are clipped."""
+        found = [shard.model.range for shard in self.all if shard.model.range is not None]
+        return (min(low for low, _ in found), max(high for _, high in found)) if found else None
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Those of the start, and what the shards have added."""
+        each = [shard.model.counters for shard in self.each]
+        before = {name: self.start.model.counters.get(name, 0) if self.start else 0 for name in COUNTERS}
+        return {n: before[n] + sum(of.get(n, 0) - before[n] for of in each) for n in COUNTERS}
+
+    def at_start(self, name: str, c: int) -> Any:
+        """A number of the rule of the start, for a class."""
+        start = self.start
+        if start is not None and name in start.model.rule:
+            return start.number(name, c)
+        return self.rule.scalars().get(name, 0)
+
+    def gained(self, name: str, c: int) -> Any:
+        """The sum of what the shards have added to a number of the rule."""
+        start = self.at_start(name, c)
+        return in_order(shard.number(name, c) - start for shard in self.each)
+
     @property
     def digest(self) -> str:
         """That of all digests of shards."""
         digests = sorted(shard.model.digest for shard in self.each)
         return blake2b("".join(digests).encode(), digest_size=32).hexdigest()
+
+
+def in_order(numbers: Iterable[Any]) -> Any:
+    """The sum, one after the other: what `sum` makes of floats depends on the version of Python."""
+    return reduce(add, numbers, 0)
 
 
 def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[list[ShardModel], list[str]]:
@@ -126,7 +206,9 @@ def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, 
         shard.columns = _columns(shard.model, classes)
     algorithm = algorithm_of(settings.algorithm)
     _check_counted_once(given, base, algorithm.merging.evidence)
-    return Shards(settings, algorithm, base, found, lost, classes)
+    shards = Shards(settings, algorithm, base, found, lost, classes)
+    _check_states(shards)
+    return shards
 
 
 def _settings(found: list[ShardModel], loss: str | None) -> Settings:
@@ -223,6 +305,18 @@ def _compare_columns(one: ShardModel, other: ShardModel) -> None:
 def _shown(value: Any) -> str:
     text = ",".join(f"{x:g}" if isinstance(x, float) else str(x) for x in value) if isinstance(value, tuple) else value
     return brief("none" if text in (None, "") else text)
+
+
+def _check_states(shards: Shards) -> None:
+    """DataError for a state that is not the algorithm's."""
+    name, fields_of_slot = shards.algorithm.name, state_codes(shards.rule)
+    names = set(shards.rule.scalars()) - SINCE_THEN
+    for shard in shards.all:
+        model = shard.model
+        if model.weights_only or model.algorithm != name:
+            continue
+        if {name: array.format for name, array in model.state.items()} != fields_of_slot or names - set(model.rule):
+            raise DataError(f"{shard.path}: not a valid model: the state is not that of {name}")
 
 
 def _check_counted_once(found: list[ShardModel], start: ShardModel | None, kind: Evidence | None) -> None:

@@ -32,7 +32,7 @@ from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.settings import Settings
 from vwlite.core.auto.stack import WIDTH, Scored
 from vwlite.core.base.elementary import each, power
-from vwlite.merging.holdout import OWN, START, Candidate, Scores
+from vwlite.merging.holdout import OWN, START, Candidate, HoldoutScores
 from vwlite.model.learners import make_loss
 
 Numbers = NDArray[np.float64]
@@ -48,7 +48,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Examples:
+class Labelled:
     """Labelled examples. labels: a number, or for each class 1 or -1. sure: the probability that a label is right.
     clip: of predictions. Arrays of scores are [examples, classes]."""
 
@@ -60,7 +60,7 @@ class Examples:
     sure: float = 1.0
 
     @classmethod
-    def of(cls, x: Scores, settings: Settings, named: int, clip: tuple[float, float] | None) -> "Examples":
+    def of(cls, x: HoldoutScores, settings: Settings, named: int, clip: tuple[float, float] | None) -> "Labelled":
         """named: the number of classes with a name; examples of others do not count."""
         labels, importance = x.labels[:, None], x.importance
         if named:
@@ -69,12 +69,12 @@ class Examples:
         importance = importance * (len(labels) / max(float(importance.sum()), 1e-300))
         return cls(settings, labels, importance, x.initial, clip or (-inf, inf))
 
-    def every(self, k: int) -> "Examples":
+    def every(self, k: int) -> "Labelled":
         """Every k-th example."""
         labels = np.ascontiguousarray(self.labels[::k])
         return replace(self, labels=labels, importance=self.importance[::k], initial=self.initial[::k])
 
-    def smoothed(self) -> "Examples":
+    def smoothed(self) -> "Labelled":
         """The same for the stack: labels of classes may be wrong, predictions are not clipped."""
         if loss_function(self.settings.loss).labels != "binary":
             return replace(self, clip=(-inf, inf))
@@ -152,7 +152,7 @@ def prior(c: Candidate, shards: int, steps: bool) -> Numbers:
 
 
 def averaged(
-    examples: Examples, x: dict[Candidate, Numbers], shards: int, steps: bool = True
+    examples: Labelled, x: dict[Candidate, Numbers], shards: int, steps: bool = True
 ) -> tuple[dict[Candidate, float], float]:
     """The coefficients of the candidates in their average, whose sum is 1, and the scale. x: their scores; those that
     are not finite are left out. steps: whether steps other than 1 are tried."""
@@ -170,7 +170,7 @@ def averaged(
     return found, scale
 
 
-def differences(examples: Examples, average: Numbers, x: Numbers, scale: float) -> tuple[Numbers, float]:
+def differences(examples: Labelled, average: Numbers, x: Numbers, scale: float) -> tuple[Numbers, float]:
     """The coefficients of the scores of shards, [shards, examples, classes], whose sum is 0, and the strength that was
     chosen. Of many shards, neighbours in their order have one coefficient. With --softmax, all are 0."""
     if len(x) < 2 or examples.softmax or not np.isfinite(average).all():

@@ -1,4 +1,4 @@
-"""The input from which a rule computes its state for the merged weights: see `Rule.state_of`.
+"""The merged numbers of a rule, and the input from which it computes its state for merged weights: `Rule.state_of`.
 
 Arrays have a row of all classes for each key.
 """
@@ -11,6 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.table import ADDED, LARGEST, LEAST, NUMBERS, SAME, TIME
+from vwlite.core.base.elementary import power
+from vwlite.errors import DataError
+from vwlite.merging.shards import Shards
+from vwlite.model.slots import Array, array_of
 from vwlite.projection import project_l1
 
 Weights: TypeAlias = NDArray[np.float64]
@@ -73,3 +78,43 @@ class Merged:
         return np.where(self.free & (np.abs(self.extra) <= bound), 0, w) if np.any(self.l1) else w
 
     project_l1 = staticmethod(project_l1)
+
+
+def merged_numbers(shards: Shards, state: str) -> dict[str, list[Any]]:
+    """The numbers of the rule that do not follow from the weights, for each class. state: whether times are the `sum`
+    of those of the shards, or their `mean`."""
+    found: dict[str, list[Any]] = {}
+    if shards.weights_only:
+        return found
+    row, s = shards.algorithm.merging, shards.settings
+    for name, how in ({**NUMBERS, **row.numbers}).items():
+        if name in shards.each[0].model.rule:
+            how = ADDED if how == TIME and state == "sum" else how
+            found[name] = [_merged_number(shards, name, how, c) for c in range(shards.records)]
+    if row.adds:
+        eta = s.learning_rate
+        found["scale"] = [eta * power(t + s.initial_t, -s.power_t) if s.power_t else eta for t in found["t"]]
+    return found
+
+
+def _merged_number(shards: Shards, name: str, how: Any, c: int) -> Any:
+    each = [shard.number(name, c) for shard in shards.each]
+    if how in (LARGEST, LEAST):
+        return max(each) if how == LARGEST else min(each)
+    if how == SAME:
+        for shard, number in zip(shards.each, each, strict=True):
+            if number != each[0]:
+                raise DataError(f"{shard.path}: its weights shrink by the learning rate {number:g}, but those of "
+                                f"{shards.each[0].path} by {each[0]:g}: train all shards from the same start")
+        return each[0]
+    if how == ADDED:
+        return shards.at_start(name, c) + shards.gained(name, c)
+    if how == TIME:
+        found = shards.at_start(name, c) + shards.gained(name, c) / len(shards.each)
+        return float(int(found)) if name == "t" else found  # examples are whole
+    return how
+
+
+def flat(numbers: NDArray[Any], code: str = "d") -> Array:
+    """As a model has them."""
+    return array_of(np.ascontiguousarray(numbers).data.cast("B") if numbers.size else b"", code)
