@@ -1,11 +1,10 @@
 """The program's commands, as click has them."""
 
 import importlib
-from functools import cached_property
 
 import click
 
-from vwlite.options.command import help_option
+from vwlite.options.command import Commands
 from vwlite.versions import version_text
 
 # Of each command: the folder whose commands.py has it, and what it does.
@@ -60,7 +59,10 @@ COMMANDS = {name: about for name, (_, about) in _ROWS.items()}
 
 def command_of(name: str) -> click.Command:
     """One of COMMANDS."""
-    command: click.Command = getattr(importlib.import_module(f"vwlite.{_ROWS[name][0]}.commands"), f"{name}_command")
+    from vwlite.options.taking import declared, is_declared
+
+    module = importlib.import_module(f"vwlite.{_ROWS[name][0]}.commands")
+    command: click.Command = declared(name) if is_declared(name) else getattr(module, f"{name}_command")
     return command
 
 
@@ -68,35 +70,6 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
         click.echo(version_text())
         ctx.exit()
-
-
-class UnknownCommand(click.UsageError):
-    """A word that is not a command."""
-
-    def __init__(self, word: str, commands: list[str], ctx: click.Context) -> None:
-        super().__init__(f"No such command {word!r}.", ctx)
-        self.word, self.commands = word, commands
-
-
-class Commands(click.Group):
-    """A group of commands whose error knows them. Alone it prints its help."""
-
-    def get_help_option(self, ctx: click.Context) -> click.Option:
-        return self._help
-
-    @cached_property
-    def _help(self) -> click.Option:
-        return help_option("-h", "--help", says="Show this message and exit.")
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise UnknownCommand(args[0], self.list_commands(ctx), ctx)
-        return super().resolve_command(ctx, args)
 
 
 class Program(Commands):

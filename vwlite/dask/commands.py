@@ -10,12 +10,11 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.merging.commands import MergeOptions
-from vwlite.options.command import Command, run
+from vwlite.options.command import Command, Commands, run
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
 from vwlite.options.taking import takes
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.prediction.commands import PREDICT, PredictOptions
-from vwlite.program import Commands
 from vwlite.records import record
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.resolve import check_run

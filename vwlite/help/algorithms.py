@@ -10,7 +10,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.algorithms.solvers import SOLVERS, SolverRow
 from vwlite.algorithms.table import AUTO, CHOICES, Algorithm
 from vwlite.options.spec import shown_value
-from vwlite.options.taking import click_option
+from vwlite.options.taking import parameter
 
 WIDTH = 100
 NAMES = list(dict.fromkeys([*CHOICES, *SOLVERS]))  # some are both
@@ -124,7 +124,7 @@ def options_of(a: Algorithm) -> list[str]:
     context = click.Context(click.Command("train"))
     found = []
     for spec in (SPECS[name] for name in (*a.options, *a.schedule)):
-        record = click_option(spec).get_help_record(context)
+        record = parameter(spec).get_help_record(context)
         assert record is not None
         typed = f"{spec.long} {record[0].split(' ')[-1]}"
         text = a.meanings.get(spec.name) or spec.page or spec.help[0].upper() + spec.help[1:]

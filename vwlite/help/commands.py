@@ -6,9 +6,8 @@ from typing import Any
 import click
 
 from vwlite.help.completion import SHELLS
-from vwlite.options.command import Command, Option, run
+from vwlite.options.command import Command, Commands, Option, run
 from vwlite.options.types import Choice
-from vwlite.program import Commands
 
 TEXTS = Path(__file__).parent
 

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import click
 
-from vwlite.options.command import brief
+from vwlite.options.command import UnknownCommand, brief
 from vwlite.options.nearest import did_you_mean
-from vwlite.program import COMMANDS, UnknownCommand, command_of
+from vwlite.program import COMMANDS, command_of
 
 # Words of other programs for a command of ours.
 _COMMANDS = {

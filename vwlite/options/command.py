@@ -142,6 +142,35 @@ class Command(click.Command):
                 formatter.write("".join(f"{'':>{formatter.current_indent}}{line}\n" for line in self.examples))
 
 
+class UnknownCommand(click.UsageError):
+    """A word that is not a command."""
+
+    def __init__(self, word: str, commands: list[str], ctx: click.Context) -> None:
+        super().__init__(f"No such command {word!r}.", ctx)
+        self.word, self.commands = word, commands
+
+
+class Commands(click.Group):
+    """A group of commands whose error knows them. Alone it prints its help."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        return self._help
+
+    @cached_property
+    def _help(self) -> click.Option:
+        return help_option("-h", "--help", says="Show this message and exit.")
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise UnknownCommand(args[0], self.list_commands(ctx), ctx)
+        return super().resolve_command(ctx, args)
+
+
 def _joined(args: Sequence[str], names: Sequence[str]) -> list[str]:
     """The arguments, with a fraction that follows one of these options as its value: `--sparse=0.9`."""
     found: list[str] = []

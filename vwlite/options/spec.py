@@ -15,18 +15,18 @@ from vwlite.errors import UsageError
 from vwlite.records import record
 
 # The groups of the help.
-IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN = (
-    "Input", "Tables", "Features", "Learning", "Classes", "Passes", "Output", "Run",
+IN, TABLES, FEATURES, LEARN, CLASSES, PASSES, OUT, RUN, OTHERS = (
+    "Input", "Tables", "Features", "Learning", "Classes", "Passes", "Output", "Run", "Options",
 )
 
 
 @record(frozen=True)
 class Spec:
-    """An option of the command line."""
+    """An option of the command line, or an argument."""
 
-    typed: tuple[str, ...]  # as it is typed, the short form first
-    group: str
-    help: str
+    typed: tuple[str, ...]  # as it is typed, the short form first; of an argument its name
+    group: str = OTHERS
+    help: str = ""
     type: click.ParamType | None = None  # None: it is a flag
     default: Any = None
     shown: str = ""  # the default as text, where it is neither a number nor a word
@@ -84,6 +84,11 @@ def option(default: Any, *typed: str, **spec: Any) -> Any:
     return options(default, Spec(typed, default=default, **spec))
 
 
+def argument(default: Any, name: str, **spec: Any) -> Any:
+    """A field of a dataclass that is an argument of the command line. It is in no group of the help."""
+    return option(default, name, group="", **spec)
+
+
 def options(default: Any, *specs: Spec) -> Any:
     """A field of a dataclass that several options, or one in other words, make up."""
     return field(default=default, metadata={"specs": specs})
@@ -95,16 +100,18 @@ def option_of(kind: type[Any], name: str, **changes: Any) -> Any:
     return options(shared.default, *(replace(spec, **changes) for spec in shared.metadata["specs"]))
 
 
-def specs_of(kind: type[Any], *groups: str) -> list[Spec]:
-    """The options of a dataclass's own fields, in their order; those of some groups, one after the other, or all."""
+def specs_of(kind: type[Any], *chosen: str) -> list[Spec]:
+    """The options of a dataclass's own fields, in their order; of chosen fields and groups, one after the other."""
     specs = _own_specs(kind)  # type: ignore[arg-type]
-    return [spec for group in groups for spec in specs if spec.group == group] if groups else [*specs]
+    if not chosen:
+        return [spec for _, spec in specs]
+    return [spec for one in chosen for name, spec in specs if one in (name, spec.group)]
 
 
 @cache
-def _own_specs(kind: Any) -> list[Spec]:
+def _own_specs(kind: Any) -> list[tuple[str, Spec]]:
     own = {f.name: f.metadata.get("specs", ()) for f in fields(kind)}
-    return [spec for name in inspect.get_annotations(kind) for spec in own[name]]
+    return [(name, spec) for name in inspect.get_annotations(kind) for spec in own[name]]
 
 
 def check_rows(o: Any) -> None:

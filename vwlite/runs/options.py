@@ -1,6 +1,6 @@
-"""The options of runs, as typed: a dataclass for each command, whose fields are the rows of its options.
+"""The options of runs, as typed: records whose fields are the rows of options that several commands have.
 
-`takes` gives a command its options and passes it the dataclass. What the options mean is decided in
+`command` (`vwlite/options/taking.py`) makes a command from its record. What the options mean is decided in
 `vwlite/runs/resolve.py`.
 """
 
@@ -17,8 +17,8 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
-from vwlite.options.spec import IN, LEARN, OUT, PASSES, RUN, TABLES, option, specs_of
-from vwlite.options.taking import click_option
+from vwlite.options.spec import IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.taking import parameter
 from vwlite.options.types import (
     PATH,
     Bytes,
@@ -299,7 +299,11 @@ DEFAULT_DERIVED = "auto"
 
 @record(frozen=True, eq=False)
 class TrainOptions(CacheOptions):
-    """The options of `vwlite train`, as typed."""
+    """Train a model on DATA. Without options it chooses the loss, the rates and the number of passes.
+
+    DATA are files of VW text or libsvm, or tables (`vwlite help tables`), plain or compressed (gzip, bzip2, xz,
+    zstd); none, or -, is standard input.
+    """
 
     passes: int = option(
         1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",
@@ -449,11 +453,11 @@ LOSS_OF_OTHERS = (
       for name, loss in LOSS_OPTIONS.items()),
 )
 AS_WRITTEN = ("delimiter", "quote", "escape", "columns")  # of tables: a file may have others than the model
-OF_RUN = tuple(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name != "raw_predictions")
-OF_MODEL = (
-    *specs_of(InputOptions, IN),
-    *(spec for spec in specs_of(InputOptions, TABLES) if spec.name in ("tag", *AS_WRITTEN)),
-)
+READING = ("format", "on_error", "max_errors", "rejects")  # of a command that gets its DATA in its own way
+OF_RUN = tuple(specs_of(InputOptions, "quiet", "report", "report_version", "threads"))
+OF_MODEL = tuple(specs_of(InputOptions, IN, "tag", *AS_WRITTEN))
+LINK_OF_MODEL = replace(SPECS["link"], default=None, shown="the model's")
+DATA = Spec(("data",), "", type=PATH, multiple=True, metavar="[DATA]...")  # the argument
 
 
 def reading_options(*more: str) -> Callable[[Any], Any]:
@@ -461,7 +465,7 @@ def reading_options(*more: str) -> Callable[[Any], Any]:
     names = ("format", "on_error", "max_errors", "rejects", "threads", *more)
 
     def decorate(f: Any) -> Any:
-        options = [click_option(spec) for spec in specs_of(InputOptions) if spec.name in names]
+        options = [parameter(spec) for spec in specs_of(InputOptions) if spec.name in names]
         f.__click_params__ = [*getattr(f, "__click_params__", ()), *reversed(options)]
         return f
 
