@@ -170,7 +170,7 @@ def _about_option(typed: str, command: click.Command, path: str) -> str:
     arguments = {p.name for p in command.params if isinstance(p, click.Argument)}
     if name in ("-m", "-i", "-f", "--model", "--initial") and "model" in arguments:
         return f": the model is named without an option, as in {path} MODEL"
-    if name in ("-d", "--data", "--input", "--file") and arguments & {"data", "files"}:
+    if name in ("-d", "--data", "--input", "--file") and "data" in arguments:
         return f": files are named without an option, as in {path} FILE"
     if name in ("-V", "--version") or (name == "-v" and path == "vwlite"):
         return ": it is vwlite --version"

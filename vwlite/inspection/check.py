@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vwlite.inspection.commands import CheckOptions
 from vwlite.output.stdio import plain
-from vwlite.runs.options import InputOptions
 
 if TYPE_CHECKING:
     from vwlite.input.parsing import ParseOptions
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN = 20  # bad lines of a file that are printed
 
 
-def check(files: tuple[str, ...], options: InputOptions) -> int:
+def check(o: CheckOptions) -> int:
     """Run `vwlite check`; the exit code."""
     from vwlite.algorithms.labels import WORDS, maps_labels
     from vwlite.algorithms.settings import MOST_CLASSES
@@ -26,14 +26,15 @@ def check(files: tuple[str, ...], options: InputOptions) -> int:
     from vwlite.runs.resolve import resolve
     from vwlite.runs.source import parse_options, table_of
 
-    if options.typed.get("classes") == "auto" or is_fasttext(files, options.format):  # any number of them
-        options = replace(options, typed={"oaa": MOST_CLASSES, "classes": "auto", **options.typed})
-    settings = resolve(options.typed).settings
-    names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, options.typed)
+    o = replace(o, on_error="skip")
+    if o.typed.get("classes") == "auto" or is_fasttext(o.data, o.format):  # any number of them
+        o = replace(o, typed={"oaa": MOST_CLASSES, "classes": "auto", **o.typed})
+    settings = resolve(o.typed).settings
+    names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, o.typed)
     if or_numbers:
         names = ClassNames(WORDS, grows=True)
-    parse = parse_options(options, settings, names, table_of(replace(options, data=files)), or_numbers=or_numbers)
-    sound = [check_file(path, parse) for path in files]
+    parse = parse_options(o, settings, names, table_of(o), or_numbers=or_numbers)
+    sound = [check_file(path, parse) for path in o.data]
     return 0 if all(sound) else 1
 
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from vwlite.model import Model
 
 
-def info(model: str, as_json: bool, report_version: str) -> int:
+def info(model: str, json: bool, report_version: str) -> int:
     """Run `vwlite info`; the exit code."""
     from vwlite.model import read_model
 
     facts = describe(model, read_model(model))
-    if as_json:
+    if json:
         click.echo(json_text(versioned(facts, report_version), indent=2, ensure_ascii=False))
     else:
         click.echo(plain(as_table(facts)))

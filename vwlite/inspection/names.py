@@ -9,6 +9,7 @@ from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sources import check_sources
+from vwlite.inspection.commands import NamesOptions
 from vwlite.model import Model, read_model, write_model
 from vwlite.model.absent import with_names
 from vwlite.model.feature_names import FeatureNames
@@ -17,15 +18,15 @@ from vwlite.model.weights import has_weight, intercept_key
 from vwlite.output.atomic import check_apart
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import about_names
-from vwlite.runs.options import InputOptions
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import parse_with
 
 
-def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
+def names(o: NamesOptions) -> int:
     """Run `vwlite names`; the exit code."""
     check_run(o)
+    path, output = o.model, o.output or o.model
     outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
     check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
     check_apart(outputs, [(path, "the input model")], ("MODEL", path))
@@ -39,7 +40,7 @@ def add_names(path: str, output: str, most: int, o: InputOptions) -> int:
         )
     learner = restore(model, settings, path, learn=False)  # an error if it cannot predict
     known = model.names
-    store = NameStore(max(most, len(known)), known.arrays if len(known) else None)
+    store = NameStore(max(o.most, len(known)), known.arrays if len(known) else None)
     nonzero = np.asarray(model.keys)[has_weight(model)].tolist()
     parse = parse_with(o, settings, model, path, learner.class_names)
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))

@@ -4,14 +4,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from vwlite.errors import UsageError
-from vwlite.inspection.commands import TOP
+from vwlite.inspection.commands import OF_DATA, TOP, WeightsOptions
 from vwlite.model import read_model
 from vwlite.model.feature_names import escaped
 from vwlite.model.weights import CHUNK, largest, look_up, name_bytes
 from vwlite.output.json_text import json_text
 from vwlite.output.stdio import say
 from vwlite.output.text import printable
-from vwlite.runs.options import ModelOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,40 +21,36 @@ if TYPE_CHECKING:
     from vwlite.model.weights import Row
 
 
-def weights(
-    model: str, data: tuple[str, ...], top: int | None, everything: bool, features: tuple[str, ...],
-    contains: str | None, by_class: bool, as_json: bool, **typed: Any,
-) -> int:
+def weights(o: WeightsOptions) -> int:
     """Run `vwlite weights`; the exit code."""
-    if (top is not None) + everything + bool(features) > 1:
+    if (o.top is not None) + o.everything + bool(o.features) > 1:
         raise UsageError("--top, --all and --feature cannot be used together")
-    if features and (contains is not None or by_class):
-        raise UsageError(f"--feature and {'--by-class' if by_class else '--contains'} cannot be used together")
+    if o.features and (o.contains is not None or o.by_class):
+        raise UsageError(f"--feature and {'--by-class' if o.by_class else '--contains'} cannot be used together")
 
     def rows(loaded: "Model", sizes: "np.ndarray[Any, Any] | None" = None) -> "Iterator[Row]":
-        if by_class and not loaded.class_names():
-            raise UsageError(f"--by-class: {model} has no classes")
-        if contains is not None and not len(loaded.names):
+        if o.by_class and not loaded.class_names():
+            raise UsageError(f"--by-class: {o.model} has no classes")
+        if o.contains is not None and not len(loaded.names):
             known, adds = loaded.shown_names, "vwlite names adds those of data"
             if not len(known):
-                raise UsageError(f"--contains: {model} has no names of features: {adds}")
-            say(f"note: {model} has names of derived features only: {adds}")
-        if features:
-            return _of_features(model, loaded, features)
-        return largest(loaded, None if everything else top or TOP, everything, contains, by_class, sizes)
+                raise UsageError(f"--contains: {o.model} has no names of features: {adds}")
+            say(f"note: {o.model} has names of derived features only: {adds}")
+        if o.features:
+            return _of_features(o.model, loaded, o.features)
+        return largest(loaded, None if o.everything else o.top or TOP, o.everything, o.contains, o.by_class, sizes)
 
-    given = {name: value for name, value in typed.items() if value not in (None, ())}
-    if data:
+    if o.data:
         from vwlite.inspection.weights_of_data import beside_data
 
-        return beside_data(ModelOptions(model=model, data=data, **given), rows, as_json, None if everything else TOP)
-    if given:
-        name = next(iter(given)).replace("_", "-")
-        raise UsageError(f"--{name} is for DATA: name its files, or - for standard input")
-    loaded = read_model(model)
+        return beside_data(o, rows)
+    for spec in OF_DATA:
+        if spec.name in o.given:
+            raise UsageError(f"{spec.long} is for DATA: name its files, or - for standard input")
+    loaded = read_model(o.model)
     if "slope" in loaded.calibration:
         say("note: weights are those of scores before their map by vwlite calibrate")
-    write_rows(loaded, rows(loaded), as_json, bool(features))
+    write_rows(loaded, rows(loaded), o.json, bool(o.features))
     return 0
 
 

@@ -20,6 +20,7 @@ from vwlite.core.learn.spread import Spread
 from vwlite.core.text.feature_names import NameStore
 from vwlite.errors import DataError
 from vwlite.input.pipeline import parsed_batches
+from vwlite.inspection.commands import TOP, WeightsOptions
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.model.weights import Row, has_weight, intercept_key
@@ -27,7 +28,7 @@ from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
-from vwlite.runs.options import MOST_NAMES, ModelOptions
+from vwlite.runs.options import MOST_NAMES
 from vwlite.runs.run import BadLines
 
 
@@ -122,8 +123,8 @@ def _namespace_of(settings: Settings, key: int, name: bytes) -> str:
     return b"*".join(spaces).decode("utf-8", "surrogateescape")
 
 
-def beside_data(o: ModelOptions, rows: Callable[..., Iterable[Row]], as_json: bool, top: int | None) -> int:
-    """Run `vwlite weights MODEL DATA`; the exit code. rows: those of a model, by falling size; top: see `write`."""
+def beside_data(o: WeightsOptions, rows: Callable[..., Iterable[Row]]) -> int:
+    """Run `vwlite weights MODEL DATA`; the exit code. rows: those of a model, by falling size."""
     model = opened(o)
     found = WeightsOfData(model)
     with RunFrame("weights", o) as frame:
@@ -135,7 +136,8 @@ def beside_data(o: ModelOptions, rows: Callable[..., Iterable[Row]], as_json: bo
         if frame.signal is None:
             bad.finish()
             found.finish()
-            write(found, found.rows(rows(found.model, found.effects)), o.report_version if as_json else None, top)
+            version, top = o.report_version if o.json else None, None if o.everything else TOP
+            write(found, found.rows(rows(found.model, found.effects)), version, top)
         return frame.code()
 
 
