@@ -21,7 +21,7 @@ from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import read_model
 from vwlite.runs.source import DataNames
-from vwlite.solving.options import SolveOptions
+from vwlite.solving.commands import SolveOptions
 from vwlite.solving.problem import Examples
 from vwlite.solving.rounds.driver import NO_STATE, Rounds, RoundState
 from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of

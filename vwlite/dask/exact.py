@@ -11,7 +11,8 @@ from vwlite.dask.work import same, sums
 from vwlite.errors import UsageError
 from vwlite.model.file import Model, to_bytes
 from vwlite.options.spec import option_name
-from vwlite.solving.options import SolveOptions, resolve_solve
+from vwlite.solving.commands import SolveOptions
+from vwlite.solving.options import resolve_solve
 from vwlite.solving.rounds.driver import NO_STATE, Rounds
 from vwlite.solving.rounds.driver import RoundState as Point
 from vwlite.solving.rounds.shards import ShardSums, check_problem

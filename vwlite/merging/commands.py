@@ -3,16 +3,13 @@
 import os
 from dataclasses import replace
 
-import click
-
 from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
-from vwlite.options.command import Command, run
-from vwlite.options.spec import IN, OUT, option, option_name, specs_of
-from vwlite.options.taking import takes
+from vwlite.options.spec import OUT, option, option_name, specs_of
+from vwlite.options.taking import command
 from vwlite.options.types import PATH, Choice, Whole
 from vwlite.records import record
-from vwlite.runs.options import OF_RUN, InputOptions
+from vwlite.runs.options import DATA, OF_RUN, READING, InputOptions
 from vwlite.runs.resolve import check_run
 
 MERGE, HOLDOUT = "Merge", "Holdout"
@@ -25,9 +22,27 @@ def _check_rule(o: "MergeOptions") -> None:
         raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
 
 
+_LOSS = replace(
+    SPECS["loss"], group=HOLDOUT, default=None, vw=(),
+    help="The loss of models of Vowpal Wabbit. Such models do not store it.",
+)
+
+
+@command(
+    "merge", "vwlite.merging.merge:merge",
+    replace(DATA, metavar="SHARD..."), MERGE, HOLDOUT, _LOSS,
+    *(replace(spec, group=HOLDOUT) for spec in specs_of(InputOptions, *READING)), OUT, *OF_RUN,
+    usual=("--model", "--start", "--rule", "--state", "--holdout", "--allow-missing", "--quiet",),
+    examples=("vwlite merge shard1.model shard2.model -o all.model",
+              "vwlite merge shard1.model shard2.model --holdout held.vw --state mean -o round1.model"),
+)
 @record(frozen=True)
 class MergeOptions(InputOptions):
-    """The options of `vwlite merge`, as typed; DATA are the shards."""
+    """Merge SHARDs: models with the same options, each trained on one shard of the data.
+
+    With --holdout, the result is an average of several merge rules and of the SHARDs, weighted by their losses there.
+    It does not depend on the order of the SHARDs. `vwlite help merge` says when not to merge.
+    """
 
     model: str | None = option(
         None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
@@ -58,18 +73,6 @@ class MergeOptions(InputOptions):
     )
 
 
-_LOSS = replace(
-    SPECS["loss"], group=HOLDOUT, default=None, vw=(),
-    help="The loss of models of Vowpal Wabbit. Such models do not store it.",
-)
-_MERGE = (
-    *specs_of(MergeOptions, MERGE, HOLDOUT), _LOSS,
-    *(replace(spec, group=HOLDOUT) for spec in specs_of(InputOptions, IN) if spec.name != "data_options"),
-    *specs_of(MergeOptions, OUT), *OF_RUN,
-)
-merge_options = takes(MergeOptions, _MERGE, "SHARD...")
-
-
 def check_merge(o: MergeOptions) -> None:
     """Options of the run that mean nothing together: UsageError."""
     if not o.data:
@@ -87,21 +90,3 @@ def check_merge(o: MergeOptions) -> None:
             if other := seen.get(os.path.realpath(path)):
                 raise UsageError(f"{other} and {path} are the same file: {what} would count twice; name it once")
             seen[os.path.realpath(path)] = path
-
-
-@click.command(
-    "merge", cls=Command,
-    usual=("--model", "--start", "--rule", "--state", "--holdout", "--allow-missing", "--quiet",),
-    examples=(
-        "vwlite merge shard1.model shard2.model -o all.model",
-        "vwlite merge shard1.model shard2.model --holdout held.vw --state mean -o round1.model",
-    ),
-)
-@merge_options
-def merge_command(options: MergeOptions) -> int:
-    """Merge SHARDs: models with the same options, each trained on one shard of the data.
-
-    With --holdout, the result is an average of several merge rules and of the SHARDs, weighted by their losses there.
-    It does not depend on the order of the SHARDs. `vwlite help merge` says when not to merge.
-    """
-    return run("vwlite.merging.merge:merge", options)

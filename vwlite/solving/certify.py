@@ -21,7 +21,8 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import KEPT
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames
-from vwlite.solving.options import SIMPLEX, CertifyOptions, check_certify, problem_of_model
+from vwlite.solving.commands import CertifyOptions
+from vwlite.solving.options import SIMPLEX, check_certify, problem_of_model
 from vwlite.solving.problem import CERTAIN, INSIDE, Bounds, Examples, set_numbers, summary
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum

@@ -29,7 +29,8 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames, name_store
-from vwlite.solving.options import SolveOptions, models_of_path, resolve_solve
+from vwlite.solving.commands import SolveOptions, models_of_path
+from vwlite.solving.options import resolve_solve
 from vwlite.solving.problem import (
     CERTAIN,
     INSIDE,

@@ -20,7 +20,7 @@ from vwlite.errors import ShortageError
 from vwlite.output.atomic import abandon_all
 from vwlite.output.signals import STOPPING
 from vwlite.runs.source import DataNames
-from vwlite.solving.options import SolveOptions
+from vwlite.solving.commands import SolveOptions
 from vwlite.solving.problem import Examples
 from vwlite.solving.rounds.driver import Rounds
 from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of

@@ -7,7 +7,8 @@ from vwlite.model import read_model, write_model
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
-from vwlite.solving.options import SolveOptions, resolve_solve
+from vwlite.solving.commands import SolveOptions
+from vwlite.solving.options import resolve_solve
 from vwlite.solving.problem import SMALL, Limits, summary
 from vwlite.solving.rounds.driver import RoundRow, Rounds
 from vwlite.solving.rounds.processes import Processes
