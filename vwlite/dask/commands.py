@@ -10,13 +10,20 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.merging.commands import MergeOptions
-from vwlite.options.command import Command, Commands, run
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
-from vwlite.options.taking import takes
+from vwlite.options.taking import OWN, command, group
 from vwlite.options.types import PATH, Bytes, Number, Whole
-from vwlite.prediction.commands import PREDICT, PredictOptions
+from vwlite.prediction.commands import PredictOptions
 from vwlite.records import record
-from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.options import (
+    AS_WRITTEN,
+    DATA,
+    LINK_OF_MODEL,
+    LOSS_OF_OTHERS,
+    InputOptions,
+    ModelOptions,
+    TrainOptions,
+)
 from vwlite.runs.resolve import check_run
 
 CLUSTER = "Cluster"
@@ -58,9 +65,48 @@ class ClusterOptions:
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
 
+# Options that the commands of the workers get, too.
+READING = (*specs_of(InputOptions, "format", "on_error", "max_errors"), *specs_of(InputOptions, TABLES))
+_CHANGED = {
+    "algorithm": replace(SPECS["algorithm"], shown="gd", help="The update rule; see `vwlite algorithms`."),
+    "loss": replace(SPECS["loss"], help="The loss function to minimize."),
+}
+_LEARNING = (
+    *specs_of(InputOptions, "format", "on_error", "max_errors"), *specs_of(Settings, IN),
+    *specs_of(InputOptions, TABLES),
+    *(_CHANGED.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
+)
+TRAINING = (*_LEARNING, SPECS["link"], *specs_of(TrainOptions, "names"))
+PREDICTING = (
+    *specs_of(PredictOptions, "probabilities", "top", "threshold", "append", "append_columns", "on_unknown"),
+    LINK_OF_MODEL, *LOSS_OF_OTHERS, *specs_of(InputOptions, "format", "on_error", "max_errors", "tag", *AS_WRITTEN),
+)
+_URL = replace(DATA, metavar="URL...")
+_SHOWN = specs_of(InputOptions, "quiet", "report", "report_version")
+
+group("dask", """\
+Train and predict on many machines with Dask.
+
+Needs `pip install 'vwlite[dask]'`, here and on every worker. `vwlite help dask` explains how to use it, and when
+not to.
+""")
+
+
+@command(
+    "dask train", "vwlite.dask.train:train",
+    _URL, *specs_of(ClusterOptions), CLUSTER, *_LEARNING, OUT, SPECS["link"], *_SHOWN, RUN,
+    remembers=True,
+    usual=("--scheduler", "--model", "--rounds", "--loss", "--algorithm", "--l1", "--exact", "--resume"),
+    examples=("vwlite dask train 'day*.vw' --scheduler local:2 --loss logistic -m all.model",
+              "vwlite dask train 'day*.vw' --scheduler local:2 --exact --loss logistic --l1 1e-3 -m exact.model"),
+)
 @record(frozen=True)
 class DaskTrainOptions(InputOptions, ClusterOptions):
-    """The options of `vwlite dask train`, as typed; DATA are files or URLs."""
+    """Train on all files of URL, in rounds: one model for each shard, then their best merge.
+
+    URL are files, patterns such as 'logs/*.vw.gz', or URLs that fsspec supports (s3://, gs://, hdfs://). Other options
+    are those of `vwlite train`. The model does not depend on the number of workers.
+    """
 
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
@@ -97,9 +143,21 @@ class DaskTrainOptions(InputOptions, ClusterOptions):
     state: str = option_of(MergeOptions, "state", group=CLUSTER)
 
 
+@command(
+    "dask predict", "vwlite.dask.predict:predict",
+    _URL, *specs_of(ClusterOptions), *specs_of(ModelOptions), OUT, *PREDICTING, *_SHOWN,
+    *specs_of(DaskTrainOptions, "threads"),
+    remembers=True,
+    usual=("--scheduler", "--model", "--output", "--link", "--on-error", "--retries"),
+    examples=("vwlite dask predict 'day*.vw' --scheduler local:2 -m all.model -o predictions",
+              "vwlite dask predict 'day*.vw' --scheduler local:2 -m exact.model --link logistic -o probabilities"),
+)
 @record(frozen=True)
 class DaskPredictOptions(PredictOptions, ClusterOptions):
-    """The options of `vwlite dask predict`, as typed; DATA are files or URLs."""
+    """Predict all files of URL, with one output file for each shard.
+
+    The workers write into the output folder, so it must be a shared folder or a URL.
+    """
 
     predictions: str | None = option(
         None, "-o", "--output", "predictions", group=OUT, type=PATH, required=True, metavar="FOLDER",
@@ -108,9 +166,12 @@ class DaskPredictOptions(PredictOptions, ClusterOptions):
     threads: int = 1
 
 
+@command(
+    "dask sums", "vwlite.dask.sums:sums", OWN, *READING, *specs_of(InputOptions, "threads", "quiet"), hidden=True
+)
 @record(frozen=True)
 class DaskSumsOptions(InputOptions):
-    """The options of `vwlite dask sums`, as typed."""
+    """For workers: sums over the shard on standard input, in a round of vwlite dask train --exact."""
 
     initial: str | None = option(
         None, "-i", "--initial", group=OUT, type=PATH, required=True, metavar="FILE",
@@ -119,41 +180,6 @@ class DaskSumsOptions(InputOptions):
     output: str | None = option(
         None, "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", help="Write the sums to this file."
     )
-
-
-# The options that the commands get which the workers run, and those of our own.
-_OF_LINES = tuple(spec for spec in specs_of(InputOptions, IN) if spec.name not in ("data_options", "rejects"))
-_LEARN = {
-    "algorithm": replace(SPECS["algorithm"], shown="gd", help="The update rule; see `vwlite algorithms`."),
-    "loss": replace(SPECS["loss"], help="The loss function to minimize."),
-}
-TRAINING = (
-    *_OF_LINES, *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
-    *(_LEARN.get(spec.name, spec) for spec in specs_of(Settings, FEATURES, LEARN, CLASSES)),
-    SPECS["link"], *(spec for spec in specs_of(DaskTrainOptions, OUT) if spec.name == "names"),
-)
-READING = (*_OF_LINES, *specs_of(InputOptions, TABLES))
-PREDICTING = tuple(
-    spec for spec in PREDICT if spec.group in (OUT, IN, TABLES)
-    and spec.name not in ("data_options", "rejects", "model", "predictions", "raw_predictions", "output_format",
-                          "quiet", "report", "report_version")
-)
-_RUN = tuple(spec for spec in specs_of(InputOptions, OUT) if spec.name in ("quiet", "report", "report_version"))
-_TRAIN = (
-    *specs_of(ClusterOptions), *specs_of(DaskTrainOptions, CLUSTER), *(spec for spec in TRAINING if spec.group != OUT),
-    *specs_of(DaskTrainOptions, OUT), SPECS["link"], *_RUN, *specs_of(DaskTrainOptions, RUN),
-)
-_SUMS = (
-    *specs_of(DaskSumsOptions), *READING, *(spec for spec in specs_of(InputOptions, RUN) if spec.name == "threads"),
-    *(spec for spec in _RUN if spec.name == "quiet"),
-)
-_PREDICT = (
-    *specs_of(ClusterOptions), *(spec for spec in PREDICT if spec.name == "model"), *specs_of(DaskPredictOptions, OUT),
-    *PREDICTING, *_RUN, *specs_of(DaskTrainOptions, RUN),
-)
-train_options = takes(DaskTrainOptions, _TRAIN, "URL...")
-predict_options = takes(DaskPredictOptions, _PREDICT, "URL...")
-sums_options = takes(DaskSumsOptions, _SUMS, "")
 
 
 def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
@@ -167,54 +193,3 @@ def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
     if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
         raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
     check_run(o)
-
-
-@click.group("dask", cls=Commands)
-def dask_command() -> None:
-    """Train and predict on many machines with Dask.
-
-    Needs `pip install 'vwlite[dask]'`, here and on every worker. `vwlite help dask` explains how to use it, and when
-    not to.
-    """
-
-
-@dask_command.command(
-    "train", cls=Command, remembers=True,
-    usual=("--scheduler", "--model", "--rounds", "--loss", "--algorithm", "--l1", "--exact", "--resume"),
-    examples=(
-        "vwlite dask train 'day*.vw' --scheduler local:2 --loss logistic -m all.model",
-        "vwlite dask train 'day*.vw' --scheduler local:2 --exact --loss logistic --l1 1e-3 -m exact.model",
-    ),
-)
-@train_options
-def train(options: DaskTrainOptions) -> int:
-    """Train on all files of URL, in rounds: one model for each shard, then their best merge.
-
-    URL are files, patterns such as 'logs/*.vw.gz', or URLs that fsspec supports (s3://, gs://, hdfs://). Other options
-    are those of `vwlite train`. The model does not depend on the number of workers.
-    """
-    return run("vwlite.dask.train:train", options)
-
-
-@dask_command.command(
-    "predict", cls=Command, remembers=True,
-    usual=("--scheduler", "--model", "--output", "--link", "--on-error", "--retries"),
-    examples=(
-        "vwlite dask predict 'day*.vw' --scheduler local:2 -m all.model -o predictions",
-        "vwlite dask predict 'day*.vw' --scheduler local:2 -m exact.model --link logistic -o probabilities",
-    ),
-)
-@predict_options
-def predict(options: DaskPredictOptions) -> int:
-    """Predict all files of URL, with one output file for each shard.
-
-    The workers write into the output folder, so it must be a shared folder or a URL.
-    """
-    return run("vwlite.dask.predict:predict", options)
-
-
-@dask_command.command("sums", cls=Command, hidden=True)
-@sums_options
-def sums(options: DaskSumsOptions) -> int:
-    """For workers: sums over the shard on standard input, in a round of vwlite dask train --exact."""
-    return run("vwlite.dask.sums:sums", options)

@@ -2,27 +2,40 @@
 
 import os
 import re
-from dataclasses import replace
 
 import click
 
-from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
 from vwlite.input import ON_UNKNOWN
-from vwlite.options.command import Command, run
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
-from vwlite.options.taking import takes
+from vwlite.options.taking import command
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.prediction.commands import PredictOptions
 from vwlite.records import record
-from vwlite.runs.options import LOSS_OF_OTHERS, InputOptions
+from vwlite.runs.options import LINK_OF_MODEL, LOSS_OF_OTHERS, InputOptions
 
 _LIMITS = "Limits"
 
 
+@command(
+    "serve", "vwlite.serve.server:serve",
+    IN, RUN, _LIMITS, *specs_of(PredictOptions, "probabilities"), LINK_OF_MODEL, OUT, *specs_of(InputOptions, "quiet"),
+    *LOSS_OF_OTHERS, context_settings={"auto_envvar_prefix": "VWLITE_SERVE"},
+    usual=("--model", "--port", "--host", "--lines", "--workers", "--log", "--quiet"),
+    examples=("vwlite serve -m clicks.model --port 8080",
+              "vwlite serve -m a=A.model -m b=B.model --workers 2 --log requests.jsonl"),
+)
 @record(frozen=True)
 class ServeOptions(InputOptions):
-    """The options of `vwlite serve`, as typed."""
+    """Predict over HTTP: the lines of a POST to /predict, or its JSON.
+
+    Text gets the lines that vwlite predict writes; an object of JSON, a list or JSON lines, with columns by name, get
+    objects. It never learns, and takes a new model file without a failed request. SIGTERM ends it after the requests
+    that are there.
+
+    Options that are not typed are taken from the environment: VWLITE_SERVE_MAX_BODY is --max-body, and so on;
+    VWLITE_SERVE_PORT, or else PORT, is --port.
+    """
 
     model: tuple[str, ...] = option(
         (), "-m", "-i", "--model", group=IN, multiple=True, required=True, type=PATH, metavar="[NAME=]FILE",
@@ -76,35 +89,3 @@ class ServeOptions(InputOptions):
                 raise UsageError(f"--model: two models {name}: give them names, as in -m a={path} -m b=...")
             found[name] = path
         return found
-
-
-serve_options = takes(
-    ServeOptions,
-    (
-        *specs_of(ServeOptions, IN, RUN, _LIMITS), *(s for s in specs_of(PredictOptions) if s.name == "probabilities"),
-        replace(SPECS["link"], default=None, shown="the model's"), *specs_of(ServeOptions, OUT),
-        *(s for s in specs_of(InputOptions) if s.name == "quiet"), *LOSS_OF_OTHERS,
-    ), data="",
-)
-
-
-@click.command(
-    "serve", cls=Command, context_settings={"auto_envvar_prefix": "VWLITE_SERVE"},
-    usual=("--model", "--port", "--host", "--lines", "--workers", "--log", "--quiet"),
-    examples=(
-        "vwlite serve -m clicks.model --port 8080",
-        "vwlite serve -m a=A.model -m b=B.model --workers 2 --log requests.jsonl",
-    ),
-)
-@serve_options
-def serve_command(options: ServeOptions) -> int:
-    """Predict over HTTP: the lines of a POST to /predict, or its JSON.
-
-    Text gets the lines that vwlite predict writes; an object of JSON, a list or JSON lines, with columns by name, get
-    objects. It never learns, and takes a new model file without a failed request. SIGTERM ends it after the requests
-    that are there.
-
-    Options that are not typed are taken from the environment: VWLITE_SERVE_MAX_BODY is --max-body, and so on;
-    VWLITE_SERVE_PORT, or else PORT, is --port.
-    """
-    return run("vwlite.serve.server:serve", options)
