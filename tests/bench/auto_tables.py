@@ -50,7 +50,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from vwlite.training.commands import train_command
+from vwlite.program import command_of
 
 RESULTS = HERE / "auto_tables.json"
 NONE = "none"  # the stage without derived features, to which the others are compared
@@ -181,7 +181,7 @@ def log_softmax(scores: np.ndarray) -> np.ndarray:
 
 def stages() -> tuple[str, ...]:
     """Those that the installed program has."""
-    return STAGES if any(option.name == "derive" for option in train_command.params) else (NONE,)
+    return STAGES if any(option.name == "derive" for option in command_of("train").params) else (NONE,)
 
 
 def ours(data: Data, stage: str, folder: Path) -> tuple[Predicted, dict[str, float]]:

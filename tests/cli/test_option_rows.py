@@ -10,23 +10,21 @@ from vwlite.algorithms.settings import Settings
 from vwlite.dask import commands as dask
 from vwlite.dask.commands import DaskSumsOptions, DaskTrainOptions
 from vwlite.errors import UsageError
-from vwlite.merging.commands import MergeOptions, merge_command
+from vwlite.inspection.commands import NamesOptions
+from vwlite.merging.commands import MergeOptions
 from vwlite.options.spec import check_rows
-from vwlite.options.taking import typed_again
+from vwlite.options.taking import declared, typed_again
 from vwlite.options.types import PATH
 from vwlite.program import GROUPS
 from vwlite.runs import options
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.serve.commands import ServeOptions
-from vwlite.solving import options as solving
-from vwlite.solving.commands import certify_command, solve_command
-from vwlite.solving.options import CertifyOptions, SolveOptions
-from vwlite.training.commands import train_command
-from vwlite.tuning.commands import TuneOptions, tune_command
+from vwlite.solving.commands import CertifyOptions, SolveOptions
+from vwlite.tuning.commands import TuneOptions
 
 # The dataclasses of options: of models, of runs, and of each command.
 FOLDERS = dict.fromkeys(folder for group in GROUPS.values() for folder, _ in group.values())
-PLACES = (options, solving, *(import_module(f"vwlite.{folder}.commands") for folder in FOLDERS))
+PLACES = (options, *(import_module(f"vwlite.{folder}.commands") for folder in FOLDERS))
 KINDS = (Settings, *dict.fromkeys(
     kind for place in PLACES for name, kind in vars(place).items() if name.endswith("Options") and is_dataclass(kind)
 ))
@@ -72,14 +70,13 @@ def test_the_defaults_are_accepted():
 
 
 @pytest.mark.parametrize("kind, command", [
-    (TrainOptions, train_command), (TuneOptions, tune_command), (SolveOptions, solve_command),
-    (CertifyOptions, certify_command), (MergeOptions, merge_command), (DaskTrainOptions, dask.train),
-    (DaskSumsOptions, dask.sums),
+    (TrainOptions, "train"), (TuneOptions, "tune"), (SolveOptions, "solve"), (CertifyOptions, "certify"),
+    (MergeOptions, "merge"), (DaskTrainOptions, "dask train"), (DaskSumsOptions, "dask sums"),
 ])
 def test_a_command_takes_every_option_that_its_options_have(kind, command):
     shared = {f.name for f in fields(InputOptions)}
     rows = {spec.name for f in fields(kind) if f.name not in shared for spec in f.metadata.get("specs", ())}
-    assert rows <= {parameter.name for parameter in command.params}
+    assert rows <= {parameter.name for parameter in declared(command).params}
 
 
 def test_no_command_has_an_option_that_needs_one_that_it_has_not():
@@ -96,9 +93,9 @@ def test_options_that_are_typed_again_for_another_command_mean_the_same():
         "day.vw", "--scheduler", "local:2", "--names", "--loss=logistic", "-m", "x.model", "-q", "ab",
         "--quadratic", "cd", "--no-constant", "--l1", "1e-6",
     ]
-    asked = dask.train.make_context("train", words).params
+    asked = declared("dask train").make_context("train", words).params
     again = map("=".join, typed_again(dask.TRAINING, asked["raw"]))
-    meant = train_command.make_context("train", [*again]).params
+    meant = declared("train").make_context("train", [*again]).params
     assert {name: value for name, value in meant.items() if value not in (None, ())} == {
         name: value for name, value in asked.items()
         if value not in (None, ()) and name not in ("raw", "data", "model", "scheduler")
@@ -106,7 +103,8 @@ def test_options_that_are_typed_again_for_another_command_mean_the_same():
 
 
 def test_an_option_that_names_a_file_says_whether_it_is_read_or_written():
-    elsewhere = (DaskSumsOptions, ServeOptions)  # of workers; and of NAME=FILE, which serve itself looks at
+    # Of workers; of NAME=FILE, which serve itself looks at; of MODEL, which is written without --output.
+    elsewhere = (DaskSumsOptions, ServeOptions, NamesOptions)
     files = [spec for kind, name, spec in ROWS if spec.type is PATH and name != "data" and kind not in elsewhere]
     assert len(files) > 9
-    assert [spec.long for spec in files if bool(spec.reads) == spec.writes] == []
+    assert [spec.name for spec in files if bool(spec.reads) == spec.writes] == []

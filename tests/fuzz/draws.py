@@ -22,10 +22,7 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.solvers import SOLVERS
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
 from vwlite.options.types import Classes, FileName, IntervalType, Labels, LettersType, Number, ProgressType, Whole
-from vwlite.prediction.commands import predict_command as predict
-from vwlite.solving.commands import certify_command as certify
-from vwlite.solving.commands import solve_command as solve
-from vwlite.training.commands import train_command as train
+from vwlite.program import command_of
 from vwlite.vw.arguments import OPTIONS
 
 # --- lines -------------------------------------------------------------------------------------------
@@ -199,7 +196,7 @@ class Setup:
     predict: Command = field(default_factory=list)
 
 
-PARAMETERS = {p.name: p for p in train.params if isinstance(p, click.Option)}
+PARAMETERS = {p.name: p for p in command_of("train").params if isinstance(p, click.Option)}
 WHOLES = [1, 1, 2, 2, 3, 5, 7, 10, 100, 1000, 2**31, 2**32, 10**17]
 REALS = [1e-300, 1e-9, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 1, 2, 10, 1e4, 1e9, 1e100, 1e300]
 USUAL = [1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 1, 2, 10]
@@ -350,7 +347,7 @@ def commands(rng: Random) -> Case:
         run += option(rng, rng.choice(list(PARAMETERS.values())), rare)
     again = ["predict", "-m", "model", "test", *s.predict, "--on-error", "skip"]
     if rng.random() < rare * 0.3:
-        again += option(rng, rng.choice([p for p in predict.params if isinstance(p, click.Option)]), rare)
+        again += option(rng, rng.choice([p for p in command_of("predict").params if isinstance(p, click.Option)]), rare)
     more = ["train", "-i", "model", "test", "-m", "model", "--on-error", "skip"]
     if rng.random() < 0.5:
         name = rng.choice(["learning_rate", "l1", "l2", "radius", "decay_learning_rate"])
@@ -464,7 +461,9 @@ def vw(rng: Random) -> Case:
 
 # --- batch problems ----------------------------------------------------------------------------------
 
-OF_SOLVE, OF_CERTIFY = ([p for p in c.params if isinstance(p, click.Option)] for c in (solve, certify))
+OF_SOLVE, OF_CERTIFY = (
+    [p for p in command_of(name).params if isinstance(p, click.Option)] for name in ("solve", "certify")
+)
 
 
 def problem(rng: Random, rare: float) -> Setup:

@@ -14,12 +14,12 @@ from running import with_gd
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
-from vwlite.options.command import Command
+from vwlite.options.taking import collected
 from vwlite.options.types import Number, Whole
-from vwlite.prediction.commands import PredictOptions, predict_options
+from vwlite.prediction.commands import PredictOptions
+from vwlite.program import command_of
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import resolve
-from vwlite.training.commands import train_options
 
 pytestmark = pytest.mark.usefixtures("sample")
 
@@ -29,11 +29,8 @@ def values(options):
     return {f.name: getattr(options, f.name) for f in fields(options) if f.compare}
 
 
-def typed(*arguments, decorator=train_options):
-    seen = []
-    probe = click.command("probe", cls=Command)(decorator(lambda options: seen.append(options) or 0))
-    probe.main([str(a) for a in arguments], standalone_mode=False)
-    return seen[0]
+def typed(*arguments, command="train", kind=TrainOptions):
+    return collected(kind, command_of(command).make_context(command, [str(a) for a in arguments]).params)
 
 
 def meant(**options):
@@ -95,7 +92,7 @@ def test_our_spelling_and_that_of_vowpal_wabbit_mean_the_same(ours, theirs, mean
 
 def test_what_is_not_typed_is_left_open():
     assert values(typed()) == values(TrainOptions())
-    assert values(typed("-m", "m", decorator=predict_options)) == values(PredictOptions(model="m"))
+    assert values(typed("-m", "m", command="predict", kind=PredictOptions)) == values(PredictOptions(model="m"))
 
 
 OUT_OF_RANGE = {

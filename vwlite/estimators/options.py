@@ -18,8 +18,7 @@ from vwlite.runs.options import TrainOptions
 SHAPING: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings, FEATURES, LEARN, CLASSES, OUT)}
 # Without files: here the data are in memory, and `save` writes the model.
 RUNNING: dict[str, Spec] = {spec.name: spec for spec in specs_of(TrainOptions, PASSES) if spec.type is not PATH}
-RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, OUT) if spec.name in ("initial", "names")}
-RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, LEARN) if spec.name in ("derive", "pairs")}
+RUNNING |= {spec.name: spec for spec in specs_of(TrainOptions, "initial", "names", "derive", "pairs")}
 _OF_CLASSES = [spec.name for spec in specs_of(Settings, CLASSES)]
 OF_CLASSIFIER: dict[str, Spec] = SHAPING | RUNNING
 OF_REGRESSOR: dict[str, Spec] = {name: spec for name, spec in OF_CLASSIFIER.items() if name not in _OF_CLASSES}

@@ -1,21 +1,39 @@
 """`vwlite predict` and `vwlite calibrate`: options and help."""
 
-from dataclasses import replace
-
 import click
 
-from vwlite.algorithms.settings import SPECS
-from vwlite.options.command import Command, run
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
-from vwlite.options.taking import takes
+from vwlite.options.taking import OWN, command
 from vwlite.options.types import PATH, Choice, NamesType, Number, Whole
 from vwlite.records import record
-from vwlite.runs.options import LOSS_OF_OTHERS, OF_MODEL, OF_RUN, InputOptions, ModelOptions, on_unknown
+from vwlite.runs.options import (
+    DATA,
+    LINK_OF_MODEL,
+    LOSS_OF_OTHERS,
+    OF_MODEL,
+    OF_RUN,
+    InputOptions,
+    ModelOptions,
+    on_unknown,
+)
 
 
+@command(
+    "calibrate", "vwlite.prediction.calibrate:calibrate",
+    DATA, *specs_of(ModelOptions), OWN, *OF_MODEL, *OF_RUN,
+    examples=("vwlite calibrate -m clicks.model clicks.csv -o calibrated.model",
+              "vwlite calibrate -m clicks.model clicks.csv -o calibrated.model --method isotonic"),
+)
 @record(frozen=True)
 class CalibrateOptions(ModelOptions):
-    """The options of `vwlite calibrate`, as typed."""
+    """Fit a map from scores to calibrated ones on DATA that the model has not learned from.
+
+    For models with probabilities: of two labels and --loss logistic, and of classes. With two labels the new model
+    predicts mapped scores, whose sigmoid is the calibrated probability; raw predictions and weights are as before.
+    With classes its weights are mapped, and the softmax of the scores are the probabilities. It cannot be continued or
+    merged. Prints log loss and Brier score (squared error of probabilities), and in seven bins of scores, or of the
+    largest probability, what is predicted and observed.
+    """
 
     method: str | None = option(
         None, "--method", group=LEARN, type=Choice(["platt", "isotonic", "temperature", "vector"]),
@@ -30,13 +48,23 @@ class CalibrateOptions(ModelOptions):
     json: bool = option(False, "--json", group=OUT, help="Print the results to standard output, as JSON.")
 
 
-_CALIBRATE = (*specs_of(ModelOptions), *specs_of(CalibrateOptions), *OF_MODEL, *OF_RUN)
-calibrate_options = takes(CalibrateOptions, _CALIBRATE)
-
-
+@command(
+    "predict", "vwlite.prediction.predict:predict",
+    DATA, *specs_of(ModelOptions), OWN, LINK_OF_MODEL, *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
+    usual=(
+        "--model", "--predictions", "--output-format", "--link", "--probabilities", "--on-error", "--tag",
+        "--quiet",
+    ),
+    examples=("vwlite predict -m clicks.model clicks.csv -o predictions.txt",
+              "cat day2.vw | vwlite predict -m days.model --link logistic > probabilities.txt"),
+)
 @record(frozen=True, eq=False)
 class PredictOptions(ModelOptions):
-    """The options of `vwlite predict`, as typed."""
+    """Predict each example of DATA with a model.
+
+    Prints one line for each example: the prediction, and the tag if there is one; for a blank line, an empty line. DATA
+    need no labels; if there are any, the summary shows loss, accuracy and AUC.
+    """
 
     probabilities: bool = option(
         False, "--probabilities", group=OUT, help="Write the probabilities of all classes. The format is "
@@ -74,51 +102,3 @@ class PredictOptions(ModelOptions):
              "in DATA; NAME=AS calls one AS.",
     )
     on_unknown: str = on_unknown()
-
-
-PREDICT = (
-    *specs_of(ModelOptions), *specs_of(PredictOptions), replace(SPECS["link"], default=None, shown="the model's"),
-    *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
-)
-predict_options = takes(PredictOptions, PREDICT)
-
-
-@click.command(
-    "calibrate", cls=Command,
-    examples=(
-        "vwlite calibrate -m clicks.model clicks.csv -o calibrated.model",
-        "vwlite calibrate -m clicks.model clicks.csv -o calibrated.model --method isotonic",
-    ),
-)
-@calibrate_options
-def calibrate_command(options: CalibrateOptions) -> int:
-    """Fit a map from scores to calibrated ones on DATA that the model has not learned from.
-
-    For models with probabilities: of two labels and --loss logistic, and of classes. With two labels the new model
-    predicts mapped scores, whose sigmoid is the calibrated probability; raw predictions and weights are as before.
-    With classes its weights are mapped, and the softmax of the scores are the probabilities. It cannot be continued or
-    merged. Prints log loss and Brier score (squared error of probabilities), and in seven bins of scores, or of the
-    largest probability, what is predicted and observed.
-    """
-    return run("vwlite.prediction.calibrate:calibrate", options)
-
-
-@click.command(
-    "predict", cls=Command,
-    usual=(
-        "--model", "--predictions", "--output-format", "--link", "--probabilities", "--on-error", "--tag",
-        "--quiet",
-    ),
-    examples=(
-        "vwlite predict -m clicks.model clicks.csv -o predictions.txt",
-        "cat day2.vw | vwlite predict -m days.model --link logistic > probabilities.txt",
-    ),
-)
-@predict_options
-def predict_command(options: PredictOptions) -> int:
-    """Predict each example of DATA with a model.
-
-    Prints one line for each example: the prediction, and the tag if there is one; for a blank line, an empty line. DATA
-    need no labels; if there are any, the summary shows loss, accuracy and AUC.
-    """
-    return run("vwlite.prediction.predict:predict", options)

@@ -8,13 +8,11 @@ import click
 
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
-from vwlite.options.command import Command, run
-from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, Spec, option, option_of, specs_of
-from vwlite.options.taking import takes, typed_again
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, TABLES, Spec, option, option_of, specs_of
+from vwlite.options.taking import OWN, command, typed_again
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
-from vwlite.runs.options import CacheOptions, InputOptions, TrainOptions
-from vwlite.training.commands import PASSES
+from vwlite.runs.options import DATA, READING, CacheOptions, InputOptions, TrainOptions
 
 if TYPE_CHECKING:
     from vwlite.training.auto.space import Dimension
@@ -24,7 +22,7 @@ _CHOOSING = "of the learned examples or their labels, and settings are compared 
 _SHAPING = dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "tweedie_power", "feature_weights",
                           "label_transform"), _CHOOSING)
 TRIED = {
-    spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), PASSES)
+    spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), *specs_of(TrainOptions, "passes"))
     if spec.type is not None and spec.name not in _SHAPING and not spec.multiple
 }
 
@@ -80,9 +78,34 @@ def _check_tries(o: "TuneOptions") -> None:
         raise UsageError(f"--try narrows at most {len(PRIMES) - 4} options")
 
 
+# Options of `vwlite train`, which the commands that it prints have too.
+OF_TRAIN = (
+    *specs_of(InputOptions, *READING), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
+    *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
+    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, gamma, tweedie, "
+                                "quantile, huber. By default logistic if labels are two words, 0 and 1, or -1 and 1.",
+            shown="by the labels"),
+    SPECS["quantile_tau"], SPECS["huber_delta"], SPECS["tweedie_power"], *specs_of(CacheOptions),
+)
+
+
+@command(
+    "tune", "vwlite.tuning.tune:tune",
+    DATA, *specs_of(InputOptions, "data"), *OF_TRAIN, OWN,
+    *specs_of(InputOptions, "quiet", "report_version", "threads"), remembers=True,
+    usual=("--model", "--try", "--seconds", "--jobs", "--validate", "--label", "--loss", "--quadratic", "--json",
+           "--quiet"),
+    examples=("vwlite tune day1.vw -m best.model",
+              "vwlite tune day1.vw --try l1=1e-6..1e-2:log --seconds 60"),
+)
 @record(frozen=True)
 class TuneOptions(CacheOptions):
-    """The options of `vwlite tune`, as typed."""
+    """Find the best options for DATA, and smaller models that are nearly as good.
+
+    Prints the front of loss and nonzero weights, each model with the command that trains it. Losses are out of fold, or
+    those of --validate. Algorithms, rates, strengths, normalizations and numbers of passes are tried, many of them on a
+    part of DATA, and the best on all of it; auto is one of them. DATA are files, as they are read several times.
+    """
 
     validate: str | None = option_of(TrainOptions, "validate")
     tries: "tuple[tuple[str, Dimension], ...]" = option(
@@ -107,44 +130,15 @@ class TuneOptions(CacheOptions):
     raw: dict[str, Any] = field(default_factory=dict)  # what was typed, as text
 
     @property
+    def words(self) -> list[str]:
+        """The options of `vwlite train` among those typed, as they were."""
+        of_train = {spec.name: spec for spec in OF_TRAIN}
+        typed = typed_again([of_train[name] for name in self.raw if name in of_train], self.raw)
+        return [word for words in typed for word in words]
+
+    @property
     def of_train(self) -> TrainOptions:
         """Those that `vwlite train` has too, for a run that writes no model and prints nothing."""
         own = {f.name for f in fields(TrainOptions)} & {f.name for f in fields(self)} - {"model", "quiet"}
         shared = {name: getattr(self, name) for name in own}
         return TrainOptions(**shared | {"given": self.given & own, "quiet": True})
-
-
-_SPECS = (
-    *specs_of(InputOptions, IN), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
-    *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
-    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, gamma, tweedie, "
-                                "quantile, huber. By default logistic if labels are two words, 0 and 1, or -1 and 1.",
-            shown="by the labels"),
-    SPECS["quantile_tau"], SPECS["huber_delta"], SPECS["tweedie_power"],
-    *specs_of(CacheOptions), *specs_of(TuneOptions),
-    *(spec for spec in specs_of(InputOptions, OUT, RUN) if spec.name in ("quiet", "report_version", "threads")),
-)
-tune_options = takes(TuneOptions, _SPECS)
-_OF_TUNE = {spec.name for spec in specs_of(TuneOptions)} | {"quiet", "report_version", "threads", "data_options"}
-_OF_TRAIN = {spec.name: spec for spec in _SPECS if spec.name not in _OF_TUNE}  # for the commands that it prints
-
-
-@click.command(
-    "tune", cls=Command, remembers=True,
-    usual=("--model", "--try", "--seconds", "--jobs", "--validate", "--label", "--loss", "--quadratic", "--json",
-           "--quiet"),
-    examples=(
-        "vwlite tune day1.vw -m best.model",
-        "vwlite tune day1.vw --try l1=1e-6..1e-2:log --seconds 60",
-    ),
-)
-@tune_options
-def tune_command(options: TuneOptions) -> int:
-    """Find the best options for DATA, and smaller models that are nearly as good.
-
-    Prints the front of loss and nonzero weights, each model with the command that trains it. Losses are out of fold, or
-    those of --validate. Algorithms, rates, strengths, normalizations and numbers of passes are tried, many of them on a
-    part of DATA, and the best on all of it; auto is one of them. DATA are files, as they are read several times.
-    """
-    typed = typed_again([_OF_TRAIN[name] for name in options.raw if name in _OF_TRAIN], options.raw)
-    return run("vwlite.tuning.tune:tune", options, [word for words in typed for word in words])

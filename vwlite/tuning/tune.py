@@ -33,7 +33,7 @@ from vwlite.input.sources import check_sources
 from vwlite.model.learners import make_expander, make_loss, new_learner, restore
 from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
-from vwlite.options.taking import collected
+from vwlite.options.taking import collected, declared
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.progress import LiveLine
@@ -96,15 +96,15 @@ class SearchEnded(Exception):
     """The run is stopped, or its time is over."""
 
 
-def tune(o: TuneOptions, words: list[str]) -> int:
-    """Run `vwlite tune`; the exit code. words: the options of `vwlite train` among those typed, as they were."""
+def tune(o: TuneOptions) -> int:
+    """Run `vwlite tune`; the exit code."""
     check_run(o)
     if not o.data or not all(os.path.isfile(path) for path in o.data if os.path.exists(path) or path == "-"):
         raise UsageError("vwlite tune reads DATA several times: name files, no pipe and no standard input")
     check_sources(o.data, quiet=o.quiet)
-    o = with_counted_classes(o, lambda: False)
+    o, words = with_counted_classes(o, lambda: False), o.words
     if "oaa" in o.typed and "--oaa" not in words:
-        words = [*words, "--oaa", str(o.typed["oaa"])]
+        words += ["--oaa", str(o.typed["oaa"])]
     own = o.of_train
     job = prepared(own, None, in_place=False)
     settings = job.resolved.settings
@@ -131,12 +131,9 @@ def tune(o: TuneOptions, words: list[str]) -> int:
 
 def _typed(words: list[str]) -> TrainOptions:
     """The options of `vwlite train` from the words of a command line. click.UsageError, UsageError."""
-    from vwlite.training.commands import train_command
+    import vwlite.training.commands  # noqa: F401  # which declares it
 
-    typed = train_command.make_context("train", words).params
-    typed["data"] = (*typed["data"], *typed.pop("data_options", ()))
-    options: TrainOptions = collected(TrainOptions, typed)
-    return options
+    return collected(TrainOptions, declared("train").make_context("train", words).params)
 
 
 class Journal(dict[str, Any]):

@@ -1,40 +1,27 @@
 """`vwlite cv`: options and help."""
 
-import click
-
+from vwlite.algorithms.settings import Settings
 from vwlite.inspection.commands import SplitOptions
-from vwlite.options.command import Command, run
-from vwlite.options.spec import OUT, PASSES, option, option_of, specs_of
-from vwlite.options.taking import takes
+from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, TABLES, option, option_of, specs_of
+from vwlite.options.taking import OWN, command
 from vwlite.options.types import Whole
 from vwlite.records import record
-from vwlite.runs.options import TrainOptions
-from vwlite.training.commands import TRAIN
-
-_OF_ONE = ("cache", "cache_file", "kill_cache", "validate", "on_unknown", "rejects", "checkpoint_every", "max_size")
+from vwlite.runs.options import DATA, InputOptions, TrainOptions
 
 
-@record(frozen=True, eq=False)
-class CvOptions(TrainOptions):
-    """The options of `vwlite cv`, as typed."""
-
-    folds: int = option(5, "--folds", group=PASSES, type=Whole(2, 20), metavar="K", help="The number of folds.")
-    stratify: bool = option_of(SplitOptions, "stratify")
-    seed: int = option_of(SplitOptions, "seed")
-    json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
-
-
-_OF_TRAIN = [s for s in TRAIN if s.name == "report_version" or (s.group != OUT and s.name not in _OF_ONE)]
-
-
-@click.command(
-    "cv", cls=Command,
+@command(
+    "cv", "vwlite.validation.cv:cv",
+    DATA, OWN, *specs_of(InputOptions, "data", "format", "on_error", "max_errors"), *specs_of(Settings, IN),
+    *specs_of(InputOptions, TABLES), *specs_of(Settings, FEATURES, LEARN, CLASSES),
+    *specs_of(TrainOptions, "passes", "holdout_period", "holdout_off", "early_terminate", "sparse", "class_weight",
+              "group", "derive", "pairs"),
+    *specs_of(InputOptions, "report_version", "threads"),
     usual=("--folds", "--group", "--stratify", "--label", "--algorithm", "--json"),
     examples=("vwlite cv clicks.csv --label clicked --folds 2 --stratify",
               "vwlite cv clicks.csv --label clicked --folds 2 --stratify --algorithm gd --json"),
 )
-@takes(CvOptions, (*specs_of(CvOptions), *_OF_TRAIN))
-def cv_command(options: CvOptions) -> int:
+@record(frozen=True, eq=False)
+class CvOptions(TrainOptions):
     """Cross-validate: train on all folds but one, evaluate on that one, for each of them.
 
     Prints the measures of `vwlite evaluate`: mean, standard deviation over the folds, and the value of each fold. Folds
@@ -43,4 +30,8 @@ def cv_command(options: CvOptions) -> int:
     is in fold floor(K h). The options are those of `vwlite train`. DATA are files; parts of them are in the folder for
     temporary files meanwhile.
     """
-    return run("vwlite.validation.cv:cv", options)
+
+    folds: int = option(5, "--folds", group=PASSES, type=Whole(2, 20), metavar="K", help="The number of folds.")
+    stratify: bool = option_of(SplitOptions, "stratify")
+    seed: int = option_of(SplitOptions, "seed")
+    json: bool = option(False, "--json", group=OUT, help="Write the measures as JSON, for programs.")
