@@ -59,11 +59,10 @@ COMMANDS = {name: about for name, (_, about) in _ROWS.items()}
 
 def command_of(name: str) -> click.Command:
     """One of COMMANDS."""
-    from vwlite.options.taking import declared, is_declared
+    from vwlite.options.taking import declared
 
-    module = importlib.import_module(f"vwlite.{_ROWS[name][0]}.commands")
-    command: click.Command = declared(name) if is_declared(name) else getattr(module, f"{name}_command")
-    return command
+    importlib.import_module(f"vwlite.{_ROWS[name][0]}.commands")
+    return declared(name)
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

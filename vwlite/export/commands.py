@@ -3,11 +3,21 @@
 import click
 
 from vwlite.algorithms.losses import LOSSES
-from vwlite.export import DIALECTS, EXPORTS, Request
-from vwlite.options.command import Command, Option
+from vwlite.export import DIALECTS, EXPORTS
+from vwlite.options.spec import argument, option
+from vwlite.options.taking import command
 from vwlite.options.types import PATH, Choice
+from vwlite.records import record
 
-HELP = f"""Export MODEL to another format with the same predictions.
+
+@command(
+    "export", "vwlite.export.export:export",
+    examples=("vwlite export days.model --to tsv -o weights.tsv",
+              "vwlite export days.model --to python -o predict.py"),
+)
+@record(frozen=True)
+class ExportOptions:
+    __doc__ = f"""Export MODEL to another format with the same predictions.
 
 \b
 {chr(10).join(f"{name:{max(map(len, EXPORTS))}}  {row.help}" for name, row in EXPORTS.items())}
@@ -15,116 +25,44 @@ HELP = f"""Export MODEL to another format with the same predictions.
 Names of features are in all but the first, as far as MODEL has some. `vwlite help export` has examples.
 """
 
-
-@click.command(
-    "export", cls=Command, help=HELP,
-    examples=(
-        "vwlite export days.model --to tsv -o weights.tsv",
-        "vwlite export days.model --to python -o predict.py",
-    ),
-)
-@click.argument("model", type=PATH)
-@click.option("--to", "kind", cls=Option, type=Choice(list(EXPORTS)), required=True, help="The format to write.")
-@click.option("-o", "--output", cls=Option, type=PATH, required=True,
-              help="The file to write; - is standard output. For mlflow a folder, new or empty.")
-@click.option(
-    "--table", cls=Option, metavar="NAME",
-    help="sql: the table of a database whose rows one SELECT predicts. It has the columns that the model learned.",
-)
-@click.option(
-    "--id", "id_column", cls=Option, metavar="COLUMN", help="sql: the column of --table that identifies a row."
-)
-@click.option(
-    "--dialect", cls=Option, type=Choice(list(DIALECTS)),
-    help="sql: the database that runs the SELECT over --table. Without it, it is for all of them.",
-)
-def export_command(
-    model: str, kind: str, output: str, table: str | None, id_column: str | None, dialect: str | None,
-) -> int:
-    from vwlite.algorithms.checks import check_one_output, check_untransformed
-    from vwlite.errors import DataError, UsageError
-    from vwlite.export.tables import write_all
-    from vwlite.model import read_model
-    from vwlite.model.learners import restore
-    from vwlite.model.scaled import with_map
-    from vwlite.output.atomic import check_apart
-    from vwlite.output.folder import new_folder
-    from vwlite.runs.frame import RunFrame
-
-    typed = {"--table": table, "--id": id_column, "--dialect": dialect}
-    for name, value in typed.items():
-        if kind != "sql" and value is not None:
-            raise UsageError(f"{name} is for --to sql: leave it out")
-    if (table is None) != (id_column is None):
-        raise UsageError("--table and --id go together: a table, and the column that names its rows")
-    if dialect is not None and table is None:
-        raise UsageError("--dialect is for --table: without it, the statements run in all databases")
-    is_folder = EXPORTS[kind].is_folder
-    if is_folder and output == "-":
-        raise UsageError(f"--to {kind} writes a folder, which standard output is not: give its name to --output")
-    output = "/dev/stdout" if output == "-" else output
-    check_apart({"--output": output}, [(model, "the input model")])
-    found = read_model(model)
-    check_one_output(found.settings, f"vwlite export --to {kind}", model)
-    if kind == "vw":
-        check_untransformed(found.settings, "Vowpal Wabbit", model)
-    if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
-        mapped = with_map(found) if kind != "vw" else None
-        if mapped is None:
-            also = "" if kind == "vw" else "; of a model of a table with an intercept, all but vw have --method platt"
-            raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv, json and mlflow have its map of "
-                            f"scores{also}")
-        found = mapped
-    if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):
-        missing = "needs --table for these" if kind == "sql" else "has no form for these"
-        raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} {missing}")
-    restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
-    with RunFrame("export") as frame:
-        columns = (table, id_column) if table is not None and id_column is not None else None
-        request = Request(found, model, output, columns, dialect or DIALECTS[0])
-        if is_folder:
-            with new_folder(output) as (folder, commit):
-                EXPORTS[kind].fill(request, folder)
-                frame.commit(commit)
-            return frame.code("; no file was written")
-        file = frame.file(output)
-        content = EXPORTS[kind].content(request)
-        if isinstance(content, bytes):
-            file.write(content)
-        else:
-            write_all(content, file)
-        frame.commit(file.commit)
-        return frame.code("; no file was written")
+    model: str = argument("", "model", type=PATH, required=True, reads="the input model")
+    kind: str = option("", "--to", "kind", type=Choice(list(EXPORTS)), required=True, help="The format to write.")
+    output: str = option(
+        "", "-o", "--output", type=PATH, required=True, writes=True, stdout=True,
+        help="The file to write; - is standard output. For mlflow a folder, new or empty.",
+    )
+    table: str | None = option(
+        None, "--table", type=click.STRING, metavar="NAME",
+        help="sql: the table of a database whose rows one SELECT predicts. It has the columns that the model learned.",
+    )
+    id_column: str | None = option(
+        None, "--id", "id_column", type=click.STRING, metavar="COLUMN",
+        help="sql: the column of --table that identifies a row.",
+    )
+    dialect: str | None = option(
+        None, "--dialect", type=Choice(list(DIALECTS)),
+        help="sql: the database that runs the SELECT over --table. Without it, it is for all of them.",
+    )
 
 
-@click.command(
-    "import", cls=Command,
-    examples=(
-        "vwlite import weights.tsv -m small.model",
-        "vwlite import model-of-vw.tsv --loss logistic -m small.model",
-    ),
+@command(
+    "import", "vwlite.export.importing:import_table",
+    examples=("vwlite import weights.tsv -m small.model",
+              "vwlite import model-of-vw.tsv --loss logistic -m small.model"),
 )
-@click.argument("table", type=PATH, metavar="TABLE")
-@click.option("-m", "-o", "--model", "model", cls=Option, type=PATH, required=True, metavar="FILE",
-              help="Write the model to this file.")
-@click.option("--loss", cls=Option, type=Choice(list(LOSSES)),
-              help="The loss, for a table of a model of Vowpal Wabbit. Such models do not store it.")
-def import_command(table: str, model: str, loss: str | None) -> int:
+@record(frozen=True)
+class ImportOptions:
     """Create a model from TABLE, a file of `vwlite export --to tsv` or `--to json`.
 
     Weights and names may have been edited, and lines added or removed. The model predicts, but cannot be continued.
     """
-    from vwlite.export.tables import read_table
-    from vwlite.model import write_model
-    from vwlite.model.learners import restore
-    from vwlite.output.atomic import check_apart
-    from vwlite.runs.frame import RunFrame
 
-    check_apart({"--model": model}, [(table, "the input table")])
-    found = read_table(table, loss)
-    restore(found, found.settings, table, learn=False)  # so that nothing is written that does not predict
-    with RunFrame("import") as frame:
-        file = frame.file(model)
-        write_model(file, found)
-        frame.commit(file.commit)
-        return frame.code("; no file was written")
+    table: str = argument("", "table", type=PATH, metavar="TABLE", required=True, reads="the input table")
+    model: str = option(
+        "", "-m", "-o", "--model", type=PATH, required=True, metavar="FILE", writes=True,
+        help="Write the model to this file.",
+    )
+    loss: str | None = option(
+        None, "--loss", type=Choice(list(LOSSES)),
+        help="The loss, for a table of a model of Vowpal Wabbit. Such models do not store it.",
+    )

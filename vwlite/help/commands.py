@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from vwlite.help.completion import SHELLS
-from vwlite.options.command import Command, Commands, Option, run
+from vwlite.options.spec import argument, option
+from vwlite.options.taking import command, group
 from vwlite.options.types import Choice
+from vwlite.records import record
 
 TEXTS = Path(__file__).parent
 
@@ -35,28 +37,6 @@ class Topic(click.ParamType):
         return [CompletionItem(name, help=about) for name, about in topics().items() if name.startswith(incomplete)]
 
 
-@click.command("help")
-@click.argument("topic", required=False, type=Topic(), metavar="[TOPIC]")
-def help_command(topic: str | None) -> int:
-    """Explain TOPIC, or list the topics."""
-    if topic is not None:
-        click.echo((TEXTS / f"{topic}.txt").read_text(encoding="utf-8"), nl=False)
-        return 0
-    width = max(map(len, topics())) + 2
-    click.echo("\n".join(f"{name:<{width}}{about}" for name, about in topics().items()))
-    return 0
-
-
-def topics() -> dict[str, str]:
-    """What there are texts about, in a few words each: their first lines."""
-    found = {}
-    for path in sorted(TEXTS.glob("*.txt")):
-        with open(path, encoding="utf-8") as text:
-            name, about = text.readline().strip().split(": ", 1)
-        found[name] = about
-    return found
-
-
 class AlgorithmType(click.ParamType):
     """The name of an algorithm or a solver; for one that there is not, the nearest are named."""
 
@@ -80,41 +60,63 @@ class AlgorithmType(click.ParamType):
         return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 
 
-@click.command(
-    "algorithms", cls=Command,
-    examples=(
-        "vwlite algorithms adagrad",
-        "vwlite algorithms newton",
-    ),
+@command("help", "vwlite.help.commands:show_topic", cls=click.Command)
+@record(frozen=True)
+class HelpOptions:
+    """Explain TOPIC, or list the topics."""
+
+    topic: str | None = argument(None, "topic", type=Topic(), metavar="[TOPIC]")
+
+
+def show_topic(topic: str | None) -> int:
+    """Run `vwlite help`; the exit code."""
+    if topic is not None:
+        click.echo((TEXTS / f"{topic}.txt").read_text(encoding="utf-8"), nl=False)
+        return 0
+    width = max(map(len, topics())) + 2
+    click.echo("\n".join(f"{name:<{width}}{about}" for name, about in topics().items()))
+    return 0
+
+
+def topics() -> dict[str, str]:
+    """What there are texts about, in a few words each: their first lines."""
+    found = {}
+    for path in sorted(TEXTS.glob("*.txt")):
+        with open(path, encoding="utf-8") as text:
+            name, about = text.readline().strip().split(": ", 1)
+        found[name] = about
+    return found
+
+
+@command(
+    "algorithms", "vwlite.help.algorithms:algorithms",
+    examples=("vwlite algorithms adagrad",
+              "vwlite algorithms newton"),
 )
-@click.argument("name", required=False, type=AlgorithmType(), metavar="[NAME]")
-def algorithms_command(name: str | None) -> int:
+@record(frozen=True)
+class AlgorithmsOptions:
     """Explain algorithms (`vwlite train`) and solvers (`vwlite solve`): a list of all, or the page of NAME."""
-    return run("vwlite.help.algorithms:algorithms", name)
+
+    name: str | None = argument(None, "name", type=AlgorithmType(), metavar="[NAME]")
 
 
-@click.group("completion", cls=Commands)
-def completion_command() -> None:
-    """Let the shell complete commands, options and values with the Tab key."""
+group("completion", "Let the shell complete commands, options and values with the Tab key.")
 
 
-@completion_command.command(
-    "install", cls=Command,
-    examples=(
-        "vwlite completion install --shell bash",
-        "vwlite completion install --shell bash --uninstall",
-    ),
+@command(
+    "completion install", "vwlite.help.completion:complete",
+    examples=("vwlite completion install --shell bash",
+              "vwlite completion install --shell bash --uninstall"),
 )
-@click.option("--shell", cls=Option, type=Choice(SHELLS), help="The shell.  [default: that of the variable SHELL]")
-@click.option("--uninstall", cls=Option, is_flag=True, help="Remove the file instead.")
-def install(shell: str | None, uninstall: bool) -> int:
+@record(frozen=True)
+class InstallOptions:
     """Write the completion file for your shell, where the shell looks for it.
 
     bash reads it in new shells if bash-completion is installed, fish always; for zsh the line that ~/.zshrc needs is
     printed. Start-up files are not changed. Run it again after an update, or twice: the file is the same.
     """
-    from vwlite.help.completion import install, remove, shell_of_user
 
-    name = shell or shell_of_user()
-    click.echo(remove(name) if uninstall else install(name))
-    return 0
+    shell: str | None = option(
+        None, "--shell", type=Choice(SHELLS), shown="that of the variable SHELL", help="The shell."
+    )
+    uninstall: bool = option(False, "--uninstall", help="Remove the file instead.")

@@ -9,6 +9,13 @@ SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_VWLITE_COMPLETE"  # every script of click has it, so a file with it is ours
 
 
+def complete(shell: str | None, uninstall: bool) -> int:
+    """Run `vwlite completion install`; the exit code."""
+    name = shell or shell_of_user()
+    print(remove(name) if uninstall else install(name))
+    return 0
+
+
 def shell_of_user() -> str:
     """The shell that the variable SHELL names."""
     name = Path(os.environ.get("SHELL", "")).name

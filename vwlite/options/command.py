@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import click
@@ -192,10 +191,3 @@ def _first_column(option: Option, ctx: click.Context) -> str:
     if isinstance(option.type, click.Choice) and len(value) > MAX_CHOICE:
         value = "NAME"
     return names + (value if value.startswith("[=") else f" {value}")
-
-
-def run(name: str, *options: Any, **more: Any) -> int:
-    """Call the function of a command, as MODULE:NAME, which is imported only now; the exit code."""
-    module, _, function = name.partition(":")
-    code: int = getattr(import_module(module), function)(*options, **more)
-    return code

@@ -1,6 +1,5 @@
 """Commands that are declared on the records of their options."""
 
-import functools
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import cache
@@ -11,7 +10,6 @@ import click
 
 from vwlite.options.command import Command, Commands, Option
 from vwlite.options.spec import Spec, specs_of
-from vwlite.options.types import PATH
 
 OWN = "own"  # among the rows of a command: those of its record
 _DECLARED: dict[str, Callable[[], click.Command]] = {}
@@ -64,10 +62,6 @@ def declared(name: str) -> click.Command:
     return _DECLARED[name]()
 
 
-def is_declared(name: str) -> bool:
-    return name in _DECLARED
-
-
 def parameter(spec: Spec) -> click.Parameter:
     """A row as click has it. What was not typed is None, so that a default or a model can decide."""
     if spec.typed[0][0] != "-":
@@ -104,28 +98,3 @@ def typed_again(specs: Iterable[Spec], raw: dict[str, Any]) -> list[tuple[str, .
             values = raw[spec.name] if spec.multiple else [raw[spec.name]]
             found += [(spec.long,) if spec.type is None else (spec.long, value) for value in values]
     return found
-
-
-def with_options(specs: Iterable[Spec], f: Callable[..., int]) -> Callable[..., int]:
-    """A function with options, in this order in the help."""
-    f.__click_params__ = [parameter(spec) for spec in specs][::-1]  # type: ignore[attr-defined]
-    return f
-
-
-def takes(kind: type[Any], specs: Iterable[Spec], data: str = "[DATA]...") -> Callable[..., Any]:
-    """A decorator: makes a command with options of a function, which gets them as one object.
-
-    data: what the help calls the files; without, the command has no such arguments.
-    """
-
-    def decorate(f: Callable[[Any], int]) -> Callable[..., int]:
-        @functools.wraps(f)
-        def command(**typed: Any) -> int:
-            if data:
-                typed["data"] = (*typed["data"], *typed.pop("data_options", ()))
-            return f(collected(kind, typed))
-
-        found = with_options(specs, command)
-        return click.argument("data", nargs=-1, type=PATH, metavar=data)(found) if data else found
-
-    return decorate

@@ -5,7 +5,6 @@
 """
 
 import os
-from collections.abc import Callable
 from dataclasses import field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
 from vwlite.options.spec import IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
-from vwlite.options.taking import parameter
 from vwlite.options.types import (
     PATH,
     Bytes,
@@ -458,15 +456,3 @@ OF_RUN = tuple(specs_of(InputOptions, "quiet", "report", "report_version", "thre
 OF_MODEL = tuple(specs_of(InputOptions, IN, "tag", *AS_WRITTEN))
 LINK_OF_MODEL = replace(SPECS["link"], default=None, shown="the model's")
 DATA = Spec(("data",), "", type=PATH, multiple=True, metavar="[DATA]...")  # the argument
-
-
-def reading_options(*more: str) -> Callable[[Any], Any]:
-    """A decorator: options of a command that reads data beside its argument MODEL. more: names of further ones."""
-    names = ("format", "on_error", "max_errors", "rejects", "threads", *more)
-
-    def decorate(f: Any) -> Any:
-        options = [parameter(spec) for spec in specs_of(InputOptions) if spec.name in names]
-        f.__click_params__ = [*getattr(f, "__click_params__", ()), *reversed(options)]
-        return f
-
-    return decorate

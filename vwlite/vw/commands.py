@@ -2,14 +2,17 @@
 
 import click
 
+from vwlite.options.spec import argument
+from vwlite.options.taking import command
+from vwlite.records import record
 
-@click.command(
-    "vw",
+
+@command(
+    "vw", "vwlite.vw.run:main", cls=click.Command,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []},
 )
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def vw_command(arguments: tuple[str, ...]) -> int:
+@record(frozen=True)
+class VwOptions:
     """Run Vowpal Wabbit's command lines, with its arguments and output: `alias vw='vwlite vw'`."""
-    from vwlite.vw.run import main
 
-    return main(list(arguments))
+    arguments: tuple[str, ...] = argument((), "arguments", type=click.UNPROCESSED, multiple=True)

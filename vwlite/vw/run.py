@@ -1,6 +1,7 @@
 """`vwlite vw`: a run of Vowpal Wabbit's command line, from the arguments to the summary."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -27,11 +28,11 @@ from vwlite.vw.setup import Setup
 from vwlite.vw.statistics import Statistics
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run `vwlite vw`; the exit code."""
     streams = Streams()
     try:
-        a = parse(split(arguments))
+        a = parse(split([*arguments]))
         if a.flag("version"):
             print(VERSION)
             return 0

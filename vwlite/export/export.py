@@ -1,0 +1,60 @@
+"""`vwlite export`"""
+
+from vwlite.algorithms.checks import check_one_output, check_untransformed
+from vwlite.errors import DataError, UsageError
+from vwlite.export import DIALECTS, EXPORTS, Request
+from vwlite.export.tables import write_all
+from vwlite.model import read_model
+from vwlite.model.learners import restore
+from vwlite.model.scaled import with_map
+from vwlite.output.atomic import check_apart
+from vwlite.output.folder import new_folder
+from vwlite.runs.frame import RunFrame
+
+
+def export(model: str, kind: str, output: str, table: str | None, id_column: str | None, dialect: str | None) -> int:
+    """Run `vwlite export`; the exit code."""
+    typed = {"--table": table, "--id": id_column, "--dialect": dialect}
+    for name, value in typed.items():
+        if kind != "sql" and value is not None:
+            raise UsageError(f"{name} is for --to sql: leave it out")
+    if (table is None) != (id_column is None):
+        raise UsageError("--table and --id go together: a table, and the column that names its rows")
+    if dialect is not None and table is None:
+        raise UsageError("--dialect is for --table: without it, the statements run in all databases")
+    is_folder = EXPORTS[kind].is_folder
+    if is_folder and output == "-":
+        raise UsageError(f"--to {kind} writes a folder, which standard output is not: give its name to --output")
+    output = "/dev/stdout" if output == "-" else output
+    check_apart({"--output": output}, [(model, "the input model")])
+    found = read_model(model)
+    check_one_output(found.settings, f"vwlite export --to {kind}", model)
+    if kind == "vw":
+        check_untransformed(found.settings, "Vowpal Wabbit", model)
+    if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
+        mapped = with_map(found) if kind != "vw" else None
+        if mapped is None:
+            also = "" if kind == "vw" else "; of a model of a table with an intercept, all but vw have --method platt"
+            raise DataError(f"{model}: was made by vwlite calibrate; only --to tsv, json and mlflow have its map of "
+                            f"scores{also}")
+        found = mapped
+    if found.settings.derived is not None and (kind == "vw" or (kind == "sql" and table is None)):
+        missing = "needs --table for these" if kind == "sql" else "has no form for these"
+        raise DataError(f"{model}: features are derived from its columns (--derive); --to {kind} {missing}")
+    restore(found, found.settings, model, learn=False)  # so that nothing is written that does not predict here
+    with RunFrame("export") as frame:
+        columns = (table, id_column) if table is not None and id_column is not None else None
+        request = Request(found, model, output, columns, dialect or DIALECTS[0])
+        if is_folder:
+            with new_folder(output) as (folder, commit):
+                EXPORTS[kind].fill(request, folder)
+                frame.commit(commit)
+            return frame.code("; no file was written")
+        file = frame.file(output)
+        content = EXPORTS[kind].content(request)
+        if isinstance(content, bytes):
+            file.write(content)
+        else:
+            write_all(content, file)
+        frame.commit(file.commit)
+        return frame.code("; no file was written")
