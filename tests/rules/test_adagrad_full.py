@@ -62,7 +62,7 @@ def run(learner, stream):
 def test_it_is_its_reference(loss, options, update, constant):
     """Over two passes, the second with a lower rate; 16 keys for 40 features."""
     options = {"rate": RATES[loss], "power_t": 0.0, "update": update} | OPTIONS[options]
-    stream = random_stream(31, 70, loss=loss, keys=40, width=6, scales=False)
+    stream = random_stream(31, 45, loss=loss, keys=40, width=6, scales=False)
     compiled, plain = LOSSES[loss]
     learner = learner_of(compiled, bits=4, constant=constant, **options)
     key = learner.expander.constant_key
