@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import drawn
 
 pytest.importorskip("sklearn")
 pd = pytest.importorskip("pandas")
@@ -182,6 +183,7 @@ def test_labels_that_are_missing_or_unknown_are_left_out():
     assert vwlite.evaluate(model, X, labels) == vwlite.evaluate(model, X[some], WORDS[some])
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("options", [{}, {"hash": "all"}, {"quadratic": ["  "], "names": 99}, {"normalize": "l2"},
                                      {"loss": "hinge"}, {"algorithm": "auto"}])
 @pytest.mark.parametrize("kind", ["two", "classes", "frame"])
@@ -242,11 +244,12 @@ def made(seed):
     ]
 
 
+@pytest.mark.drawn
 def test_threads_get_what_each_gets_alone():
     jobs = [job for seed in range(4) for job in made(seed)]
     alone = [job() for job in jobs]
     with ThreadPoolExecutor(4) as pool:
-        for _ in range(8):
+        for _ in range(drawn(9)):
             assert [*pool.map(lambda job: job(), jobs)] == alone
 
 

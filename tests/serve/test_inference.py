@@ -6,8 +6,9 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import finish, start
+from running import run_here
 from servers import CLASSES, TEXT, predicted
+from tiers import drawn
 
 DATATYPES = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64",
              "BYTES"}
@@ -69,7 +70,7 @@ def test_the_example_of_the_protocol(serve, tmp_path):
     rows = "".join(f"{i % 5 * 0.7},{i % 4},{('true', 'false')[i % 3 % 2]}\n" for i in range(60))
     (tmp_path / "d.csv").write_text(f"y,input0,input1\n{rows}")
     learn = ("train", tmp_path / "d.csv", "--label", "y", "--quiet", "-m", tmp_path / "mymodel")
-    assert finish(start(*learn)).code == 0
+    run_here(*learn)
     server = serve("-m", tmp_path / "mymodel")
     inputs = [tensor("input0", [1, 2, 3, 4], "UINT32"), tensor("input1", [True, False, True, None], "BOOL")]
     found = infer(server, "mymodel", inputs, id="42", outputs=[{"name": "prediction"}])
@@ -88,7 +89,7 @@ CELLS = {"age": (st.integers(-9, 99) | st.floats(-99, 99, width=32) | st.none() 
          "note": (st.text(max_size=12) | st.none(), "BYTES"), "new": (st.booleans(), "BOOL")}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(90), deadline=None)
 @given(st.data())
 def test_tensors_get_the_predictions_of_their_rows(shared, data):
     columns = [*dict.fromkeys(["age", *data.draw(st.lists(st.sampled_from(sorted(CELLS)), max_size=4))])]
@@ -131,7 +132,7 @@ def test_quantiles_are_outputs_each(serve, tmp_path):
     (tmp_path / "d.csv").write_text("y,x\n" + "".join(f"{i % 7},{i % 3}\n" for i in range(200)))
     learn = ("train", tmp_path / "d.csv", "--label", "y", "--loss", "quantile", "--quantile-tau", "0.1,0.5,0.9",
              "--algorithm", "gd", "--quiet", "-m", tmp_path / "q")
-    assert finish(start(*learn)).code == 0
+    run_here(*learn)
     server = serve("-m", tmp_path / "q")
     found = infer(server, "q", [tensor("x", [0, 2], "FP64")])
     check_answer(found, server.json("/v2/models/q"))
@@ -147,7 +148,7 @@ def test_a_whole_number_is_one_word_whatever_its_datatype(serve, tmp_path):
     (tmp_path / "d.csv").write_text(f"shop,x,y\n{rows}")
     learn = ("train", tmp_path / "d.csv", "--label", "y", "--categorical", "shop", "--algorithm", "gd", "--quiet",
              "--loss", "logistic", "--labels", "0,1")
-    assert finish(start(*learn, "-m", tmp_path / "m")).code == 0
+    run_here(*learn, "-m", tmp_path / "m")
     (tmp_path / "t.csv").write_text("shop,x\n" + "".join(f"{shop},1\n" for shop in shops))
     expected = [*map(float, predicted(tmp_path / "m", (tmp_path / "t.csv").read_bytes()).split())]
     assert len({*expected}) == 4

@@ -15,7 +15,7 @@ def folder(tmp_path, monkeypatch):
     words = [f"w{i}" for i in range(3000)]
     strength = {word: draw.gauss(0, 1) * (i < 300) for i, word in enumerate(words)}
     lines = []
-    for _ in range(1500):
+    for _ in range(1000):
         some = [draw.choice(words[:300] if draw.random() < 0.5 else words) for _ in range(12)]
         score = sum(strength[word] for word in some)
         lines.append((score, some))
@@ -71,16 +71,13 @@ def test_several_scores_and_other_algorithms_have_fewer_bits(vwlite, folder, opt
 
 
 def test_the_best_that_fits_is_taken(vwlite, folder):
-    def front(*more):
-        lines = vwlite("train", "two.vw", "-m", "b.model", *more).err.splitlines()
-        begin = next(i for i, line in enumerate(lines) if line.startswith("nonzero weights  loss"))
-        return [line.split() for line in lines[begin + 1 :] if line[:1].isdigit()]
-
-    small = front("--max-size", "10000")
+    said = vwlite("train", "two.vw", "-m", "b.model", "--max-size", "10000").err
+    lines = said.splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("nonzero weights  loss"))
+    small = [line.split() for line in lines[begin + 1 :] if line[:1].isdigit()]
     chosen = next(row for row in small if row[-1] == "chosen")
     allowed = 1 + small.index(chosen)
     assert [float(row[1]) for row in small] == sorted((float(row[1]) for row in small), reverse=True)
-    said = vwlite("train", "two.vw", "-m", "b.model", "--max-size", "10000").err
     most = int(said.split("with at most ")[-1].split()[0].replace(",", ""))
     assert all(int(row[0]) <= most for row in small[:allowed])
     assert all(int(row[0]) > most for row in small[allowed:])
