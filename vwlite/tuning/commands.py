@@ -33,7 +33,7 @@ class TryType(click.ParamType):
     name = "try"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[str, Dimension]":
-        from vwlite.training.auto.space import Range, Values
+        from vwlite.training.auto.space import Range, Value, Values
 
         name, is_said, text = str(value).partition("=")
         spec = TRIED.get(name.lstrip("-").replace("-", "_"))
@@ -44,10 +44,8 @@ class TryType(click.ParamType):
             known = ", ".join(s.long[2:] for s in TRIED.values())
             self.fail(f"{name!r} is no option that can be tried, which are {known}", param, ctx)
         if ".." not in text:
-            values = tuple(dict.fromkeys(text.split(",")))
-            for word in values:
-                self._converted(spec, word, value, param, ctx)
-            return spec.name, Values(values)
+            words = dict.fromkeys(text.split(","))
+            return spec.name, Values(tuple(Value(x, self._converted(spec, x, value, param, ctx)) for x in words))
         ends, _, way = text.partition(":")
         low, _, high = ends.partition("..")
         if way not in ("log", "lin") or not isinstance(spec.type, Number) or spec.name == "passes":

@@ -22,6 +22,7 @@ import numpy as np
 from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.losses import called
 from vwlite.algorithms.memory import available_memory, table_needs
+from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.core.auto.folds import folds_of
 from vwlite.core.data.batch import Batch
@@ -33,7 +34,6 @@ from vwlite.input.sources import check_sources
 from vwlite.model.learners import make_expander, make_loss, new_learner, restore
 from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
-from vwlite.options.taking import collected, declared
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.progress import LiveLine
@@ -47,7 +47,7 @@ from vwlite.runs.run import BadLines, say
 from vwlite.runs.source import Source
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.reading import is_large, learnable, with_label_words
-from vwlite.training.auto.space import Point, Scale, Space
+from vwlite.training.auto.space import Point, Scale, Setting, Space, Value, words_of
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
 from vwlite.training.auto.trainer import AutoTrainer, loss_of
@@ -76,10 +76,19 @@ class Judged(NamedTuple):
 
 
 class TunedModel(NamedTuple):
-    """What the front is made of. options: of `vwlite train`, as typed."""
+    """What the front is made of. validate: the file by which it is chosen among passes."""
 
     judged: Judged
-    options: list[str]
+    setting: Setting
+    validate: str | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The options of `vwlite train`, as typed."""
+        passes = ["--passes", str(self.judged.passes)] if self.judged.passes > 1 else []
+        if self.setting["algorithm"].value != AUTO.name:
+            return [*words_of(self.setting), *passes, *["--holdout-off"] * bool(passes)]
+        return [*words_of(self.setting), *passes, *(["--validate", self.validate] if self.validate is not None else [])]
 
 
 class Rung(NamedTuple):
@@ -103,8 +112,9 @@ def tune(o: TuneOptions) -> int:
         raise UsageError("vwlite tune reads DATA several times: name files, no pipe and no standard input")
     check_sources(o.data, quiet=o.quiet)
     o, words = with_counted_classes(o, lambda: False), o.words
+    counted = [] if "--classes" in words or "classes" not in o.typed else ["--classes", o.typed["classes"]]
     if "oaa" in o.typed and "--oaa" not in words:
-        words += ["--oaa", str(o.typed["oaa"])]
+        words = [*words, *counted, "--oaa", str(o.typed["oaa"])]
     own = o.of_train
     job = prepared(own, None, in_place=False)
     settings = job.resolved.settings
@@ -123,17 +133,10 @@ def tune(o: TuneOptions) -> int:
         return code
     from vwlite.training.train import train
 
-    failed = train(_typed([*best[1:], "--quiet"]))
+    failed = train(run.training(best))
     if not failed:
         run.journal.remove()
     return failed or code
-
-
-def _typed(words: list[str]) -> TrainOptions:
-    """The options of `vwlite train` from the words of a command line. click.UsageError, UsageError."""
-    import vwlite.training.commands  # noqa: F401  # which declares it
-
-    return collected(TrainOptions, declared("train").make_context("train", words).params)
 
 
 class Journal(dict[str, Any]):
@@ -196,7 +199,7 @@ class Tuner:
         self._passes: dict[Point, int] = {}  # that were best in the last rung
         self._folds_of_lines: list[Any] = []  # of each batch
         for algorithm in self.space.algorithms():  # nonsense is refused before data are read
-            self._resolved(self.space.words(Point(algorithm, (0.5,) * len(self.space.points(algorithm)[0].at))))
+            self._resolved(self.space.setting(Point(algorithm, (0.5,) * len(self.space.points(algorithm)[0].at))))
 
     def stop(self) -> None:
         """Called from the thread of the signals."""
@@ -259,9 +262,8 @@ class Tuner:
                 return
             known = (loss_of(auto.held or auto.learner.progressive), auto.learner.rule.count_nonzero())
             self.journal.put(AUTO.name, known)
-        passes = ["--passes", "8"] if is_large(self.options) else []
-        validate = ["--validate", self.options.validate] if self.options.validate is not None else []
-        self.models = [TunedModel(Judged(*known), ["--algorithm", AUTO.name, *passes, *validate])]
+        judged = Judged(known[0], known[1], 8 if is_large(self.options) else 1)
+        self.models = [TunedModel(judged, {"algorithm": Value(AUTO.name, AUTO.name)}, self.options.validate)]
 
     # --- the search --------------------------------------------------------------------------
 
@@ -287,21 +289,22 @@ class Tuner:
         """The points that could be learned in a rung, judged."""
         tasks: dict[str, Point] = {}
         for p in points:
-            tasks.setdefault(shlex.join(self.space.words(p, rung.share)), p)
+            tasks.setdefault(shlex.join(words_of(self.space.setting(p, rung.share))), p)
         n = round(rung.share * self.data.summary.examples)
         self._say(f"rung {rung.number}: {len(tasks)} settings learn {n:,} of {self.data.summary.examples:,} examples")
         before = {p: self._passes.get(p, 0) for p in tasks.values()}
-        found = pool.map(lambda words, p: self._one_setting(words, rung, before[p]), tasks, tasks.values())
+        found = pool.map(lambda words, p: self._one_setting(words, p, rung, before[p]), tasks, tasks.values())
         both = [(judged, p) for judged, p in zip(found, tasks.values(), strict=True) if judged is not None]
         self._passes = {p: judged.passes for judged, p in both}
         if rung.is_last:
-            new = (TunedModel(j, self._options(self.space.words(p), j.passes)) for j, p in both)
+            new = (TunedModel(j, self._with_labels(self.space.setting(p))) for j, p in both)
             self.models = [*self.models, *new]
         self.tried += len(tasks) if rung.number == 1 else 0
         return both
 
-    def _one_setting(self, words: str, rung: Rung, before: int) -> Judged | None:
-        """A setting in a rung; None if it cannot be learned, or there is no time. before: passes in the last rung."""
+    def _one_setting(self, words: str, point: Point, rung: Rung, before: int) -> Judged | None:
+        """A setting in a rung; None if it cannot be learned, or there is no time. words: in the journal. before: passes
+        in the last rung."""
         if rung.is_last and before in POWERS:
             most = rung.passes[-1] if self.data.summary.examples < FEWEST[1] else 8 if before == 4 else before
             rung = rung._replace(passes=[p for p in rung.passes if before <= p <= most])
@@ -309,39 +312,47 @@ class Tuner:
         known = self.journal.get(name)
         if known is None:
             try:
-                known = self._judge(shlex.split(words), rung) or (None,)
+                known = self._judge(self.space.setting(point, rung.share), rung) or (None,)
             except SearchEnded:
                 return None
             self.journal.put(name, known)
         return Judged(*known) if known[0] is not None else None
 
-    def _options(self, words: list[str], passes: int) -> list[str]:
-        """The words of a setting with those that the labels need, and its passes."""
+    def _with_labels(self, setting: Setting) -> Setting:
+        """A setting with what the labels need, and without what was typed."""
         labels = self.data.settings.labels
         if labels is not None and "labels" not in self.options.typed:
             a, b = (x if isinstance(x, str) else f"{x:.17g}" for x in labels)
-            words = [*words, "--labels", names_text([a, b])]
-        if "loss" in self.options.typed:
-            at = words.index("--loss")
-            words = words[:at] + words[at + 2 :]
-        return [*words, "--passes", str(passes), "--holdout-off"] if passes > 1 else words
+            setting = {**setting, "labels": Value(names_text([a, b]), labels)}
+        return {name: value for name, value in setting.items() if name != "loss" or name not in self.options.typed}
 
-    def command(self, options: list[str]) -> list[str]:
-        """A complete command, without the program."""
+    def command(self, model: TunedModel) -> list[str]:
+        """The complete command that trains a model, without the program."""
         data = [path if not path.startswith("-") else f"./{path}" for path in self.options.data]
-        model = ["-m", self.typed.model] if self.typed.model is not None else []
-        return ["train", *data, *self.words, *options, *model]
+        out = ["-m", self.typed.model] if self.typed.model is not None else []
+        return ["train", *data, *self.words, *model.words, *out]
 
-    def _resolved(self, words: list[str]) -> tuple[TrainOptions, Any]:
-        """What `vwlite train` makes of the options of a setting. UsageError."""
-        import click
+    def training(self, model: TunedModel) -> TrainOptions:
+        """What trains a model."""
+        passes, validate = model.judged.passes, model.validate
+        several = {"passes", "holdout_off"} if model.setting["algorithm"].value != AUTO.name else {"passes"}
+        given = (self.options.given - {"validate"}) | ({"validate"} if validate is not None else set())
+        return replace(
+            self.options, typed=self._typed(model.setting), given=given | (several if passes > 1 else set()),
+            passes=passes, holdout_off=passes > 1 and "holdout_off" in several, validate=validate,
+            model=self.typed.model,
+        )
 
+    def _typed(self, setting: Setting) -> dict[str, Any]:
+        """The options of settings: those that were typed, and those of a setting."""
+        return self.options.typed | {name: value for name, (_, value) in self._with_labels(setting).items()}
+
+    def _resolved(self, setting: Setting) -> Settings:
+        """The settings that a setting leads to. UsageError."""
         try:
-            o = _typed(self.command(self._options(words, 1))[1:])
-            return o, resolve(o.typed, given=o.given, passes=o.passes).settings
-        except (click.UsageError, UsageError) as e:
-            message = e.message if isinstance(e, click.UsageError) else str(e)
-            raise UsageError(f"--try leads to {' '.join(words[:2])}: {message}") from None
+            return resolve(self._typed(setting), given=self.options.given).settings
+        except UsageError as e:
+            raise UsageError(f"--try leads to --algorithm {setting['algorithm'].text}: {e}") from None
 
     # --- the data ----------------------------------------------------------------------------
 
@@ -356,7 +367,7 @@ class Tuner:
         for number, (part, passes) in enumerate(((n / 9, 2), (n / 3, 4), (n, most)), 1):
             size = n if part == n else min(max(part, FEWEST[number - 1]), n)
             some = [0] if size >= FEWEST[0] and part < n else list(range(self.auto.folds))
-            after = sorted(map(int, named.values)) if named is not None else [p for p in POWERS if p <= passes]  # type: ignore
+            after = sorted(named.meant) if named is not None else [p for p in POWERS if p <= passes]  # type: ignore
             found.append(Rung(number, size / n, some, after, part == n))
         return found
 
@@ -401,7 +412,7 @@ class Tuner:
         examples = DrawnExamples.of(data.summary, counts, self._load_batch)
         maker = LearnerMaker(settings, self.data.weights_as)
         found = {}
-        names = self.space.normalizations
+        names = self.space.normalizations.meant
         empty = [JudgedLearner(maker.with_settings(normalize=name).empty(constant)) for name in names]
         learn_all(empty, first_lines(examples.batches(), DECIDING), pool)
         for name, learner in zip(names, empty, strict=True):
@@ -419,12 +430,12 @@ class Tuner:
 
     # --- one setting -------------------------------------------------------------------------
 
-    def _judge(self, words: list[str], rung: Rung) -> Judged | None:
+    def _judge(self, setting: Setting, rung: Rung) -> Judged | None:
         """The loss of a setting, after its best number of passes. None if it diverges."""
-        o, settings = self._resolved(words)
+        settings, weights = self._resolved(setting), self.options.typed.get("feature_weights")
         folds = [*rung.folds, *([None] if rung.is_last and self.data.validation is None else [])]  # None: all examples
         names = () if self.auto.learner.class_names is None else self._class_names()
-        learners = [new_learner(settings, o.typed.get("feature_weights"), class_names=names) for _ in folds]
+        learners = [new_learner(settings, weights, class_names=names) for _ in folds]
         best: Judged | None = None
         for number in range(1, rung.passes[-1] + 1):
             for fold, learner in zip(folds, learners, strict=True):
@@ -482,8 +493,8 @@ class Tuner:
 
     # --- the end -----------------------------------------------------------------------------
 
-    def finish_tuning(self) -> list[str] | None:
-        """Print the front; the command of the best model, or None."""
+    def finish_tuning(self) -> TunedModel | None:
+        """Print the front; the best model, or None."""
         self.live.clear()
         front = front_of(self.models, lambda m: (m.judged.nonzeros, m.judged.loss))
         if not front:
@@ -498,7 +509,7 @@ class Tuner:
             rows.append({
                 "loss": m.judged.loss, "nonzero weights": m.judged.nonzeros,
                 "gain": (self.baseline_loss - m.judged.loss) / kept if kept > 0 else None, "best": m is best,
-                "smallest": m is small, "command": joined(["vwlite", *self.command(m.options)]),
+                "smallest": m is small, "command": joined(["vwlite", *self.command(m)]),
             })
         if self.typed.json:
             kind = "out-of-fold" if self.data.validation is None else "validation"
@@ -510,8 +521,8 @@ class Tuner:
                 marks = ", ".join(mark for mark in ("best", "smallest") if row[mark])
                 gain = "n.a." if row["gain"] is None else f"{100 * row['gain']:.1f} %"
                 print(f"{m.judged.loss:<10.6g}  {m.judged.nonzeros:>15,}  {gain:>7}  {marks}".rstrip())
-                print(plain(folded(["vwlite", *self.command(m.options)])))
-        return self.command(best.options)
+                print(plain(folded(["vwlite", *self.command(m)])))
+        return best
 
 
 POWERS = (1, 2, 4, 8, 16, 32)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vwlite.algorithms.checks import refused
 from vwlite.algorithms.settings import SPECS
@@ -35,13 +35,32 @@ class Scale(NamedTuple):
     examples: float = 1.0
 
 
+class Value(NamedTuple):
+    """A value of an option: as it is typed, and what that means."""
+
+    text: str
+    value: Any
+
+
+Setting = dict[str, Value]  # by option of `vwlite train`
+
+
 @dataclass(frozen=True)
 class Values:
-    """Some values, as typed."""
+    """Some values."""
 
-    values: tuple[str, ...]
+    values: tuple[Value, ...]
 
-    def at(self, u: float) -> str:
+    @staticmethod
+    def of(*words: str) -> "Values":
+        """Values that mean what is typed."""
+        return Values(tuple(Value(word, word) for word in words))
+
+    @property
+    def meant(self) -> list[Any]:
+        return [value for _, value in self.values]
+
+    def at(self, u: float) -> Value:
         return self.values[min(int(u * len(self.values)), len(self.values) - 1)]
 
 
@@ -55,12 +74,14 @@ class Range:
     whole: bool = False
     zero: float = 0.0
 
-    def at(self, u: float) -> str:
+    def at(self, u: float) -> Value:
+        """As few digits as are typed."""
         if u < self.zero:
-            return "0"
+            return Value("0", 0.0)
         u = (u - self.zero) / (1 - self.zero)
         x = self.low * (self.high / self.low) ** u if self.log else self.low + u * (self.high - self.low)
-        return str(round(x)) if self.whole else f"{x:.3g}"
+        text = str(round(x)) if self.whole else f"{x:.3g}"
+        return Value(text, int(text) if self.whole else float(text))
 
     def times(self, unit: float) -> "Range":
         return replace(self, low=self.low * unit, high=self.high * unit)
@@ -87,20 +108,20 @@ class Space:
     @property
     def has_auto(self) -> bool:
         named = self.narrowed.get("algorithm")
-        return not isinstance(named, Values) or AUTO.name in named.values
+        return not isinstance(named, Values) or AUTO.name in named.meant
 
     def algorithms(self) -> list[str]:
         """Those that are tried beside auto. UsageError if --try leaves none."""
         options = [name for name in self.narrowed if name != "algorithm"]
         named = self.narrowed.get("algorithm")
         if isinstance(named, Values):
-            for name in named.values:
+            for name in named.meant:
                 for option in options:
                     if name != AUTO.name and option in refused(ALGORITHMS[name]):
                         why = refused(ALGORITHMS[name])[option]
                         raise UsageError(f"--try {option_name(option)[2:]} has no effect with --algorithm {name}: "
                                          f"{why}")
-            return [name for name in named.values if name != AUTO.name]
+            return [name for name in named.meant if name != AUTO.name]
         fit = [a.name for a in ALGORITHMS.values() if self.loss in a.losses and not set(options) & set(refused(a))]
         found = [name for name in fit if name in USUAL] or fit
         if not found:
@@ -109,18 +130,18 @@ class Space:
         return found
 
     @property
-    def normalizations(self) -> tuple[str, ...]:
+    def normalizations(self) -> Values:
         named = self.narrowed.get("normalize")
-        return named.values if isinstance(named, Values) else NORMALIZATIONS
+        return named if isinstance(named, Values) else Values.of(*NORMALIZATIONS)
 
     def _dimensions(self, algorithm: str, scale: Scale) -> dict[str, Dimension]:
         """The options that are tried, with what they can be; the normalization is the first."""
         a = ALGORITHMS[algorithm]
-        found: dict[str, Dimension] = {"normalize": Values(self.normalizations)}
+        found: dict[str, Dimension] = {"normalize": self.normalizations}
         if a.rate:
             found[a.rate] = _rates(a, scale, bounded=self.loss in ("quantile", "huber"))
         if algorithm == "ftrl":
-            found["ftrl_beta"] = Values(("0.1", "1"))
+            found["ftrl_beta"] = Values((Value("0.1", 0.1), Value("1", 1.0)))
         if "l1" in a.options and "nonzeros" not in self.narrowed:
             sums = scale.examples if algorithm == "ftrl" else 1.0  # its l1 is for sums, others' for means
             found["l1"] = Range(1e-4, 0.3, zero=0.25).times(scale.largest * sums)
@@ -146,17 +167,22 @@ class Space:
         )
         return Point(point.algorithm, tuple(at))
 
-    def words(self, point: Point, share: float = 1.0) -> list[str]:
-        """The options of a point, as typed. share: of the examples that are learned."""
+    def setting(self, point: Point, share: float = 1.0) -> Setting:
+        """The options of a point. share: of the examples that are learned."""
         scale = Scale()
         if self.scales:
-            scale = self.scales[Values(self.normalizations).at(point.at[0])]
+            scale = self.scales[self.normalizations.at(point.at[0]).value]
             scale = scale._replace(examples=scale.examples * share)
-        words = ["--algorithm", point.algorithm, "--loss", self.loss]
+        found = {"algorithm": Value(point.algorithm, point.algorithm), "loss": Value(self.loss, self.loss)}
         for (name, x), u in zip(self._dimensions(point.algorithm, scale).items(), point.at, strict=True):
-            if (value := x.at(u)) != SPECS[name].default_text():
-                words += [SPECS[name].long, value]
-        return words
+            if (value := x.at(u)).text != SPECS[name].default_text():
+                found[name] = value
+        return found
+
+
+def words_of(setting: Setting) -> list[str]:
+    """A setting as it is typed."""
+    return [word for name, value in setting.items() for word in (SPECS[name].long, value.text)]
 
 
 def _rates(a: Algorithm, scale: Scale, *, bounded: bool) -> Range:
