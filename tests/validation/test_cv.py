@@ -15,6 +15,7 @@ import pytest
 from running import start
 from slow_auto import folds_by_kinds
 
+from vwlite.input.reader import read_blocks
 from vwlite.validation import cv as validation
 
 
@@ -126,6 +127,23 @@ def test_messages_have_the_places_of_data(end, vwlite):
     assert wrong == "a.csv:1:1: --label no: no such column; the columns are y, x\n"
 
 
+def test_places_are_those_of_the_line_itself(vwlite):
+    """Records have line ends, files are compressed, and rows of Parquet have numbers."""
+    rows = [f'"a\nb{k}",{k % 2},{k}\n\n' for k in range(40)]
+    Path("a.csv").write_text("t,y,x\n" + "".join(rows))
+    Path("b.csv.gz").write_bytes(gzip.compress(("t,y,x\n" + "".join(rows[:9]) + "c,1,z\n").encode()))
+    run = ["cv", "a.csv", "b.csv.gz", "--label", "y", "--text", "t", "--numeric", "x", *GD, "--folds", "3"]
+    assert vwlite(*run, code=65).err.startswith("b.csv.gz:29:5: column x: 'z' is not a number")
+    Path("d.vw").write_text("".join(f"1 |f a{k}{f' x:{k}e36' * (k > 70)}\n" for k in range(1, 80)))
+    where, _, said = vwlite("cv", "d.vw", *GD, "--folds", "2", code=65).err.partition(": ")
+    assert where.split(":")[0] == "d.vw" and int(where.split(":")[1]) > 70 and "learning has diverged" in said
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"y": [k % 2 for k in range(50)], "x": [math.inf if k == 33 else k for k in range(50)]}
+    pq.write_table(pa.table(columns), "e")
+    run = ["cv", "e", "--label", "y", "--folds", "3", "--on-error", "skip"]
+    assert {line.split(": ")[0] for line in vwlite(*run).err.splitlines() if "skipped)" in line} == {"e:34:2"}
+
+
 def test_labels_of_one_fold_alone_are_not_evaluated_and_said(vwlite):
     Path("a.csv").write_text("y,x\n" + "".join(f"{'ab'[k % 2]},{k}\n" for k in range(100)) + "c,999\n")
     done = vwlite("cv", "a.csv", "--label", "y", "--oaa", "3", "--classes", "auto", *GD, "--loss", "logistic")
@@ -141,13 +159,15 @@ def parts(vwlite, monkeypatch):
     def find(*words):
         found = []
 
-        def take(o):
-            names = (o.data[0], o.data[0].replace("train", "test"))
-            found.append([Path(name).read_bytes() for name in names])
-            return 0
+        def text(o, part):
+            return b"".join(bytes(block.data) for block in part.blocks(read_blocks(o.data)))
 
-        monkeypatch.setattr(validation, "train", take)
-        monkeypatch.setattr(validation, "_evaluated", lambda *_: (0, []))
+        def evaluated(o, _, __, part, *___):
+            found[-1].append(text(o, part))
+            return []
+
+        monkeypatch.setattr(validation, "_trained", lambda o, part, *_: found.append([text(o, part)]) or "model")
+        monkeypatch.setattr(validation, "_evaluated", evaluated)
         vwlite("cv", *words)
         return found
 
@@ -186,17 +206,20 @@ def test_rows_are_in_the_folds_of_training(kind, seed, parts):
     assert len(found) == 6
     for k, (train, test) in enumerate(found):
         for part, is_test in ((train, False), (test, True)):
-            of_fold = header + "".join(x for x, fold in zip(lines, folds, strict=True) if (fold == k) == is_test)
+            some = [x if (fold == k) == is_test else "" for x, fold in zip(lines, folds, strict=True)]
+            of_fold = header + "".join(some[:170]) + header + "".join(some[170:])
             assert part.replace(b" ", b"").split() == of_fold.replace(" ", "").encode().split()
 
 
 def test_rows_of_parquet_are_in_the_folds_of_training(vwlite, monkeypatch):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = few_rows()
-    pq.write_table(pa.table(dict(zip(["plan", "z", "y"], zip(*rows, strict=True), strict=True))), "a.parquet")
-    found = []
-    monkeypatch.setattr(validation, "train", lambda o: found.append(pq.read_table(o.data[0]).to_pylist()) or 0)
-    monkeypatch.setattr(validation, "_evaluated", lambda *_: (0, []))
+    columns = dict(zip(["plan", "z", "y"], zip(*rows, strict=True), strict=True))
+    pq.write_table(pa.table(columns), "a.parquet")
+    found, whole = [], pa.table(columns).to_batches()[0]
+    monkeypatch.setattr(
+        validation, "_trained", lambda o, part, *_: found.append(part.rows("a.parquet", whole, 1).to_pylist()) or 1)
+    monkeypatch.setattr(validation, "_evaluated", lambda *_: [])
     vwlite("cv", "a.parquet", "--label", "y", "--folds", "3")
     folds = folds_of([row[:2] for row in rows], [row[2] for row in rows], 3)
     for k, part in enumerate(found):
@@ -245,15 +268,20 @@ def test_folds_of_different_losses_are_not_one_table(vwlite):
     assert vwlite(*run, "--loss", "squared").out.splitlines()[2].startswith("MSE")
 
 
-def test_a_signal_leaves_nothing():
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_nothing(number):
+    """It has no files but the cache of a training, which has no name."""
     Path("a.vw").write_text("".join(VW) * 100)
     process = start("cv", "a.vw", "--passes", "1000", *GD, "--holdout-off")
     for _ in range(500):
-        if os.listdir("tmp"):
+        opened = map(os.path.realpath, Path(f"/proc/{process.pid}/fd").iterdir())
+        if any(name.startswith(os.path.realpath("tmp")) for name in opened):
             break
         time.sleep(0.02)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == 128 + signal.SIGTERM
-    assert b"vwlite-" not in process.stderr.read()
+    else:
+        raise AssertionError("no training has begun")
+    process.send_signal(number)
+    assert process.wait() == (128 + number if number == signal.SIGTERM else -number)
+    assert process.stderr.read() == (b"interrupted by signal 15\n" if number == signal.SIGTERM else b"")
     assert os.listdir("tmp") == []
+    assert sorted(os.listdir()) == ["a.vw", "tmp"]

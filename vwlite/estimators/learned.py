@@ -40,7 +40,7 @@ from vwlite.model.row_sample import RowSample
 from vwlite.output.atomic import AtomicFile
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
-from vwlite.training.progress import Progress
+from vwlite.training.fit import FitProgress, settled
 from vwlite.training.trainer import PassTrainer, Trainer, prepared
 from vwlite.training.trainers import check_options, trainer_of
 
@@ -168,25 +168,6 @@ def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | Non
     return finder.find(b"", batch, convert=text)
 
 
-class FitProgress(Progress):
-    """Prints what `vwlite train` prints, if the options are not quiet, and keeps the model of the best pass."""
-
-    best: Model | None = None
-
-    def on_best_pass(self, trainer: Trainer) -> None:
-        self.best = settled(trainer)
-
-
-def settled(trainer: Trainer) -> Model:
-    """The current model. DataError if it is not valid: learning has diverged."""
-    trainer.count()
-    model = trainer.model()
-    error = inconsistency(model)
-    if error:
-        raise DataError(f"learning has diverged, {error}: try smaller steps, or scale the features")
-    return model
-
-
 @dataclass
 class Report:
     """The results of a run, and its number of passes."""
@@ -219,10 +200,7 @@ def learn(
     trainer = trainer_of(o, job, RowSource(columns, rows_of(settings), finder), progress)
     progress.begin(trainer)
     trainer.run()
-    if not trainer.has_learned:
-        raise DataError(trainer.nothing_learned())
-    best = progress.best if trainer.best_is_kept else None
-    return FittedState(best or settled(trainer)), Report(trainer.results(), trainer.pass_number)
+    return FittedState(progress.model_of(trainer)), Report(trainer.results(), trainer.pass_number)
 
 
 def _features(columns: dict[str, Any]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
-from vwlite.estimators.learned import MIN_JOURNAL, BatchSource, Fitted, RowSource, batches_of, names_in, settled
+from vwlite.estimators.learned import MIN_JOURNAL, BatchSource, Fitted, RowSource, batches_of, names_in
 from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_finder
@@ -20,6 +20,7 @@ from vwlite.runs.resolve import check_run
 from vwlite.training.auto.reading import AutoData
 from vwlite.training.auto.stream import packed, unpacked
 from vwlite.training.auto.trainer import AutoTrainer
+from vwlite.training.fit import settled
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import prepared
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, as_rows, lay_out
 from vwlite.output.text import printable
 
+if TYPE_CHECKING:
+    from vwlite.input.part import Part
+
 ROWS = 4096  # of a batch, if rows have many features each
 FEATURES = 1 << 18  # of a batch, if each column has one
 DICTIONARY, NUMBER = 1 << 20, 2.5  # bytes of the largest dictionary of a row group, and of a number of its words
@@ -47,12 +50,13 @@ class ArrowRows:
 
 
 def rows_of(
-    source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool], *, whole: bool = False
+    source: str, format: str, index: int, table: TableReader, stop: Callable[[], bool], *, whole: bool = False,
+    part: "Part | None" = None,
 ) -> Tasks:
     """The rows of a file, some at a time. DataError for a file that is not whole, or whose columns do not fit. whole:
-    with all columns, as they are."""
+    with all columns, as they are. part: those of it alone."""
     pa = _pyarrow(source, format)
-    name, row = display_name(source), 1
+    name, row, read = display_name(source), 1, 0
     try:
         all_columns = whole or table.as_rows
         columns, batches = _opened(pa, source, format, all_columns)
@@ -61,6 +65,8 @@ def rows_of(
         size = ROWS if "text" in layout.schema.roles.values() else max(1, FEATURES // max(1, len(needed)))
         for batch in batches(needed, size):
             batch.validate(full=True)  # offsets are used as they are from here on
+            if part is not None:
+                read, batch = read + batch.num_rows, part.rows(name, batch, read + 1)
             for begin in range(0, batch.num_rows, size):
                 if stop():
                     return
@@ -189,7 +195,7 @@ class ArrowParsing:
     @staticmethod
     def tasks(format: str, source: str, index: int, options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
         """The blocks of a file."""
-        return rows_of(source, format, index, options.columns(), stop, whole=options.whole_rows)
+        return rows_of(source, format, index, options.columns(), stop, whole=options.whole_rows, part=options.part)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch, or create VW text if required. A bad row keeps its place in the batch, but not in the text;
@@ -267,7 +273,8 @@ class ArrowParsing:
         values, said = self._labels.parse(texts, str(name))
         as_text = [text.decode("utf-8", "surrogateescape") for text in texts]
         rows = {label: int(np.argmax(indices == as_text.index(label))) for label in self._labels.unfit}
-        self._unfit = {label: f"{block.source}:{block.first_line + row}" for label, row in rows.items()}
+        self._unfit = {label: f"{block.source}:{self._options.line(block.source, block.first_line + row)}"
+                       for label, row in rows.items()}
         faults = {
             int(i): BadLine(block.source, block.first_line + int(i), at + 1, said[indices[i]])
             for i in np.flatnonzero(np.isin(indices, list(said)))

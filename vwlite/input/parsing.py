@@ -19,6 +19,7 @@ from vwlite.patterns import pattern
 from vwlite.records import record
 
 if TYPE_CHECKING:
+    from vwlite.input.part import Part
     from vwlite.input.tables import TableReader
 
 EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
@@ -53,12 +54,17 @@ class ParseOptions:
     whole_rows: bool = False  # batches of binary formats come with all columns, and a table without rows is a batch
     model: str = ""  # the file of a model that predicts, and knows no columns
     tap: Tap | None = None  # gets what is read of lines
+    part: "Part | None" = None  # of the rows, that is read alone
 
     def columns(self) -> "TableReader":
         """The columns of a table that was detected."""
         from vwlite.input.tables import TableReader
 
         return self.table or TableReader(needs_label=True, model=self.model)
+
+    def line(self, source: str, number: int) -> int:
+        """Where the line that is read as this number is in its source."""
+        return number if self.part is None else self.part.line(source, number)
 
 
 @record(frozen=True)
@@ -211,7 +217,8 @@ class LineParsing:
         if not self._places.keys() >= {*unfit}:
             found, source = self._labels_of(task, MOST_PLACED), task.block.source
             for label in unfit:
-                self._places.setdefault(label, f"{source}:{found[label]}" if label in found else source)
+                place = f"{source}:{self._options.line(source, found[label])}" if label in found else source
+                self._places.setdefault(label, place)
         return {label: self._places[label] for label in unfit}
 
     def _labels_of(self, task: Task, most: int) -> dict[str, int]:

@@ -64,7 +64,8 @@ def _binary_format(source: str, format: str) -> str | None:
 def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
     """`tasks` for sources of text."""
     source, blocks = -1, SourceBlocks("vw")
-    for block in read_blocks(sources, skip_faults=options.skip, stop=stop, tap=options.tap):
+    found = read_blocks(sources, skip_faults=options.skip, stop=stop, tap=options.tap)
+    for block in found if options.part is None else options.part.blocks(found):
         if isinstance(block, UnreadableInput):
             yield block
             continue
@@ -159,6 +160,9 @@ class Parsing:
         if self._finder:
             parsed.names = self._finder.find(block.data, batch, convert=parsing.converter(task))
         block.release()
+        if self.options.part is not None:
+            self.options.part.place(batch)
+            parsed.bad = [b._replace(line=self.options.line(b.source, b.line)) for b in parsed.bad]
         if self._number:
             batch.number_hashes()
         return parsed

@@ -6,6 +6,7 @@ import os
 import re
 import zlib
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -37,16 +38,16 @@ _LABEL = re.compile(rb"^\s*(__label__\S*|[^\s|']*)")  # of fastText; of VW text 
 
 
 class Rule:
-    """Which rows are taken: those whose number is in (low, high], which is a share of the range of hashes, or found in
-    a first reading: a share of the rows of each label, or of all by time. Numbers are hashes, or times with a minus.
+    """The part of each row: how many ends are below its number. Ends are shares of the range of hashes, or found in a
+    first reading: shares of the rows of each label, or of all by time. Numbers are hashes, or times with a minus.
     hashes: others than those of the rows."""
 
     since = ""  # the first time that is taken, as it is in the data
 
     def __init__(
-        self, o: SplitOptions, low: Fraction, high: Fraction, hashes: Callable[[Rows], Iterable[int]] | None = None
+        self, o: SplitOptions, shares: Sequence[Fraction], hashes: Callable[[Rows], Iterable[int]] | None = None
     ) -> None:
-        self._o, self._shares, self._hashes = o, (low, high), hashes or self._own_hashes
+        self._o, self.shares, self._hashes = o, shares, hashes or self._own_hashes
         self.different: set[float] = set()  # numbers of all rows, up to a little over MOST_DIFFERENT
         self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
@@ -54,7 +55,7 @@ class Rule:
         self.column = o.by_time or o.group or (o.label if o.stratify else None)
         if self.column and o.format in OF_TEXT:
             raise UsageError(f"{self.option} {self.column}: lines of --format {o.format} have no columns: leave it out")
-        ends: tuple[float, ...] = tuple(math.ceil(share * 2**64) - 1 for share in self._shares)
+        ends: tuple[float, ...] = tuple(math.ceil(share * 2**64) - 1 for share in self.shares)
         self._ends = {b"": ends}
 
     def prepare(self, read: Callable[[], Iterator[Rows]]) -> None:
@@ -67,7 +68,7 @@ class Rule:
                 raise DataError(f"--stratify: more than {MOST_LABELS:,} labels are no classes: leave the option out")
         for label, numbers in found.items():
             ordered = np.sort(np.asarray(numbers))
-            self._ends[label] = tuple(self._end(ordered, share * len(ordered)) for share in self._shares)
+            self._ends[label] = tuple(self._end(ordered, share * len(ordered)) for share in self.shares)
         self._copies.clear()
 
     def _end(self, ordered: Any, rows: Fraction) -> float:
@@ -75,14 +76,15 @@ class Rule:
         end: float = ordered[k - 1].item() if k else -math.inf
         return end
 
-    def takes(self, rows: Rows) -> list[bool]:
+    def parts(self, rows: Rows) -> list[int]:
+        """The part of each."""
         numbers = list(self._numbers(rows))
         if len(self.different) <= MOST_DIFFERENT:
             self.different.update(number for _, number in numbers)
-        last = b"", self._ends[b""][1]
+        last = b"", self._ends[b""][-1]
         if self._o.by_time and last in numbers:
             self.since = rows.values[numbers.index(last)].decode("utf-8", "replace")
-        return [low < x <= high for label, x in numbers for low, high in [self._ends[label]]]
+        return [bisect_left(self._ends[label], x) for label, x in numbers]
 
     def _numbers(self, rows: Rows) -> Iterator[tuple[bytes, float]]:
         """For each row its label, if these have shares, and its number. DataError."""
@@ -125,12 +127,13 @@ class Rule:
         return time
 
 
-class Part(io.RawIOBase):
+class PartFile(io.RawIOBase):
     """A file of some rows, in the format of the data; compressed if its name says so. since: their first time, as the
     end of a sentence."""
 
     def __init__(self, path: str, stack: ExitStack) -> None:
-        self.name, self.rows, self.since = "standard output" if path == "-" else path, 0, ""
+        self.path, self.name = path, "standard output" if path == "-" else path
+        self.rows, self.since = 0, ""
         self._packer = zlib.compressobj(wbits=31) if path.lower().endswith(".gz") else None
         self.file = stack.enter_context(AtomicFile("/dev/stdout" if path == "-" else path))
         self._writer: Any = None
@@ -169,37 +172,46 @@ def is_read_once(data: Sequence[str]) -> bool:
     return any(path == "-" or (os.path.exists(path) and not os.path.isfile(path)) for path in data or ["-"])
 
 
-def divide(
-    o: SplitOptions, rule: Rule, paths: Sequence[str], frame: RunFrame, names: Sequence[str] = ("TRAIN", "TEST"),
-) -> list[Part]:
-    """Write two files: the rows that the rule does not take, and those that it takes. names: for messages. DataError
-    for sources of several formats, and if all rows would be in one file."""
-    first = None
+def divided(o: SplitOptions, rule: Rule, stop: Callable[[], bool]) -> Iterator[tuple[Rows, list[int]]]:
+    """The rows of DATA, and the part of each. DataError for sources of several formats."""
+    read, first = partial(rows_of, o, rule.option, rule.column, stop), None
+    rule.prepare(read)
+    for rows in read():
+        kind = (rows.format, rows.dialect, rows.header.strip(), rows.batch and rows.batch.schema)
+        first = first or (rows.source, kind)
+        if kind != first[1]:
+            why = f"its format or header is not that of {first[0]}: split each by itself"
+            raise DataError(f"{rows.source}:1:1: {why}")
+        yield rows, rule.parts(rows)
+
+
+def check_sizes(
+    train: int, test: int, data: Sequence[str], few: str, names: Sequence[str] = ("TRAIN", "TEST")
+) -> None:
+    """DataError if there are no rows, or all are in one of two parts. few: what is divided. names: of the parts."""
+    if not train + test:
+        raise DataError(f"{' '.join(data) or '<stdin>'}: there are no rows")
+    if not (train and test):
+        raise DataError(f"{names[not test]} would be empty: there are {train + test:,} rows, and too few {few}")
+
+
+def divide(o: SplitOptions, rule: Rule, frame: RunFrame) -> list[PartFile]:
+    """Write the two files; none if a signal came."""
     with ExitStack() as stack:
-        train, test = parts = [Part(path, stack) for path in paths]
-        read = partial(rows_of, o, rule.option, rule.column, lambda: frame.signal is not None)
-        rule.prepare(read)
-        for rows in read():
-            kind = (rows.format, rows.dialect, rows.header.strip(), rows.batch and rows.batch.schema)
-            for part in parts if first is None and rows.header else ():
-                part.write(rows.header + b"\n" * (not rows.header.endswith(b"\n")))
-            for path in o.outputs if first is None else ():
-                check_name(path, rows.format, rows.dialect.delimiter)
-            first = first or (rows.source, kind)
-            if kind != first[1]:
-                why = f"its format or header is not that of {first[0]}: split each by itself"
-                raise DataError(f"{rows.source}:1:1: {why}")
-            taken = rule.takes(rows)
-            test.take(rows, taken)
-            train.take(rows, [not x for x in taken])
+        train, test = parts = [PartFile(path, stack) for path in o.outputs]
+        is_first = True
+        for rows, numbers in divided(o, rule, lambda: frame.signal is not None):
+            for part in parts if is_first else ():
+                check_name(part.path, rows.format, rows.dialect.delimiter)
+                if rows.header:
+                    part.write(rows.header + b"\n" * (not rows.header.endswith(b"\n")))
+            is_first = False
+            test.take(rows, [number == 1 for number in numbers])
+            train.take(rows, [number != 1 for number in numbers])
         if frame.signal is not None:
             return []
-        if not train.rows + test.rows:
-            raise DataError(f"{' '.join(o.data) or '<stdin>'}: there are no rows")
-        if not (train.rows and test.rows):
-            few = "times" if o.by_time else "groups" if o.group else "different rows"
-            raise DataError(f"{names[not test.rows]} would be empty: there are {train.rows + test.rows:,} rows, and "
-                            f"too few {few}")
+        few = "times" if o.by_time else "groups" if o.group else "different rows"
+        check_sizes(train.rows, test.rows, o.data, few)
         for part in parts:
             part.finish()
         if not frame.commit(*(part.file.commit for part in parts)):
@@ -219,8 +231,8 @@ def split(o: SplitOptions) -> int:
         raise UsageError("--time and --stratify read the data twice, and standard input is read only once: name files")
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)
-        rule = Rule(o, Fraction(0), Fraction(o.test))
-        parts = divide(o, rule, o.outputs, frame)
+        rule = Rule(o, (Fraction(0), Fraction(o.test)))
+        parts = divide(o, rule, frame)
         if parts:
             summary = "\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts)
             frame.show(summary, _about_share(o, rule.different, *(part.rows for part in parts)))

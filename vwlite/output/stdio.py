@@ -8,13 +8,9 @@ import io
 import os
 import select
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TextIO
 
-from vwlite.errors import ClosedPipe, VwliteError, WriteError
-
-_renamed: Callable[[str], str] = str  # what messages go through
+from vwlite.errors import ClosedPipe, WriteError
 
 
 class StandardStream(io.RawIOBase):
@@ -95,25 +91,11 @@ def plain(text: str) -> str:
 as_json = False  # lines on standard error are JSON objects
 
 
-@contextmanager
-def renaming(rename: Callable[[str], str]) -> Iterator[None]:
-    """Within it, messages and errors are what `rename` makes of them."""
-    global _renamed
-    before, _renamed = _renamed, rename
-    try:
-        yield
-    except VwliteError as e:
-        raise type(e)(rename(str(e))) from e
-    finally:
-        _renamed = before
-
-
 def say(text: str = "", message: str | None = None, **fields: Any) -> None:
     """A line on standard error. On a terminal, the word before an error, a warning or a note is bold.
 
     message, fields: of its JSON object, where these are another than the text; message "": there is none.
     """
-    text = _renamed(text)
     kind, colon, rest = text.partition(": ")
     if as_json:
         for line in (text if message is None else message).splitlines():

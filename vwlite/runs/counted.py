@@ -4,7 +4,7 @@ reading before the run."""
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vwlite.algorithms.settings import MOST_CLASSES
 from vwlite.core.data.class_names import ClassNames
@@ -18,13 +18,16 @@ from vwlite.runs.options import InputOptions
 from vwlite.runs.run import say
 from vwlite.runs.source import table_of
 
+if TYPE_CHECKING:
+    from vwlite.input.part import Part
+
 FEWEST = 2
 Options = TypeVar("Options", bound=InputOptions)
 
 
-def with_counted_classes(o: Options, stop: Callable[[], bool]) -> Options:
+def with_counted_classes(o: Options, stop: Callable[[], bool], part: "Part | None" = None) -> Options:
     """The options of a new model with --oaa K, where it is missing; not for two labels of lines of fastText, nor for
-    those from a pipe. UsageError for data that can be read only once."""
+    those from a pipe. part: of the rows. UsageError for data that can be read only once."""
     fasttext = not {"classes", "oaa", "labels", "loss"} & o.typed.keys() and is_fasttext(o.data, o.format)
     if not fasttext and (o.typed.get("classes") != "auto" or "oaa" in o.typed):
         return o
@@ -36,7 +39,8 @@ def with_counted_classes(o: Options, stop: Callable[[], bool]) -> Options:
                          "only once: add --oaa K, the largest number of classes that there may be")
     names = ClassNames(MOST_CLASSES, grows=True)
     table = table_of(replace(o, quiet=True), needs_label=True)
-    parse = ParseOptions(format=o.format, skip=True, class_names=names, table=table)  # bad lines are those of the run
+    # Bad lines are those of the run.
+    parse = ParseOptions(format=o.format, skip=True, class_names=names, table=table, part=part)
     with parsed_batches(o.data, parse, stop=stop, threads=o.threads) as batches:
         for _ in batches:
             pass

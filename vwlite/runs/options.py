@@ -35,6 +35,7 @@ from vwlite.options.types import (
 from vwlite.records import record
 
 if TYPE_CHECKING:
+    from vwlite.input.part import Part
     from vwlite.input.schema import RoleOptions
 
 
@@ -214,6 +215,7 @@ class SourceOptions:
     keeps_batches: bool = False  # after the first pass, in a cache
     holds_out: bool = False  # lines, for a file: only the text has them
     may_lack: bool = False  # all JSON lines may lack a key that an option names
+    part: "Part | None" = None  # of the rows, that is read alone
 
 
 def _check_cached(o: "CacheOptions") -> None:

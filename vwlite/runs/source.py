@@ -140,7 +140,7 @@ def shaping_of(
     parse = parse_options(o, settings)
     separate = (
         "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
-        "tap", "derives", "logs", "whole_rows", "samples", "names_spaces",
+        "tap", "derives", "logs", "whole_rows", "samples", "names_spaces", "part",
     )
     found = {k: v for k, v in vars(parse).items() if k not in separate}
     if parse.spaces:
@@ -240,7 +240,7 @@ class Source:
     @property
     def _parse_options(self) -> ParseOptions:
         found = parse_options(self._options, self._settings, self._classes, self._table, or_numbers=self._or_numbers)
-        return replace(found, derives=self.derives)
+        return replace(found, derives=self.derives, part=self._how.part)
 
     @contextmanager
     def batches(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:

@@ -18,9 +18,9 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, namespaces_of, together
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.run import BadLines, PredictionFiles, summary
-from vwlite.runs.source import Source
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import Job, Trainer
+from vwlite.training.trainers import source_of
 
 if TYPE_CHECKING:
     from vwlite.model import Model
@@ -51,12 +51,7 @@ class TrainRun(Progress):
         self.continuing = continuing
         self._drafts = stack.enter_context(ExitStack())
         self.files = PredictionFiles(o, stack, others=bool(o.model or o.cache_path))
-        self.source = Source(o, settings, job.known, bad, o.of_source)
-        self.source.share_numbers = job.learner.expander.unchanged
-        if o.class_weight is not None:
-            from vwlite.training.class_weight import ClassWeights
-
-            self.source.weights = ClassWeights(o.class_weight, settings, job.known.classes)
+        self.source = source_of(o, job, bad)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end

@@ -4,7 +4,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.sources import check_sources
 from vwlite.runs.frame import RunFrame
@@ -12,8 +11,8 @@ from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
 from vwlite.training.run import TrainRun
-from vwlite.training.trainer import Job, Trainer, prepared
-from vwlite.training.trainers import check_options, trainer_of
+from vwlite.training.trainer import prepared
+from vwlite.training.trainers import checked, trainer_of
 
 if TYPE_CHECKING:
     from vwlite.training.max_size import TooLarge
@@ -64,51 +63,14 @@ def _train(o: TrainOptions) -> "int | TooLarge":
 
             unseen = Unseen(model, job.resolved.settings, KnownFeatures.of(model))
         del model
-        job = _checked(o, job)
+        job = checked(o, job)
         run = TrainRun(o, job, frame, continuing, unseen)
-        trainer = _trainer(o, job, run, frame)
+        trainer = trainer_of(o, job, run.source, run, frame)
         run.begin(trainer)
         frame.stop_with(trainer.stop)
         trainer.run()
         too_large = run.finish(frame, trainer)
         return too_large or frame.code(run.kept(trainer))
-
-
-def _checked(o: TrainOptions, job: Job) -> Job:
-    """What training begins with. UsageError for options that the algorithm has no use for."""
-    is_auto = job.resolved.settings.algorithm == AUTO.name
-    if o.sparse is None:
-        check_options(o, job.resolved.settings)
-    elif is_auto:
-        from vwlite.training.auto import sparse_trainer
-
-        sparse_trainer.check_options(o)
-    else:
-        raise UsageError(_not_sparse(o, job))
-    if is_auto:
-        from vwlite.training.auto.reading import with_label_words
-
-        return with_label_words(job, o)
-    return job
-
-
-def _trainer(o: TrainOptions, job: Job, run: TrainRun, frame: RunFrame) -> Trainer:
-    if o.sparse is not None:
-        from vwlite.training.auto.reading import AutoData
-        from vwlite.training.auto.sparse_trainer import SparseTrainer
-
-        return SparseTrainer(o, job, AutoData(o, job, run.source, run), frame)
-    return trainer_of(o, job, run.source, run)
-
-
-def _not_sparse(o: TrainOptions, job: Job) -> str:
-    """Why --sparse has no effect."""
-    if o.initial:
-        return "--sparse begins with new learners: leave -i out (or --continue)"
-    why = job.resolved.why.removeprefix("as ").removesuffix(" is given")
-    if not why:
-        return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"
-    return f"--sparse and {why} cannot be used together: it chooses among learners of its own (vwlite help training)"
 
 
 def _in_place(o: TrainOptions) -> bool:

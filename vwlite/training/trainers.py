@@ -1,10 +1,53 @@
 """Which trainer is for which options."""
 
+from contextlib import ExitStack
+
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
-from vwlite.runs.options import TrainOptions
+from vwlite.runs.options import SourceOptions, TrainOptions
+from vwlite.runs.run import BadLines
+from vwlite.runs.source import Source
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
+
+
+def checked(o: TrainOptions, job: Job) -> Job:
+    """What training of files begins with. UsageError for options that the algorithm has no use for."""
+    is_auto = job.resolved.settings.algorithm == AUTO.name
+    if o.sparse is None:
+        check_options(o, job.resolved.settings)
+    elif is_auto:
+        from vwlite.training.auto import sparse_trainer
+
+        sparse_trainer.check_options(o)
+    else:
+        raise UsageError(_not_sparse(o, job))
+    if is_auto:
+        from vwlite.training.auto.reading import with_label_words
+
+        return with_label_words(job, o)
+    return job
+
+
+def _not_sparse(o: TrainOptions, job: Job) -> str:
+    """Why --sparse has no effect."""
+    if o.initial:
+        return "--sparse begins with new learners: leave -i out (or --continue)"
+    why = job.resolved.why.removeprefix("as ").removesuffix(" is given")
+    if not why:
+        return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"
+    return f"--sparse and {why} cannot be used together: it chooses among learners of its own (vwlite help training)"
+
+
+def source_of(o: TrainOptions, job: Job, bad: BadLines, how: SourceOptions | None = None) -> Source:
+    """The examples of DATA, as training learns them."""
+    source = Source(o, job.resolved.settings, job.known, bad, how or o.of_source)
+    source.share_numbers = job.learner.expander.unchanged
+    if o.class_weight is not None:
+        from vwlite.training.class_weight import ClassWeights
+
+        source.weights = ClassWeights(o.class_weight, job.resolved.settings, job.known.classes)
+    return source
 
 
 def check_options(o: TrainOptions, settings: Settings) -> None:
@@ -29,9 +72,16 @@ def check_options(o: TrainOptions, settings: Settings) -> None:
         centered.check_options(o)
 
 
-def trainer_of(o: TrainOptions, job: Job, source: Examples, listener: Listener) -> Trainer:
-    """What trains with these options. UsageError."""
+def trainer_of(
+    o: TrainOptions, job: Job, source: Examples, listener: Listener, stack: ExitStack | None = None
+) -> Trainer:
+    """What trains with these options. stack: ends the threads of --sparse. UsageError."""
     settings = job.resolved.settings
+    if o.sparse is not None and stack is not None:
+        from vwlite.training.auto.reading import AutoData
+        from vwlite.training.auto.sparse_trainer import SparseTrainer
+
+        return SparseTrainer(o, job, AutoData(o, job, source, listener), stack)
     if settings.algorithm != AUTO.name and settings.normalize == "center":
         from vwlite.training.centered import CenteredTrainer
 

@@ -1,32 +1,43 @@
 """Cross-validation: the measures of models on the fold that each has not learned."""
 
-import re
+import io
 import sys
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from fractions import Fraction
-from itertools import islice
+from itertools import repeat
 from statistics import fmean, stdev
-from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
 
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import EvaluateOptions
-from vwlite.evaluation.evaluate import Evaluation, models_of
+from vwlite.evaluation.evaluate import Evaluating, Evaluation
 from vwlite.evaluation.measures import Value
-from vwlite.input.formats import BOM, by_magic, by_name
-from vwlite.input.reader import Block, read_blocks
+from vwlite.input.part import Part
+from vwlite.input.pipeline import parsed_batches
 from vwlite.inspection.commands import SplitOptions
-from vwlite.inspection.split import Part, Rule, divide, is_read_once
+from vwlite.inspection.rows import Rows
+from vwlite.inspection.split import Rule, check_sizes, divided, is_read_once
+from vwlite.model.file import Model, read_own, to_bytes
 from vwlite.output.json_text import json_text, versioned
-from vwlite.output.stdio import renaming, say
+from vwlite.output.stdio import say
 from vwlite.output.text import shown
+from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.opened import applied
 from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.resolve import resolve
+from vwlite.runs.run import BadLines
 from vwlite.runs.source import table_of
-from vwlite.training.train import train
+from vwlite.training.fit import FitProgress
+from vwlite.training.trainer import Trainer, prepared
+from vwlite.training.trainers import checked, source_of, trainer_of
 from vwlite.validation.commands import CvOptions
 from vwlite.validation.folds import FoldHashes
 
@@ -37,103 +48,122 @@ def cv(o: CvOptions) -> int:
         raise UsageError("vwlite cv reads the data once for each fold: name files")
     table_of(o)  # refuses what trainings would
     given = {f.name: getattr(o, f.name) for f in fields(InputOptions)}
-    divided = SplitOptions(**given, stratify=o.stratify, seed=o.seed)
-    found: list[tuple[int, list[Value]]] = []
+    of_rows = SplitOptions(**given, stratify=o.stratify, seed=o.seed)
     with RunFrame("cv", o) as frame:
-        folder = frame.enter_context(TemporaryDirectory(prefix="vwlite-"))
-        frame.enter_context(renaming(lambda text: _named(text, folder, o.data, len(found) + 1)))
-        *paths, model = (f"{folder}/{name}.{by_name(o.data[0]) or 'data'}" for name in ("train", "test", "model"))
-        hashes = None if o.group else FoldHashes(o, _training(o, o.data, model), lambda: frame.signal is not None).of
-        for k in range(o.folds):
+        training = _training(o)
+        stop = lambda: frame.signal is not None  # noqa: E731
+        hashes = None if o.group else FoldHashes(training, o.folds, o.seed, stop, apart=o.stratify).of
+        rule = Rule(of_rows, [Fraction(k, o.folds) for k in range(o.folds + 1)], hashes)
+        folds = Folds(divided(of_rows, rule, stop), o.folds)
+        found: list[list[Value]] = []
+        for k, rows in enumerate(folds.rows if frame.signal is None else (), 1):
+            names = (f"the training rows of fold {k}", f"fold {k}")
+            check_sizes(sum(folds.rows) - rows, rows, o.data, "groups" if o.group else "different rows", names)
+            name = f"the model of fold {k}"
+            model = _trained(training, folds.part(k, held_out=False), name, frame)
+            if model is not None:
+                found.append(_evaluated(o, model, name, folds.part(k, held_out=True), k, frame))
             if frame.signal is not None:
                 break
-            names, parts = (f"the training rows of fold {k + 1}", f"fold {k + 1}"), list[Part]()
-            rule = Rule(divided, Fraction(k, o.folds), Fraction(k + 1, o.folds), hashes)
-            with RunFrame("cv", replace(divided, quiet=True)) as dividing:
-                parts = divide(divided, rule, paths, dividing, names)
-                code, values = dividing.code(""), list[Value]()
-            code = code or train(_training(o, paths[:1], model))
-            if not code:
-                code, values = _evaluated(o, model, paths[1])
-            if code:
-                return code
-            found.append((parts[1].rows, values))
-            if [x.key for x in values] != [x.key for x in found[0][1]]:
-                raise DataError(f"the measures of fold {k + 1} are not those of fold 1, as each fold chooses its loss "
+            if [x.key for x in found[-1]] != [x.key for x in found[0]]:
+                raise DataError(f"the measures of fold {k} are not those of fold 1, as each fold chooses its loss "
                                 "by its labels: give --loss, or --classes")
         if frame.signal is None:
-            _print(o, found)
+            facts = _facts(folds.rows, found)
+            sys.stdout.write(json_text(versioned(facts, o.report_version), indent=2) + "\n" if o.json else
+                             _shown(facts, [value.name for value in found[0]]))
         return frame.code("")
 
 
-def _named(text: str, folder: str, data: Sequence[str], fold: int) -> str:
-    """A message with the places of DATA in place of those of parts, which nobody else sees."""
-    if text.startswith("interrupted"):
-        return text.partition(";")[0]
+class Folds:
+    """The fold of each row, from 1. rows: how many each has. found: rows with their folds."""
 
-    def place(found: re.Match[str]) -> str:
-        path, part, number = found.groups()
-        if part == "model":
-            return f"the model of fold {fold}"
-        rows = f"{' '.join(data)} ({'training ' * (part == 'train')}rows of fold {fold})"
-        return rows if number is None else _line_of(path, int(number), data) or f"{rows}:{number}"
+    _NONE, _ALL = 254, 255  # of lines without a row, and of those of a header
 
-    return re.sub(f"({re.escape(folder)}/" + r"(\w+)\.\w+)(?::(\d+))?", place, text)
+    def __init__(self, found: Iterable[tuple[Rows, list[int]]], folds: int) -> None:
+        counts = Counter[int]()
+        self._of_lines: dict[str, array[int]] = {}  # of each source, from the first one on
+        for rows, numbers in found:
+            counts.update(numbers)
+            lines = self._of_lines.setdefault(rows.source, array("B"))
+            for row, (line, number) in enumerate(zip(rows.lines, numbers, strict=True)):
+                is_behind = not lines and rows.header
+                lines.extend(repeat(self._ALL if is_behind else self._NONE, line - 1 - len(lines)))
+                lines.extend(repeat(number, 1 if rows.batch is not None else rows.texts[row].count(b"\n") + 1))
+        self.rows = [counts[k] for k in range(1, folds + 1)]
 
-
-def _line_of(path: str, number: int, data: Sequence[str]) -> str | None:
-    """Where DATA have a line of a part first. None for binary formats, and if that is not found."""
-    with open(path, "rb") as file:
-        if by_magic(file.read(8)):
-            return None
-        file.seek(0)
-        line = next(islice(file, number - 1, None), b"").removeprefix(BOM).rstrip(b"\r\n")
-    for block in read_blocks(data, skip_faults=True) if line else ():
-        if isinstance(block, Block):
-            for at, other in enumerate(bytes(block.data).split(b"\n"), block.first_line):
-                if other.removeprefix(BOM).rstrip(b"\r") == line:
-                    return f"{block.source}:{at}"
-    return None
+    def part(self, fold: int, *, held_out: bool) -> Part:
+        """The rows of a fold, or all others."""
+        found = {}
+        for source, lines in self._of_lines.items():
+            of = np.frombuffer(lines, np.uint8)
+            some = of == fold if held_out else (of != fold) & (of != self._NONE)
+            found[source] = (some | (of == self._ALL)).tobytes()
+        return Part(found)
 
 
-def _training(o: CvOptions, data: Sequence[str], model: str) -> TrainOptions:
+def _training(o: CvOptions) -> TrainOptions:
     """The options of a training. Only folds of auto have groups; else the column is dropped."""
     own = {f.name: getattr(o, f.name) for f in fields(TrainOptions)}
-    found = TrainOptions(**own | {"data": (*data,), "model": model, "quiet": True, "given": o.given & own.keys()})
+    found = TrainOptions(**own | {"quiet": True, "given": o.given & own.keys()})
     if o.group is None or resolve(o.typed, given=o.given, passes=o.passes).settings.algorithm == AUTO.name:
         return found
     return replace(found, group=None, drop=(*o.drop, (o.group,)))
 
 
-def _evaluated(o: CvOptions, model: str, path: str) -> tuple[int, list[Value]]:
-    """An exit code if a signal came, and the measures."""
-    data = EvaluateOptions(model=model, data=(path,), format=o.format, on_error=o.on_error, threads=o.threads)
-    with RunFrame("cv", replace(data, quiet=True)) as frame:
-        ((one, reading),) = models_of(replace(data, quiet=True), frame)
-        evaluation = Evaluation(one)
-        evaluation.read(reading.batches(one.scoring.parse, one.learner))
-        if frame.signal is None:
-            evaluation.finish(path)
-            for note in one.scoring.about_labels()[0][1]:  # labels that are not evaluated
-                say(f"note: {note}")
-        return frame.code(), evaluation.values if frame.signal is None else []
+def _trained(o: TrainOptions, part: Part, name: str, frame: RunFrame) -> Model | None:
+    """A model of a part of the rows, as it is in a file; None if a signal came. name: of the model, in messages."""
+
+    def stored(trainer: Trainer) -> Model:
+        data = to_bytes(trainer.model(), name)
+        return read_own(name, io.BytesIO(data), data)
+
+    o = with_counted_classes(o, lambda: frame.signal is not None, part)
+    job = checked(o, prepared(o, None, in_place=False))
+    with ExitStack() as stack:
+        bad = BadLines.of(o, stack)
+        progress = FitProgress(o, bad)
+        progress.settled = stored
+        source = source_of(o, job, bad, replace(o.of_source, part=part))
+        trainer = trainer_of(o, job, source, progress, stack)
+        frame.stop_with(trainer.stop)
+        trainer.run()
+        return progress.model_of(trainer) if frame.signal is None else None
 
 
-def _print(o: CvOptions, found: list[tuple[int, list[Value]]]) -> None:
-    rows, table = [count for count, _ in found], dict[tuple[str, str], dict[str, Any]]()
-    for same in zip(*(values for _, values in found), strict=True):
+def _evaluated(o: CvOptions, model: Model, name: str, part: Part, fold: int, frame: RunFrame) -> list[Value]:
+    """The measures of a part of the rows; none if a signal came."""
+    data = EvaluateOptions(model=name, data=o.data, format=o.format, on_error=o.on_error, threads=o.threads, quiet=True)
+    one = Evaluating(applied(data, model, part=part), BadLines(frame, skip=o.on_error == "skip").take)
+    evaluation = Evaluation(one)
+    frame.stop_with(one.learner.stop)
+    parse = one.scoring.parse
+    with parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads) as batches:
+        evaluation.read(batches)
+    if frame.signal is not None:
+        return []
+    evaluation.finish(f"{' '.join(o.data)} (rows of fold {fold})")
+    for note in one.scoring.about_labels()[0][1]:  # labels that are not evaluated
+        say(f"note: {note}")
+    return evaluation.values
+
+
+def _facts(rows: list[int], found: list[list[Value]]) -> dict[str, Any]:
+    """The measures of all folds, which have so many rows, for JSON."""
+    measures = {}
+    for same in zip(*found, strict=True):
         known = [x.value for x in same if x.value is not None]
-        table[same[0].key, same[0].name] = {
+        measures[same[0].key] = {
             "mean": fmean(known) if known else None, "deviation": stdev(known) if len(known) > 1 else None,
             "values": [x.value for x in same],
         }
-    if o.json:
-        measures = {key: values for (key, _), values in table.items()}
-        facts = {"folds": o.folds, "rows": rows, "measures": measures}
-        sys.stdout.write(json_text(versioned(facts, o.report_version), indent=2) + "\n")
-        return
-    lines = [["", "mean", "deviation", *(f"fold {k}" for k in range(1, o.folds + 1))]]
-    lines += [["rows", "", "", *map(str, rows)]]
-    lines += [[name, *map(shown, (x["mean"], x["deviation"], *x["values"]))] for (_, name), x in table.items()]
-    for first, *cells in lines:
-        sys.stdout.write(f"{first:<17}" + "".join(f"{cell:>10}" for cell in cells) + "\n")
+    return {"folds": len(rows), "rows": rows, "measures": measures}
+
+
+def _shown(facts: dict[str, Any], names: list[str]) -> str:
+    """The same as a table. names: of the measures."""
+    lines = [["", "mean", "deviation", *(f"fold {k}" for k in range(1, facts["folds"] + 1))]]
+    lines += [["rows", "", "", *map(str, facts["rows"])]]
+    for name, x in zip(names, facts["measures"].values(), strict=True):
+        lines.append([name, *map(shown, (x["mean"], x["deviation"], *x["values"]))])
+    return "".join(f"{first:<17}" + "".join(f"{cell:>10}" for cell in cells) + "\n" for first, *cells in lines)

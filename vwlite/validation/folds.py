@@ -20,20 +20,22 @@ from vwlite.runs.run import BadLines
 from vwlite.runs.source import Source
 from vwlite.training.auto.reading import learnable, with_label_words
 from vwlite.training.trainer import prepared
-from vwlite.validation.commands import CvOptions
 
 RANGE = 1 << 64  # of hashes
 
 
 class FoldHashes:
-    """In place of hashes of rows: numbers in the part of the range that is the row's fold. With --stratify, hashes of
-    contents, of each copy by itself where these are natural. Rows that are not learned keep the hash of their bytes.
+    """In place of hashes of rows: numbers in the part of the range that is the row's fold. apart: for --stratify,
+    hashes of contents, of each copy by itself where these are natural. Rows that are not learned keep the hash of their
+    bytes.
 
     Reads the data. training: how they are learned. DataError.
     """
 
-    def __init__(self, o: CvOptions, training: TrainOptions, stop: Callable[[], bool]) -> None:
-        self._seed = o.seed
+    def __init__(
+        self, training: TrainOptions, folds: int, seed: int, stop: Callable[[], bool], *, apart: bool = False
+    ) -> None:
+        self._seed = seed
         self._of_source: dict[str, tuple[array[int], array[int]]] = {}  # lines, ascending, and numbers of examples
         self._numbers = np.empty(0, np.uint64)  # of each example
         training = with_counted_classes(replace(training, on_error="skip", rejects=None), stop)
@@ -41,15 +43,15 @@ class FoldHashes:
         if stop() or not summary.examples:
             return  # training says what is wrong
         n = summary.examples
-        if n < o.folds:
-            raise DataError(f"{' '.join(o.data)}: {n} example{'s' * (n > 1)} with a label, and each of {o.folds} folds "
-                            "needs one: --folds K takes fewer")
-        folds = bytearray(n)
-        folds_of(summary.contents, summary.feature_counts, summary.labels, folds, o.folds, o.seed)
-        if o.stratify:
-            numbers = (self._hash(b"%d" % first) for first in copies_of(summary.contents, folds))
+        if n < folds:
+            raise DataError(f"{' '.join(training.data)}: {n} example{'s' * (n > 1)} with a label, and each of {folds} "
+                            "folds needs one: --folds K takes fewer")
+        dealt = bytearray(n)
+        folds_of(summary.contents, summary.feature_counts, summary.labels, dealt, folds, seed)
+        if apart:
+            numbers = (self._hash(b"%d" % first) for first in copies_of(summary.contents, dealt))
         else:
-            numbers = (RANGE * (2 * fold + 1) // (2 * o.folds) for fold in folds)
+            numbers = (RANGE * (2 * fold + 1) // (2 * folds) for fold in dealt)
         self._numbers = np.fromiter(numbers, np.uint64, n)
 
     def _read(self, o: TrainOptions, stop: Callable[[], bool]) -> DataSummary:
