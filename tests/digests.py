@@ -1,6 +1,7 @@
 """The digests of one list of models, merges, solutions, fits and predictions: two builds or machines must agree on all.
 
     python tests/digests.py [WORD ...]      prints DIGEST NAME, of those whose names contain a WORD
+    python tests/digests.py --few           without those that take longest
     python tests/digests.py --all           also of what other commands print, of exports, and of `auto` of all kinds
 
 It needs nothing but vwlite (without scikit-learn it has no fits), so that it runs wherever the package does.
@@ -219,7 +220,8 @@ def main(words: list[str]) -> None:
     from vwlite.cli import run
 
     everything = words == ["--all"]
-    words = [] if everything else words
+    few = words == ["--few"]
+    words = [] if everything or few else words
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # the day of pages
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -234,7 +236,7 @@ def main(words: list[str]) -> None:
         Path("t.csv").write_text("y,k,x,w\n" + "".join(",".join(map(str, row.values())) + "\n" for row in rows))
         Path("t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         for case, commands in chain(cases(), printed() if everything else ()):
-            if not all(word in case for word in words):
+            if not all(word in case for word in words) or (few and all(word in case for word in ("-full", "radius"))):
                 continue
             for command in commands:
                 with silent("out.printed" if everything else os.devnull):

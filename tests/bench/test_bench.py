@@ -188,6 +188,7 @@ def test_the_quick_comparison_of_numbers_has_its_tables(tmp_path: Path) -> None:
 
 
 @needs_sklearn
+@pytest.mark.long
 def test_the_quick_comparison_of_classes_has_its_tables(tmp_path: Path) -> None:
     done = filled(tmp_path, "auto", "--quick", "--only", "classes", name="auto classes")
     assert [cells[0].strip() for cells in cells_of(done.stdout)] == ["set", "---", "digits"] * 2
@@ -202,9 +203,8 @@ def test_the_quick_stress_has_its_table(tmp_path: Path) -> None:
 
 
 @needs_sklearn
-@pytest.mark.parametrize("name, sets", [
-    ("texts", ["opinions"]), pytest.param("tables", ["two", "sizes, RMSE", "three"], marks=pytest.mark.long),
-])
+@pytest.mark.long
+@pytest.mark.parametrize("name, sets", [("texts", ["opinions"]), ("tables", ["two", "sizes, RMSE", "three"])])
 def test_the_quick_comparison_of_tables_and_texts_has_its_tables(tmp_path: Path, name: str, sets: list[str]) -> None:
     picture = tmp_path / "tables.png"
     done = filled(tmp_path, "auto", "--quick", "--only", name, "--tables-picture", picture, name=f"auto {name}")

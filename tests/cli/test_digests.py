@@ -5,12 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
+from tiers import ALL
 
-DIGESTS = Path(__file__).parents[1] / "digests.py"
+DIGESTS = [str(Path(__file__).parents[1] / "digests.py"), *([] if ALL else ["--few"])]
 HIDDEN = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"
 # What NumPy's functions and OpenBLAS choose their code by; those that a build does not know are left out by NumPy.
 PLAIN = {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX2 FMA3",
@@ -36,25 +36,26 @@ def run(script: list[str], environment: dict[str, str], *, before: tuple[str, ..
     return done.stdout
 
 
-@cache
+@pytest.fixture(scope="module")
 def here() -> str:
-    return run([str(DIGESTS)], {})
+    return run(DIGESTS, {})
 
 
-def test_the_list_is_one_of_models():
-    names = [line.partition(" ")[2] for line in here().splitlines()]
+def test_the_list_is_one_of_models(here):
+    names = [line.partition(" ")[2] for line in here.splitlines()]
     assert len(names) > 70
     from vwlite.algorithms.table import ALGORITHMS
 
     assert all(any(name.startswith(f"train {algorithm} ") for name in names) for algorithm in ALGORITHMS)
 
 
-def test_without_the_instructions_of_late_processors_and_on_one_core():
+@pytest.mark.drawn
+def test_without_the_instructions_of_late_processors_and_on_one_core(here):
     """Those that the C library, NumPy and the linear algebra of NumPy choose their code by."""
     environment = {"GLIBC_TUNABLES": HIDDEN} | PLAIN
     libm = [run(["-c", LIBM], more) for more in ({}, environment)]
     one_core = ("taskset", "-c", str(min(os.sched_getaffinity(0)))) if shutil.which("taskset") else ()
-    assert run([str(DIGESTS)], environment, before=one_core) == here()
+    assert run(DIGESTS, environment, before=one_core) == here
     if libm[0] == libm[1]:
         pytest.skip("the C library computes the same either way: it has no say here")
 
