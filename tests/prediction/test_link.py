@@ -8,6 +8,9 @@ import pytest
 from crafted_models import put_together, split_into_parts
 from running import GD
 
+from vwlite.algorithms.links import FORMS
+from vwlite.algorithms.losses import LINKS
+from vwlite.core.learn.scorer import link_all
 from vwlite.model import read_model
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -76,3 +79,12 @@ def test_a_model_from_before_links_were_kept_has_none(vwlite):
     Path("model").write_bytes(put_together(parts))
     assert vwlite("predict", "-m", "model", "data").out == new
     vwlite("train", "data", "-i", "model", "-m", "model", "--link", "logistic", "--quiet")
+
+
+@pytest.mark.parametrize("link", FORMS)
+def test_the_engine_and_exports_have_the_same_link(link):
+    functions = {"identity": "{p}", "sigmoid": "{times}(1 / (1 + np.exp(-{p})))", "exp": "np.exp({p})"}
+    p = np.linspace(-20, 20, 81)
+    link_all(found := p.copy(), link)
+    np.testing.assert_allclose(found, eval(FORMS[link].expression(functions)), rtol=1e-12, atol=1e-12)
+    assert set(LINKS) == set(FORMS)

@@ -11,14 +11,7 @@ from vwlite.export.text import by_columns, filled, template, what
 from vwlite.model.effects import LevelAxis, Numbers
 from vwlite.model.feature_names import escaped
 
-_LINKS = {
-    "identity": "p",
-    "logistic": "1 / (1 + exp(-p))",
-    "glf1": "2 / (1 + exp(-p)) - 1",
-    "poisson": "exp(p)",
-    "log": "exp(p)",
-    "expm1": "expm1(p + {offset!r})",
-}
+_FUNCTIONS = {"identity": "{p}", "sigmoid": "{scale} / (1 + exp(-{p}))", "exp": "exp({p})", "expm1": "expm1({p})"}
 
 
 def c(request: Request) -> Iterator[str]:
@@ -86,7 +79,7 @@ def _prediction(linear: Linear) -> str:
         clip += f"    if (p < {linear.low!r})\n        p = {linear.low!r};\n"
     if linear.high < float("inf"):
         clip += f"    if (p > {linear.high!r})\n        p = {linear.high!r};\n"
-    words = {"CLIP": clip, "LINK": _LINKS[linear.settings.link].format(offset=linear.offset)}
+    words = {"CLIP": clip, "LINK": linear.link(_FUNCTIONS)}
     return filled(template("prediction.h"), words)
 
 

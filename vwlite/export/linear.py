@@ -1,9 +1,10 @@
 """The part of a model that predicts, the same for all algorithms."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vwlite.algorithms.links import FORMS
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.interactions import WILDCARD, concrete
 from vwlite.errors import DataError
@@ -42,6 +43,10 @@ class Linear:
     def offset(self) -> float:
         """What is added to a clipped score before the link expm1."""
         return float(self.model.calibration.get("offset", 0.0))
+
+    def link(self, functions: Mapping[str, str], number: Callable[[int], str] = str) -> str:
+        """The prediction of a clipped score p, in a language: see `Link.expression`."""
+        return FORMS[self.settings.link].expression(functions, self.offset, number)
 
     @property
     def words(self) -> tuple[str, ...]:

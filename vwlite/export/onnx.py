@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vwlite import __version__
+from vwlite.algorithms.links import FORMS
 from vwlite.algorithms.losses import usual_threshold
 from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
@@ -25,6 +26,7 @@ from vwlite.model.effects import LevelAxis, NumberAxis, Numbers, as_bytes
 if TYPE_CHECKING:
     from vwlite.export.columns import Grid
 
+_FUNCTIONS = {"sigmoid": "Sigmoid", "exp": "Exp"}  # of links
 OPSETS = {"": 17, "ai.onnx.ml": 3}
 IR_VERSION = 8  # of onnx 1.12, which had these first
 
@@ -291,17 +293,14 @@ class _Graph:
         return score
 
     def _linked(self, p: str) -> str:
-        link = self.linear.settings.link
-        if link == "identity":
-            return p
-        if link in ("poisson", "log"):
-            return self._op("Exp", p)
-        if link == "expm1":
-            p = self._op("Exp", self._op("Add", p, self._constant(np.array(self.linear.offset))))
-            return self._op("Sub", p, self._constant(np.array(1.0)))
-        p = self._op("Sigmoid", p)
-        if link == "glf1":
-            p = self._op("Sub", self._op("Mul", p, self._constant(np.array(2.0))), self._constant(np.array(1.0)))
+        link = FORMS[self.linear.settings.link]
+        if link.has_offset:
+            p = self._op("Add", p, self._constant(np.array(self.linear.offset)))
+        if link.function in _FUNCTIONS:
+            p = self._op(_FUNCTIONS[link.function], p)
+        for kind, number, neutral in (("Mul", link.scale, 1), ("Sub", -link.shift, 0)):
+            if number != neutral:
+                p = self._op(kind, p, self._constant(np.array(float(number))))
         return p
 
 

@@ -1,8 +1,10 @@
 """A model as a Python program, which needs only the standard library: of columns, or of lines of text."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from vwlite.algorithms.links import FORMS
 from vwlite.export import Request
 from vwlite.export.columns import Columns
 from vwlite.export.text import by_columns, file_name, filled, template, what
@@ -10,8 +12,9 @@ from vwlite.input.schema import OPTIONAL
 from vwlite.model.effects import LevelAxis, Numbers
 from vwlite.model.feature_names import escaped
 
-# Links that only programs of models with them know, and their functions.
-_NEWER_LINKS = {"log": "math.exp", "expm1": "lambda p: math.expm1(p + {offset!r})"}
+# Of links; and those that every program knows, whatever its model has.
+_FUNCTIONS = {"identity": "{p}", "sigmoid": "{times}sigmoid({p})", "exp": "math.exp({p})", "expm1": "math.expm1({p})"}
+_KNOWN = ("identity", "logistic", "glf1", "poisson")
 _OF_LABELS = "  # below a probability of 0.5, or a score of 0; and from there on"
 
 
@@ -48,9 +51,12 @@ def _of_lines(request: Request) -> Iterator[str]:
 
 def _shared(request: Request) -> dict[str, str]:
     """The parts of both programs."""
-    link = request.linear.settings.link
-    row = f'    "{link}": {_NEWER_LINKS[link].format(offset=request.linear.offset)},\n' if link in _NEWER_LINKS else ""
-    prediction = filled(template("prediction.py.txt").rstrip("\n"), {"LINK_ROW": row})
+    rows = ""
+    for name in dict.fromkeys([*_KNOWN, request.linear.settings.link]):
+        expression = FORMS[name].expression(_FUNCTIONS, request.linear.offset)
+        alone = re.fullmatch(r"([\w.]+)\(p\)", expression)
+        rows += f'    "{name}": {alone[1] if alone else f"lambda p: {expression}"},\n'
+    prediction = filled(template("prediction.py.txt").rstrip("\n"), {"LINKS": rows})
     return {"PREDICTION": prediction, "RUN": template("run.py.txt")}
 
 

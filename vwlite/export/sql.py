@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from vwlite.errors import DataError
 from vwlite.export import Request
 from vwlite.export.linear import Linear
-from vwlite.export.sql_text import LINKS, clipped, literal, part_of
+from vwlite.export.sql_text import clipped, linked, literal, part_of
 
 AT_ONCE = 500  # rows of an INSERT
 
@@ -120,7 +120,7 @@ def sql(request: Request) -> Iterator[str]:
         if linear.probable:
             yield _PROBABILITIES.format(part=part_of(linear.probable, "s.score", "top.score"))
     else:
-        yield _NUMBER.format(link=LINKS[s.link].format(offset=linear.offset), clipped=clipped(linear.low, linear.high))
+        yield _NUMBER.format(link=linked(linear), clipped=clipped(linear.low, linear.high))
 
 
 def _check(linear: Linear, path: str) -> None:

@@ -27,7 +27,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.export import Request
 from vwlite.export.columns import Columns, Grid, NotByColumns, Slope, columns_of
 from vwlite.export.sql_cells import DIALECTS, Dialect, Reading, modulo, month_of
-from vwlite.export.sql_text import LINKS, clipped, identifier, literal, part_of, sigmoid
+from vwlite.export.sql_text import clipped, identifier, linked, literal, part_of, sigmoid
 from vwlite.model.effects import Axis, LevelAxis, NumberAxis
 from vwlite.output.text import printable
 
@@ -241,7 +241,7 @@ class _Query:
     def _last(self) -> Iterator[str]:
         linear, out = self.linear, identifier(self.id_name)
         if not linear.classes:
-            link, cut = LINKS[linear.settings.link].format(offset=linear.offset), clipped(linear.low, linear.high, "s1")
+            link, cut = linked(linear), clipped(linear.low, linear.high, "s1")
             more = f", {sigmoid('p')} AS probability" if linear.settings.loss == "logistic" else ""
             yield (f"\nSELECT id AS {out}, {link} AS prediction, score{more}\n"
                    f"FROM (SELECT id, s1 AS score, {cut} AS p FROM scores) AS clipped\n")

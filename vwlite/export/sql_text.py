@@ -1,22 +1,21 @@
 """Expressions of SQL that both forms of a model have: over a table of features, and over a table of columns."""
 
 from vwlite.errors import UsageError
+from vwlite.export.linear import Linear
 from vwlite.output.text import printable
+
+# 1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases.
+_SIGMOID = "(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
+_FUNCTIONS = {"identity": "{p}", "sigmoid": "{times}" + _SIGMOID, "exp": "EXP({p})"}
 
 
 def sigmoid(p: str) -> str:
-    """1 / (1 + exp(-p)), without overflow in exp(), which is an error in some databases."""
-    return f"(CASE WHEN {p} < -700 THEN 0.0 WHEN {p} > 700 THEN 1.0 ELSE 1.0 / (1.0 + EXP(-({p}))) END)"
+    return _SIGMOID.format(p=p)
 
 
-LINKS = {
-    "identity": "p",
-    "logistic": sigmoid("p"),
-    "glf1": f"2.0 * {sigmoid('p')} - 1.0",
-    "poisson": "EXP(p)",
-    "log": "EXP(p)",
-    "expm1": "EXP(p + {offset!r}) - 1.0",
-}
+def linked(linear: Linear) -> str:
+    """The prediction of a clipped score p."""
+    return linear.link(_FUNCTIONS, "{}.0".format)
 
 
 def part_of(probable: str, score: str, largest: str) -> str:
