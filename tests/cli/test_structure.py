@@ -13,7 +13,7 @@ SOURCES = Path(__file__).parents[2] / "vwlite"
 KINDS = {"oaa", "taus", "softmax", "class_names", "calibration", "link", "of_log"}
 LIMITS = {
     "signatures that take a record of options": 167,
-    "conditions that ask which kind a model is": 147,
+    "conditions that ask which kind a model is": 60,
     "lines of a class": 803,
     "methods of a class": 71,
 }

@@ -151,7 +151,7 @@ def test_programs_by_columns_predict_what_the_model_does(vwlite, way, name):
     assert_same(first, [line[:1] for line in expected])
     if way is in_python:
         assert [line[1:] for line in found] == [line[1:] for line in expected]  # tags
-    if read_model("model").settings.probable:
+    if read_model("model").settings.outputs.shares:
         assert_same(way(vwlite, "new.csv", "--probabilities"), predictions(vwlite, "new.csv", "--probabilities"))
     settings = read_model("model").settings
     assert (settings.derived is not None) == ("derived" in name)
@@ -354,7 +354,7 @@ def test_programs_of_the_nine_tables(vwlite, way, name):
     options = table(name)
     vwlite("train", "train.csv", *options, "--passes", "2", "-m", "model", "--quiet")
     assert_same(way(vwlite, "test.csv"), predictions(vwlite, "test.csv"))
-    if read_model("model").settings.probable:
+    if read_model("model").settings.outputs.shares:
         assert_same(way(vwlite, "test.csv", "--probabilities"), predictions(vwlite, "test.csv", "--probabilities"))
 
 

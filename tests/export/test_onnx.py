@@ -62,15 +62,15 @@ def assert_as_predicted(vwlite, found, data):
     settings, lines = read_model("model").settings, [line[0] for line in predictions(vwlite, data)]
     if settings.oaa:
         assert [str(label).replace(" ", "%20") for label in found["label"]] == lines
-        assert ("probabilities" in found) == bool(settings.probable)
-        if settings.probable:
+        assert ("probabilities" in found) == bool(settings.outputs.shares)
+        if settings.outputs.shares:
             shares = [[float(word.rpartition(":")[2]) for word in line if ":" in word]
                       for line in predictions(vwlite, data, "--probabilities")]
             np.testing.assert_allclose(found["probabilities"], shares, atol=NEAR)
         assert found["score"].shape == (len(lines), len(found["score"][0]))
         return
     expected = np.array(lines, float)
-    if settings.binary:
+    if settings.outputs.is_binary:
         labels = settings.labels or (-1, 1)
         assert [*found["label"]] == [labels[int(score >= 0)] for score in found["score"][:, 0]]
         if settings.loss == "logistic":

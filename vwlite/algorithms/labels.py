@@ -17,7 +17,7 @@ WORDS = 2  # labels that are words, at most
 
 def maps_labels(settings: Settings, typed: Mapping[str, Any]) -> bool:
     """Whether labels may be two words, or 0 and 1, which nobody named. typed: the settings that somebody chose."""
-    is_open = settings.labels is None and settings.oaa is None and not settings.of_log
+    is_open = settings.labels is None and settings.oaa is None and not settings.outputs.transform.name
     return settings.algorithm == AUTO.name and is_open and ("loss" not in typed or settings.loss == "logistic")
 
 

@@ -1,10 +1,10 @@
 """The settings of a model: the options that define it, each written once, here."""
 
-import math
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES, loss_function
+from vwlite.algorithms.losses import LINKS, LOSS_OPTIONS, LOSSES
+from vwlite.algorithms.outputs import OutputSettings
 from vwlite.algorithms.table import ALGORITHMS, AUTO, CHOICES, GRAVITIES, UPDATES, algorithm_of
 from vwlite.options import spec as rows
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, Spec, specs_of
@@ -55,7 +55,7 @@ def _takers(name: str) -> str:
 
 
 @record(frozen=True)
-class Settings:
+class Settings(OutputSettings):
     """Everything that shapes a model: what is stored in it, under these names."""
 
     algorithm: str = option(
@@ -285,63 +285,6 @@ class Settings:
 
             values["derived"] = Derived.restored(values["derived"])
         return Settings(**values)
-
-    @property
-    def label_domain(self) -> str:
-        return self.label_transform if self.of_log else loss_function(self.loss).labels
-
-    @property
-    def of_log(self) -> bool:
-        """Whether the learner has logarithms of labels."""
-        return self.label_transform != "none"
-
-    @property
-    def smears(self) -> bool:
-        """Whether predictions are means of labels whose logarithms were learned."""
-        return self.of_log and self.loss == "squared"
-
-    def label_of(self, y: float) -> float | str:
-        """A label of the learner as it is in the data."""
-        y = math.expm1(y) if self.of_log else y
-        return y if self.labels is None else self.labels[y > 0]
-
-    @property
-    def probable(self) -> str:
-        """How the scores of classes get probabilities: sigmoid, softmax; "" for none."""
-        if self.softmax or self.softmax_probabilities:
-            return "softmax"
-        return "sigmoid" if self.oaa and self.loss == "logistic" else ""
-
-    @property
-    def taus(self) -> tuple[float, ...]:
-        """The quantiles, if the model predicts several."""
-        return self.quantile_tau if isinstance(self.quantile_tau, tuple) else ()
-
-    @property
-    def one_tau(self) -> float:
-        """The quantile; of several, the one whose loss is the mean loss of one prediction for all."""
-        return sum(self.taus) / len(self.taus) if isinstance(self.quantile_tau, tuple) else self.quantile_tau
-
-    @property
-    def tau_names(self) -> list[str]:
-        return [f"{tau:g}" if float(f"{tau:g}") == tau else repr(tau) for tau in self.taus]
-
-    @property
-    def facts(self) -> list[str]:
-        """The names of what the engine counts of several quantiles (`cython_ext/learn/multiclass.pyx`)."""
-        names, of_pair = self.tau_names, ("coverage", "width")
-        pairs = [f"{names[k]}_{names[-1 - k]}" for k in range(len(names) // 2)]
-        return [*(f"pinball_{name}" for name in names), *(f"{what}_{pair}" for pair in pairs for what in of_pair)]
-
-    @property
-    def records(self) -> int:
-        """How many weights a feature has: one, or one for each class or quantile."""
-        return self.oaa or len(self.taus) or 1
-
-    @property
-    def binary(self) -> bool:
-        """Whether labels are one of two."""
-        return self.oaa == 2 if self.oaa is not None else self.labels is not None or self.label_domain == "binary"
 
 
 SPECS: dict[str, Spec] = {spec.name: spec for spec in specs_of(Settings)}

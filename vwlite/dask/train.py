@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
@@ -88,8 +87,8 @@ def train(o: DaskTrainOptions) -> int:
 def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
     """Those of a run of merges. UsageError for what cannot be learned or merged."""
     settings = resolve(o.typed, start.settings if start else None, o.initial, usual="gd").settings
-    check_one_output(settings, "vwlite dask train")
-    check_untransformed(settings, "vwlite dask train")
+    settings.outputs.check_one("vwlite dask train")
+    settings.outputs.transform.refuse("vwlite dask train")
     if settings.normalize == "center":
         raise UsageError("--normalize center needs the means of all data: use vwlite train, or --normalize l2 or log")
     if refusal := algorithm_of(settings.algorithm).merging.refusal:

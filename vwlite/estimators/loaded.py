@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.checks import check_link
+from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
@@ -58,8 +58,7 @@ def load_model(
     with as_python():
         model = read_model(os.fspath(path))
         if link is not None:
-            if model.settings.oaa is not None:
-                raise UsageError(f"--link {link} is for one score, but {path} has one for each class: leave it out")
+            predicted_by(model.settings).refuse_link(link, os.fspath(path), "leave it out")
             model.options = model.options | {"link": _checked(model.settings, link)}
         restore(model, model.settings, os.fspath(path), learn=False)  # reject a model that cannot predict
         return LoadedModel(FittedState(model), on_unknown)
@@ -72,7 +71,7 @@ def _checked(settings: Settings, link: str) -> str:
 
     if link not in LINKS:
         raise UsageError(f"unknown --link {link}: choose from {', '.join(LINKS)}")
-    check_link(replace(settings, link=link))
+    replace(settings, link=link).outputs.check_link()
     return link
 
 
@@ -89,7 +88,7 @@ class LoadedModel:
     @property
     def classes(self) -> list[str] | None:
         model = self._learned.model()
-        return model.class_names() if model.settings.oaa is not None else None
+        return model.settings.outputs.classes(model.class_names())
 
     @property
     def is_of_table(self) -> bool:
@@ -237,27 +236,18 @@ class LoadedModel:
     def _new_parser(self, kind: type[AnyParser], format: str, names: ClassNames | None) -> AnyParser:
         s = self._learned.settings
         parser = kind(
-            format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.label_domain, names=names,
-            loss_name=s.label_transform if s.of_log else s.loss, lenient_labels=True, spaces=s.needs_spaces,
+            format=format, hash_all=s.hash == "all", labels=s.labels, label_domain=s.outputs.domain, names=names,
+            loss_name=s.outputs.learned_by, lenient_labels=True, spaces=s.needs_spaces,
             places=format == "vw" and bool(self._learned.model().columns),
         )
         parser.zeros = s.derived is not None
         return parser
 
     def _of_batch(self, scorer: Scorer, batch: Batch, probabilities: bool) -> list[Any]:
-        taus = self._learned.settings.tau_names
-        found = scores_of(scorer, [batch], len(batch), probabilities or bool(taus))
-        answers: list[Any]
-        if taus and found.probabilities is not None:
-            answers = [dict(zip(taus, row, strict=True)) for row in found.probabilities.tolist()]
-        elif scorer.class_names is None:
-            answers = linked(found.predicted, self._learned.settings.link).tolist()
-        else:
-            names = scorer.class_names.first(scorer.named)
-            if found.probabilities is not None:
-                answers = [dict(zip(names, row, strict=False)) for row in found.probabilities.tolist()]
-            else:
-                answers = [names[int(c) - 1] if c else "?" for c in found.predicted.tolist()]
+        outputs = self._learned.settings.outputs
+        found = scores_of(scorer, [batch], len(batch), probabilities or bool(outputs.taus))
+        names = scorer.class_names.first(scorer.named) if scorer.class_names else outputs.tau_names
+        answers = predicted_by(self._learned.settings).answers(found.predicted, found.probabilities, names)
         if batch.kind.tobytes().count(BLANK) == 0:
             return answers
         rest = iter(answers)
@@ -295,13 +285,9 @@ class LoadedModel:
         frame, or a list of dictionaries, as in JSON lines: {"device": "phone", "price": 3.5}. ValueError
         or TypeError with the row, from 0, for what is not valid.
         """
-        found = self._score(X, bool(self._learned.settings.taus))
-        if found.probabilities is not None:
-            return np.asarray(found.probabilities)
-        if self.classes is None:
-            return np.asarray(linked(found.predicted, self._learned.settings.link))
-        names: NDArray[Any] = np.array([*self.classes, "?"])  # for class 0: no class
-        return np.asarray(names[found.predicted.astype(np.intp) - 1])
+        settings = self._learned.settings
+        found = self._score(X, bool(settings.outputs.taus))
+        return predicted_by(settings).predictions(found.predicted, found.probabilities, self.classes or ())
 
     def decision_function(self, X: Any) -> Floats:
         """The scores of each row, neither clipped nor linked: [rows], or with classes [rows, classes], or [rows,

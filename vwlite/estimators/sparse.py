@@ -29,6 +29,8 @@ from sklearn.utils.validation import (
 )
 
 from vwlite.algorithms.losses import LINKS, usual_threshold
+from vwlite.algorithms.outputs import DOMAINS
+from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
@@ -153,8 +155,12 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
 
     def _initial_has(self, name: str) -> bool:
         """Whether the initial model, if there is one, has this setting: earlier versions did not store names."""
+        settings = self._initial_settings()
+        return settings is None or bool(getattr(settings, name))
+
+    def _initial_settings(self) -> Settings | None:
         with as_python():
-            return self.initial is None or bool(getattr(read_model(os.fspath(self.initial)).settings, name))
+            return None if self.initial is None else read_model(os.fspath(self.initial)).settings
 
     # --- data --------------------------------------------------------------------------------
 
@@ -796,37 +802,33 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         if missing.size:
             raise ValueError(f"y has no label at row {missing[0]}: remove the row")
         loss = o.typed.get("loss", "squared")  # else that of the initial model
-        of_log = o.typed.get("label_transform") == "log1p" or (self.initial is not None and self._initial_has("of_log"))
-        domain = "log1p" if of_log else Settings(loss=loss).label_domain
-        if domain == "any":
+        transform = o.typed.get("label_transform", "none")
+        initial = self._initial_settings() if transform == "none" else None
+        transform = transform if initial is None else initial.label_transform
+        outputs = Settings(loss=loss, label_transform=transform).outputs
+        if outputs.domain not in DOMAINS:
             return label
-        good, needs = (label > 0, "labels above 0") if domain == "positive" else (label >= 0, "labels of at least 0")
-        if domain == "binary":
-            good, needs = np.abs(label) == 1, "labels of -1 and 1: use SparseClassifier"
-        if of_log:
-            good, needs, label = label > -1, "labels above -1", label.copy()
-        bad = np.flatnonzero(~good)
+        needs, fits = DOMAINS[outputs.domain]
+        bad = np.flatnonzero(~fits(label))
         if bad.size:
-            what = "label_transform log1p" if of_log else f"loss {loss}"
+            needs += ": use SparseClassifier" if outputs.is_binary else ""
+            what = "label_transform log1p" if transform == "log1p" else f"loss {loss}"
             raise ValueError(f"y has the label {label[bad[0]]:g} at row {bad[0]}, but {what} needs {needs}")
-        if of_log:
-            each("log1p", label, label)
-        return label
+        return outputs.transform.learned(label)
 
     def predict(self, X: Any) -> Array:
         """The predictions of `vwlite predict`: clipped to the range of labels if the algorithm does so, then linked.
         With several quantiles [rows, quantiles], in ascending order."""
         check_is_fitted(self)
-        found = self._score(X, bool(self._learned.settings.taus))
-        if found.probabilities is not None:
-            return found.probabilities
-        return linked(found.predicted, self._learned.settings.link)
+        settings = self._learned.settings
+        found = self._score(X, bool(settings.outputs.taus))
+        return predicted_by(settings).predictions(found.predicted, found.probabilities, ())
 
     @property
     def coef_(self) -> Array:
         """The weights of the columns, [columns]; of several quantiles [quantiles, columns]."""
         found = self._coefficients()
-        return self._shown(found.T if self._learned.settings.taus else found[:, 0])
+        return self._shown(found[:, 0] if found.shape[1] == 1 else found.T)
 
     @property
     def intercept_(self) -> Array:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import vwlite.runs.options
-from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.errors import DataError, UsageError
@@ -41,8 +40,8 @@ class OnePass:
             raise UsageError(NOT_SEVERAL)
         if "pairs" in o.given or ("derive" in o.given and o.derive != "none"):
             raise UsageError(NOT_DERIVED)
-        check_one_output(Settings(quantile_tau=o.typed.get("quantile_tau", 0.5)), "partial_fit with algorithm='auto'")
-        check_untransformed(Settings(label_transform=o.typed.get("label_transform", "none")), "partial_fit of auto")
+        Settings(quantile_tau=o.typed.get("quantile_tau", 0.5)).outputs.check_one("partial_fit with algorithm='auto'")
+        Settings(label_transform=o.typed.get("label_transform", "none")).outputs.transform.refuse("partial_fit of auto")
         job, progress, source = prepared(o, None, in_place=False), Progress(o), RowSource(columns)
         source.may_be_table = False  # nothing is derived
         self.sample = source.sample

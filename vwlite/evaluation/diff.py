@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.algorithms.checks import check_one_output
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.commands import DiffOptions
 from vwlite.evaluation.evaluate import Evaluating
@@ -32,7 +31,7 @@ def diff(o: DiffOptions) -> int:
     with RunFrame("diff", o) as frame:
         a, b = models = read_model(str(o.model)), read_model(o.other)
         for path, model in zip((o.model, o.other), models, strict=True):
-            check_one_output(model.settings, "vwlite diff", path)
+            model.settings.outputs.check_one("vwlite diff", path)
         headers = [
             m.shown_options | {f"counted {name}": n for name, n in m.counters.items()}
             | {"calibration": m.calibration.get("method")} for m in models

@@ -13,13 +13,12 @@ from vwlite.core.learn.evaluator import Evaluator
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import screen
 from vwlite.evaluation.commands import EvaluateOptions
-from vwlite.evaluation.kinds import Binary, Classes, Kind, Quantiles, Regression, Rows
+from vwlite.evaluation.kinds import KINDS, Binary, Classes, Kind, Rows
 from vwlite.evaluation.measures import Against, StreamMeasures, Value
 from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.parsing import Parsed
 from vwlite.input.sources import display_name
-from vwlite.model.learners import make_loss
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
@@ -51,9 +50,7 @@ class Evaluating:
             self.scoring.take(parsed)
             line, *rows = self._rows[: self.learner.filled].T.copy()
             found = Rows.of(np.array(rows))
-            if self.opened.settings.of_log:
-                found = found._replace(label=np.expm1(found.label))
-            yield parsed, found, line
+            yield parsed, found._replace(label=self.opened.settings.outputs.transform.labels(found.label)), line
 
     def finish(self, data: str, on_unknown: str = "note") -> tuple[dict[str, Any], list[str]]:
         """Numbers and notes. data: what they are called. DataError if there is nothing to evaluate."""
@@ -75,16 +72,10 @@ class Evaluating:
 
     def kind(self, threshold: float | None = None, most: int = MOST_KEPT, *, top: int = 0) -> Kind:
         """What counts examples of this model."""
-        settings, learner = self.opened.settings, self.learner
-        if learner.class_names is not None:
-            return Classes(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most, top=top)
-        if settings.binary:
-            return Binary(probable=settings.loss == "logistic", loss=settings.loss, threshold=threshold, most=most)
-        if settings.taus:
-            return Quantiles(settings, most)
-        loss = make_loss(settings)
-        return Regression(loss=settings.loss, robust=loss if loss.keeps_labels else None, power=loss.power,
-                          offset=learner.offset if settings.of_log else None, most=most)
+        settings = self.opened.settings
+        kind: type[Any] = KINDS[settings.outputs.task]
+        found: Kind = kind.of(settings, self.learner, threshold=threshold, most=most, top=top)
+        return found
 
     @property
     def positive(self) -> str:

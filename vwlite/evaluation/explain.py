@@ -269,7 +269,7 @@ class Explaining:
     ) -> None:
         self.recorder = Recorder(opened.learner)
         self._explainer, self._scoring = Explainer(opened, top), Scoring(opened, self.recorder, take_bad)
-        self._classes, self._taus = classes, opened.settings.tau_names
+        self._classes, self._outputs = classes, opened.settings.outputs
         self.parse = replace(self._scoring.parse, finder=self._explainer.finder)
         self._terms = column_terms(opened, self._explainer, top) if by_columns else None
         if self._terms is not None:
@@ -290,22 +290,18 @@ class Explaining:
             ]
 
     def _views(self, record: Any) -> list[View]:
-        if self._taus:
-            return [View(k) for k in ([len(self._taus) // 2] if self._classes is None else self._classes)]
-        if self.recorder.class_names is None:
-            return [View()]
-        classes = [max(int(record["shown"]) - 1, 0)] if self._classes is None else self._classes
-        return [View(k) for k in classes if k < self.recorder.named]
+        scores = self._outputs.explained(float(record["shown"]), self._classes, self.recorder.named)
+        return [View(k) for k in scores]
 
     def _explained(
         self, place: tuple[str, int, str], record: Any, views: list[View], scores: list[Explanation],
         terms: list[Terms],
     ) -> Explained:
-        names = self._taus or self.recorder.class_names
+        names = self._outputs.tau_names or self.recorder.class_names
         label = None if math.isnan(record["label"]) else self._scoring.shown_label(float(record["label"]))
         classes = [""] if names is None else [str(names[view.of_class]) for view in views]
         return Explained(*place, label, self._scoring.shown(float(record["shown"])), classes, scores, terms,
-                         "quantile" if self._taus else "class")
+                         "quantile" if self._outputs.tau_names else "class")
 
 
 def explain(o: ExplainOptions) -> int:
@@ -327,8 +323,8 @@ def explain(o: ExplainOptions) -> int:
             raise DataError("there is no example in the data to explain")
         if "slope" in model.model.calibration and not o.quiet:
             say("note: scores and contributions are those before their map by vwlite calibrate")
-        if model.settings.of_log and not o.quiet:
-            say("note: scores and contributions are of log(1 + label)")
+        for note in () if o.quiet else model.settings.outputs.transform.notes("scores and contributions"):
+            say(f"note: {note}")
         frame.report(options=frame.reported_options(model.settings, "data", "model"), signal=frame.signal,
                      results={"number of examples": explaining.recorder.examples})
         return frame.code()

@@ -9,10 +9,11 @@ import numpy.typing as npt
 from vwlite.algorithms.losses import usual_threshold
 from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.labels import best_constant, constant_loss
+from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
 from vwlite.evaluation import ranking
 from vwlite.evaluation.sums import MOST_KEPT, Floats, Mean, Moments, Ranked, Sample, Scores, Unit
-from vwlite.model.learners import make_losses
+from vwlite.model.learners import make_loss, make_losses
 
 GROUPS = 10  # of calibration
 
@@ -103,6 +104,10 @@ class Binary(Kind):
     the loss. constant: its value for the best constant, where that is another loss. threshold: of probabilities, else
     of scores; None: 0.5 or 0, which accuracy has too."""
 
+    @classmethod
+    def of(cls, settings: Settings, learner: Learner, *, most: int, threshold: float | None, top: int) -> "Binary":
+        return cls(probable=settings.loss == "logistic", loss=settings.loss, threshold=threshold, most=most)
+
     def __init__(self, *, probable: bool, loss: str, threshold: float | None = None, most: int = MOST_KEPT) -> None:
         super().__init__(loss)
         self.probable, self._threshold = probable, threshold
@@ -185,6 +190,12 @@ class Regression(Kind):
     (`Loss.power`); if it is not 0, predictions are logarithms of means. offset: predictions are of log(1 + label),
     and means are exp(prediction + offset) - 1; None: they are not."""
 
+    @classmethod
+    def of(cls, settings: Settings, learner: Learner, *, most: int, threshold: float | None, top: int) -> "Regression":
+        loss, offset = make_loss(settings), settings.outputs.transform.offset(learner.offset)
+        robust = loss if loss.keeps_labels else None
+        return cls(loss=settings.loss, robust=robust, power=loss.power, offset=offset, most=most)
+
     def __init__(
         self, *, loss: str, robust: Loss | None = None, power: float = 0.0, offset: float | None = None,
         most: int = MOST_KEPT,
@@ -240,6 +251,10 @@ class Regression(Kind):
 class Quantiles(Kind):
     """Several quantiles of a number, of settings. The baseline is made of the quantiles of the labels."""
 
+    @classmethod
+    def of(cls, settings: Settings, learner: Learner, *, most: int, threshold: float | None, top: int) -> "Quantiles":
+        return cls(settings, most)
+
     def __init__(self, settings: Settings, most: int = MOST_KEPT) -> None:
         super().__init__("quantile")
         self.settings, self.labels = settings, Scores(most)
@@ -275,6 +290,10 @@ class Classes(Kind):
     """Several classes, at most `limit`. probable: they have probabilities. most: cells of a confusion matrix that is
     kept."""
 
+    @classmethod
+    def of(cls, settings: Settings, learner: Learner, *, most: int, threshold: float | None, top: int) -> "Classes":
+        return cls(limit=learner.class_names.limit, probable=learner.classifier.probable, most=most, top=top)
+
     def __init__(self, *, limit: int, probable: bool, most: int = MOST_KEPT, top: int = 0) -> None:
         super().__init__()
         self.probable, self.top = probable, top
@@ -306,3 +325,6 @@ class Classes(Kind):
     def most_of(self, n: int) -> float:
         """The share of the n most frequent classes."""
         return float(np.sort(self.shares())[-n:].sum())
+
+
+KINDS: dict[str, Any] = {"number": Regression, "two labels": Binary, "quantiles": Quantiles, "classes": Classes}

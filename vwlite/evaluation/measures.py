@@ -268,13 +268,13 @@ def of_quantiles(settings: Settings) -> list[Measure]:
     def fact(i: int, k: Quantiles, rows: Rows) -> Floats:
         return np.asarray(rows.facts[i])
 
-    n, taus = len(settings.taus), settings.taus
+    n, taus, is_log = settings.outputs.records, settings.outputs.taus, bool(settings.outputs.transform.name)
     found = [Measure(name="pinball", of=Quantiles, gain=smaller, baseline=lambda k: sum(k.constant_losses()) / n,
-                     each=lambda k, rows: rows.facts[:n].mean(axis=0) if settings.of_log else rows.loss)]
-    if settings.of_log:
+                     each=lambda k, rows: rows.facts[:n].mean(axis=0) if is_log else rows.loss)]
+    if is_log:
         found.append(Measure(name="log1p pinball", of=Quantiles, each=lambda k, rows: rows.loss, gain=smaller,
                              baseline=lambda k: sum(k.losses_of(np.log1p)) / n, last=True))
-    for i, name in enumerate(settings.facts):
+    for i, name in enumerate(settings.outputs.facts):
         of = Measure(name=name.replace("_", " "), of=Quantiles, each=partial(fact, i), neutral=True, last=True)
         if i < n:
             of = replace(of, baseline=partial(constant, i), gain=smaller, neutral=False, last=False)

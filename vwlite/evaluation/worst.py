@@ -28,7 +28,6 @@ from vwlite.output.stdio import plain, say
 from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
-from vwlite.runs.run import shown, shown_label
 
 
 class WorstRow(NamedTuple):
@@ -66,7 +65,7 @@ class Worst:
     def __init__(self, opened: Opened, top: int, listed: int, *, by_columns: bool = False) -> None:
         if not opened.settings.loss:
             raise UsageError(f"{opened.path} does not store its loss: give --loss")
-        self._top, self._settings, self.labelled = top, opened.settings, 0
+        self._top, self._outputs, self.labelled = top, opened.settings.outputs, 0
         self._explainer, self.recorder = Explainer(opened, listed), Recorder(opened.learner)
         self.finder = self._explainer.finder
         self._terms = column_terms(opened, self._explainer, listed) if by_columns else None
@@ -79,7 +78,7 @@ class Worst:
         self.labelled += int(counted.sum())
         counted &= records["loss"] > 0
         rows, records = rows[counted], records[counted]
-        margin = records["slope"] if self._settings.oaa else np.zeros(len(records))
+        margin = self._outputs.margins(records["slope"])
         order = np.lexsort((-margin, -records["loss"]))[: self._top].tolist()
         if len(self._kept) == self._top:
             order = [i for i in order if (records["loss"][i], margin[i]) > self._kept[-1][:2]]
@@ -96,15 +95,13 @@ class Worst:
         return parse if self._terms is None else self._terms.reading(parse)
 
     def _view(self, record: Any) -> View:
-        if self._settings.oaa:
-            return View(max(int(record["rival"]) - 1, 0), int(record["label"]) - 1, 1)
-        middle = len(self._settings.taus) // 2  # of several quantiles, or the only one
-        return View(middle, sign=1 if record["slope"] > 0 else -1)
+        return View(*self._outputs.wrong(*(float(record[name]) for name in ("label", "rival", "slope"))))
 
     def _row(self, place: tuple[str, int, str], record: Any, explanation: Explanation) -> WorstRow:
         loss, label, prediction, rival = (float(record[name]) for name in ("loss", "label", "shown", "rival"))
-        names = (shown_label(self._settings, self.recorder, label), shown(self.recorder, prediction),
-                 str(shown(self.recorder, rival)) if self._settings.oaa else None)
+        outputs, learner = self._outputs, self.recorder
+        names = (outputs.shown_label(label, learner), outputs.shown(prediction, learner),
+                 None if self._view(record).minus is None else str(outputs.shown(rival, learner)))
         return WorstRow(loss, *place, *names, explanation)
 
     def rows(self) -> list[WorstRow]:
@@ -127,10 +124,9 @@ def worst(o: WorstOptions) -> int:
         labels, wrong = scoring.about_labels()
         if wrong or not found.labelled:
             raise DataError(wrong or "no example of the data has a label: the loss of a prediction needs one")
-        for note in labels[1] if not o.quiet else ():
+        notes = [*labels[1], *model.settings.outputs.transform.notes("losses and contributions")]
+        for note in notes if not o.quiet else ():
             say(f"note: {note}")
-        if model.settings.of_log and not o.quiet:
-            say("note: losses and contributions are of log(1 + label)")
         rows = found.rows()
         if o.json:
             sys.stdout.write("".join(json_text(row.as_dict()) + "\n" for row in rows))

@@ -1,6 +1,5 @@
 """`vwlite export`"""
 
-from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.errors import DataError, UsageError
 from vwlite.export import DIALECTS, EXPORTS, Request
 from vwlite.export.tables import write_all
@@ -28,9 +27,9 @@ def export(model: str, kind: str, output: str, table: str | None, id_column: str
     output = "/dev/stdout" if output == "-" else output
     check_apart({"--output": output}, [(model, "the input model")])
     found = read_model(model)
-    check_one_output(found.settings, f"vwlite export --to {kind}", model)
+    found.settings.outputs.check_one(f"vwlite export --to {kind}", model)
     if kind == "vw":
-        check_untransformed(found.settings, "Vowpal Wabbit", model)
+        found.settings.outputs.transform.refuse("Vowpal Wabbit", model)
     if "slope" in found.calibration and kind not in ("tsv", "json", "mlflow"):
         mapped = with_map(found) if kind != "vw" else None
         if mapped is None:

@@ -111,9 +111,7 @@ def linear(path: str, model: Model) -> Linear:
     if model.range is not None:
         largest = make_loss(settings).largest_p
         low, high = max(model.range[0], -largest), min(model.range[1], largest)
-    classes: tuple[str, ...] = ()
-    if settings.oaa:
-        classes = tuple(model.classes if settings.classes == "auto" else model.class_names())
-        if not classes:
-            raise DataError(f"{path}: cannot be exported: it has not seen a class yet")
-    return Linear(model, settings, unseen, constant, low, high, classes, settings.probable)
+    classes = settings.outputs.classes(model.classes if settings.classes == "auto" else model.class_names())
+    if classes == []:
+        raise DataError(f"{path}: cannot be exported: it has not seen a class yet")
+    return Linear(model, settings, unseen, constant, low, high, tuple(classes or ()), settings.outputs.shares)

@@ -262,7 +262,7 @@ class _Graph:
                 else:
                     shares = self._op("Softmax", score, axis=1)
                 self._output("probabilities", self._cast(shares, "FLOAT"), "FLOAT", len(classes))
-        elif s.binary:
+        elif s.outputs.is_binary:
             is_probable = s.loss == "logistic"
             share = self._op("Sigmoid", self._clipped(score)) if is_probable else self._clipped(score)
             least = self._constant(np.array(usual_threshold(probable=is_probable)))

@@ -22,7 +22,6 @@ def check(o: CheckOptions) -> int:
     from vwlite.algorithms.settings import MOST_CLASSES
     from vwlite.core.data.class_names import ClassNames
     from vwlite.input.pipeline import is_fasttext
-    from vwlite.model.learners import make_names
     from vwlite.runs.resolve import resolve
     from vwlite.runs.source import parse_options, table_of
 
@@ -30,7 +29,7 @@ def check(o: CheckOptions) -> int:
     if o.typed.get("classes") == "auto" or is_fasttext(o.data, o.format):  # any number of them
         o = replace(o, typed={"oaa": MOST_CLASSES, "classes": "auto", **o.typed})
     settings = resolve(o.typed).settings
-    names, or_numbers = make_names(settings) if settings.oaa else None, maps_labels(settings, o.typed)
+    names, or_numbers = settings.outputs.class_names(), maps_labels(settings, o.typed)
     if or_numbers:
         names = ClassNames(WORDS, grows=True)
     parse = parse_options(o, settings, names, table_of(o), or_numbers=or_numbers)

@@ -18,7 +18,7 @@ from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.input.cache import MAGIC, CacheUnusable, made_by, open_cache
 from vwlite.input.pipeline import parsed_batches
-from vwlite.model.learners import make_expander, make_names
+from vwlite.model.learners import make_expander
 from vwlite.model.slots import Array, copied
 from vwlite.runs.options import InputOptions
 from vwlite.runs.run import BadLines
@@ -92,7 +92,7 @@ class Holdout:
     ) -> None:
         self._options, self._settings, self._classes, self._columns = o, settings, classes, columns
         self._bad, self._stop = BadLines.of(o, stack), stop
-        self._names = make_names(settings, classes) if settings.oaa is not None else None
+        self._names = settings.outputs.class_names(classes)
         rows = Rows(make_expander(replace(settings, constant=False)))
         constant_key = make_expander(settings).constant_key
         for batch in self._batches(paths):

@@ -64,7 +64,7 @@ class Merge:
             what = "only one example has a label: a holdout needs many" if len(labels) else (
                 "no example has a label: a holdout needs labels")
             raise DataError(f"{where}: {what}")
-        if (self.settings.binary or self.settings.oaa) and np.all(labels == labels[0]):
+        if self.settings.outputs.task in ("two labels", "classes") and np.all(labels == labels[0]):
             raise DataError(f"{where}: all examples are of one class: a holdout needs examples of all classes")
 
     def _ways(self) -> tuple[tuple[str, ...], bool]:
@@ -127,7 +127,7 @@ class Merge:
         seen = max(shard.model.seen for shard in shards.all)
         self.model = Model(
             algorithm=s.algorithm, loss=s.loss, options=s.stored(), counters=shards.counters, range=shards.range,
-            rule={name: each if s.oaa else each[0] for name, each in numbers.items()},
+            rule={name: s.outputs.stored(each) for name, each in numbers.items()},
             keys=keys, weights=flat(weights), weights_only=shards.weights_only,
             state={name: flat(state[name], code) for name, code in fields.items()},
             classes=shards.classes, columns=shards.columns, names=names,

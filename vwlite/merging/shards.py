@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import SOLVED, Algorithm, Evidence, algorithm_of
 from vwlite.core.learn.rule import Rule
@@ -69,13 +68,12 @@ class Shards:
     @property
     def records(self) -> int:
         """How many numbers a key has in an array: one for each class."""
-        return self.settings.oaa or 1
+        return self.settings.outputs.records
 
     @property
     def named(self) -> int:
         """How many classes have a name."""
-        s = self.settings
-        return (len(self.classes) if s.classes == "auto" else s.oaa) if s.oaa else 0
+        return self.settings.outputs.named(self.classes)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -226,8 +224,8 @@ def _check_each(found: list[ShardModel]) -> None:
     """What a shard must be by itself."""
     for shard in found:
         model, path = shard.model, shard.path
-        check_one_output(model.settings, "vwlite merge", path)
-        check_untransformed(model.settings, "vwlite merge", path)
+        model.settings.outputs.check_one("vwlite merge", path)
+        model.settings.outputs.transform.refuse("vwlite merge", path)
         if refusal := algorithm_of(model.algorithm).merging.refusal:
             raise DataError(f"{path}: models of {model.algorithm} cannot be merged: {refusal}")
         if model.merged:
@@ -398,7 +396,7 @@ def _classes(settings: Settings, found: list[ShardModel], start: ShardModel | No
     """The names that --classes auto has found: the start's, then the others by name."""
     known = list(start.model.classes) if start is not None else []
     known += sorted({name for shard in found for name in shard.model.classes} - set(known))
-    if len(known) > (settings.oaa or len(known)):
+    if len(known) > settings.outputs.records:
         raise DataError(f"together the shards have {len(known)} classes, and --oaa allows {settings.oaa}: train them "
                         "with a larger --oaa")
     return known

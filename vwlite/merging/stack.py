@@ -83,7 +83,7 @@ class Labelled:
 
     @property
     def softmax(self) -> bool:
-        return self.settings.probable == "softmax"
+        return self.settings.outputs.shares == "softmax"
 
     @property
     def signed(self) -> list[tuple[Numbers, float]]:

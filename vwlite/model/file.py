@@ -56,7 +56,7 @@ from vwlite.model.header import (
     oldest_format,
 )
 from vwlite.model.slots import CODES, Array, array_of, copied
-from vwlite.names import names_in, namespace_of
+from vwlite.names import namespace_of
 from vwlite.records import record
 
 if TYPE_CHECKING:
@@ -191,14 +191,7 @@ class Model:
     def class_names(self) -> list[str]:
         """The names of the classes; `?4` for the fourth if it has no name yet. Empty without classes. Those of several
         quantiles are their numbers."""
-        if self.settings.taus:
-            return self.settings.tau_names
-        found = self.classes
-        if self.options.get("classes", "") not in ("", "auto"):
-            found = names_in(self.options["classes"])
-        elif self.options.get("oaa") and not self.options.get("classes"):
-            found = [str(k + 1) for k in range(self.records)]
-        return found + [f"?{k + 1}" for k in range(len(found), self.records)] if self.options.get("oaa") else []
+        return self.settings.outputs.names(self.classes)
 
     def shape(self, name: str, numbers: Array) -> str:
         """That of an array, as NumPy writes it."""

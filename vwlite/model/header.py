@@ -192,7 +192,7 @@ def _check_means(found: Any, settings: Settings) -> None:
     if type(rows) is not int or not 0 < rows < LARGEST or not _is_number(length) or length <= 0:
         raise ValueError("its means of effects are of no rows")
     for mean in found["effects"].values():
-        if type(mean) is not list or len(mean) != settings.records or not all(map(_is_number, mean)):
+        if type(mean) is not list or len(mean) != settings.outputs.records or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
     bands = found.get("bands", {})
     for band in bands.values() if type(bands) is dict else [bands]:
@@ -217,7 +217,7 @@ def _check_absent(found: Any, settings: Settings, columns: Any) -> None:
         if name not in roles and not columns["open"]:
             raise ValueError(f"it has a record of absent cells of {brief(name)}, which is not a column")
         mean = column["mean"]
-        if type(mean) is not list or len(mean) != settings.records or not all(map(_is_number, mean)):
+        if type(mean) is not list or len(mean) != settings.outputs.records or not all(map(_is_number, mean)):
             raise ValueError(f"a mean of an effect is {brief(repr(mean))}")
         if type(column["learned"]) is not bool or not _is_count(column["missing"]):
             raise ValueError(f"its record of absent cells of {brief(name)} is invalid")
@@ -366,8 +366,8 @@ def _check_rule(header: dict[str, Any], settings: Settings) -> None:
     """What the rule keeps beside the arrays: a number each, or one for each class or quantile."""
     examples = header["counters"].get("examples", 0)
     for name, value in header["rule"].items():
-        values = value if settings.records > 1 else [value]
-        if type(values) is not list or len(values) != settings.records or not all(map(_is_number, values)):
+        values = value if settings.outputs.records > 1 else [value]
+        if type(values) is not list or len(values) != settings.outputs.records or not all(map(_is_number, values)):
             raise ValueError(f"{brief(name)} of the rule's state is {brief(repr(value))}")
         # Models of gd may continue the time t of Vowpal Wabbit, which does not count examples.
         if name == "t" and settings.algorithm != "gd" and not all(0 <= t <= examples for t in values):
@@ -411,7 +411,7 @@ def _check_calibration(header: dict[str, Any], settings: Settings) -> None:
         return
     if type(found) is dict and found.get("method") == SMEARING:
         offset, weight = found.get("offset", math.nan), found.get("weight", math.nan)
-        known = settings.smears and set(found) == SMEARING_FACTS and _is_number(offset) and _is_number(weight)
+        known = settings.outputs.smears and set(found) == SMEARING_FACTS and _is_number(offset) and _is_number(weight)
         if not (known and abs(offset) <= LARGEST_OFFSET and weight > 0):
             raise ValueError("what makes means of its predictions is invalid")
         return

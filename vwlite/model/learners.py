@@ -11,18 +11,15 @@ from vwlite.algorithms.rules import rule_class
 from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.algorithms.table import ALGORITHMS, SOLVED, Algorithm, algorithm_of
 from vwlite.core.base.arrays import narrowed, shifted, spread
-from vwlite.core.data.class_names import ClassNames
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn import losses
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
-from vwlite.core.learn.multiclass import OneAgainstAll, Quantiles, Softmax
 from vwlite.core.learn.rule import Rule
 from vwlite.core.rules.frozen import Frozen
 from vwlite.errors import DataError, UsageError
 from vwlite.model.slots import CODES, Array, array_of
-from vwlite.names import names_in
 
 if TYPE_CHECKING:
     from vwlite.core.learn.rule import Rule
@@ -198,16 +195,16 @@ FIRST_RADIUS = 1.0
 
 def make_losses(settings: Settings) -> list[Loss]:
     """That of each quantile."""
-    return [make_loss(replace(settings, quantile_tau=tau)) for tau in settings.taus]
+    return [make_loss(replace(settings, quantile_tau=tau)) for tau in settings.outputs.taus]
 
 
 def make_loss(settings: Settings) -> Loss:
     """Of several quantiles, the mean loss of one prediction for all: it is that of their mean."""
-    settings = replace(settings, quantile_tau=settings.one_tau) if settings.taus else settings
     row = loss_function(settings.loss)
     kind = cast(type[Loss], getattr(losses, row.kind))
-    loss = kind(*([getattr(settings, row.option)] if row.option else []))
-    loss.of_log = settings.of_log
+    given = settings.outputs.one_tau if row.option == "quantile_tau" else getattr(settings, row.option or "loss")
+    loss = kind(given) if row.option else kind()
+    loss.of_log = bool(settings.outputs.transform.name)
     return loss
 
 
@@ -245,32 +242,13 @@ def crossed(settings: Settings, cross: str) -> list[tuple[str, int]]:
     return [(n, namespace_hash(n.encode("utf-8", "surrogateescape"), settings.hash == "all")) for n in names]
 
 
-def make_names(settings: Settings, known: Sequence[str] = (), *, grows: bool = True) -> ClassNames:
-    """The names of the classes. known: those that a model has found. grows: whether --classes auto may find more."""
-    assert settings.oaa is not None
-    if not settings.classes:
-        return ClassNames(settings.oaa, numbers=True)
-    names = known if settings.classes == "auto" else names_in(settings.classes)
-    encoded = [name.encode("utf-8", "surrogateescape") for name in names]
-    return ClassNames(settings.oaa, encoded, grows=grows and settings.classes == "auto")
-
-
 def make_rule(settings: Settings, loss: Loss, constant_key: int | None, kind: type[Rule] | None = None) -> Rule:
     """The rule of the algorithm; or, with classes or quantiles, one for each together. kind: instead of that."""
 
     def one(loss: Loss = loss) -> Rule:
         return kind(loss, constant_key=constant_key) if kind else _make_one(settings, loss, constant_key)
 
-    if settings.taus:
-        names = [name.encode() for name in settings.tau_names]
-        return Quantiles([*map(one, make_losses(settings))], ClassNames(len(names), names))
-    if settings.oaa is None:
-        return one()
-    rules = [one() for _ in range(settings.oaa)]
-    if settings.softmax:
-        return Softmax(rules)
-    first_range = loss_function(settings.loss).first_range
-    return OneAgainstAll(rules, first_range=first_range, softmax=settings.probable == "softmax")
+    return settings.outputs.rule(one, make_losses(settings))
 
 
 def _make_one(settings: Settings, loss: Loss, constant_key: int | None) -> Rule:
@@ -307,8 +285,7 @@ def make_learner(
     """
     loss, expander = make_loss(settings), make_expander(settings)
     rule = make_rule(settings, loss, expander.constant_key, kind)
-    if settings.oaa is not None:
-        options["class_names"] = make_names(settings, class_names, grows=options.get("learn", True))
-    learner = Learner(rule, loss, expander, link=settings.link, **options)
+    names = settings.outputs.class_names(class_names, grows=options.get("learn", True))
+    learner = Learner(rule, loss, expander, link=settings.link, class_names=names, **options)
     learner.min_label, learner.max_label = loss_function(settings.loss).first_range
     return learner

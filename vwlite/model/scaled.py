@@ -39,7 +39,7 @@ def scaled(model: "Model", scales: Floats, offsets: Floats, calibration: dict[st
     if key is not None:
         weights[np.searchsorted(np.asarray(model.keys), key)] += offsets
     of_each = (np.broadcast_to(model.rule.get("unseen", 0.0), scales.shape) * scales).tolist()
-    unseen = of_each if model.settings.oaa is not None else of_each[0]
+    unseen = model.settings.outputs.stored(of_each)
     means = {}
     if model.means:
         effects = {name: (np.array(mean) * scales).tolist() for name, mean in model.means["effects"].items()}

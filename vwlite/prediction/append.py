@@ -7,6 +7,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, NamedTuple
 
+from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.core.learn.appended import RowJoiner
 from vwlite.core.tables.tables import split
@@ -36,29 +37,19 @@ def chosen(known: list[str], typed: Sequence[str], settings: Settings, path: str
     """The columns that were typed, or what the model of this path has. known: those of rows of predictions. UsageError
     for one that is not there."""
     places = {name: k for k, name in enumerate(known) if name not in LEADS}
-    others = [name for name in places if name not in USUAL]
-    usual = "class" if "class" in places else "probability" if settings.link == "logistic" else "score"
-    places.setdefault("prediction", places[others[len(others) // 2] if settings.taus else usual])
-    found = []
-    first = [name for name in ("prediction", "probability") if name in places and not settings.taus]
-    for text in typed or [*first, *others]:
+    others, predicted, found = [name for name in places if name not in USUAL], predicted_by(settings), []
+    places.setdefault("prediction", places[predicted.prediction_column(places)])
+    for text in typed or [*predicted.appended(places), *others]:
         name, _, called = (text, "", text) if text in places else text.rpartition("=")
         if name not in places or not called:
             raise UsageError(f"--append-columns {text}: {path} has the columns {listed([*places])}; NAME=AS calls one "
                              "AS")
-        found.append(Column(name, called, places[name], _type_of(name, settings)))
+        found.append(Column(name, called, places[name], predicted.arrow_type(name)))
     names = [column.name for column in found]
     if len({*names}) < len(names):
         raise UsageError(f"--append-columns: two columns would be called {max(names, key=names.count)}: NAME=AS calls "
                          "one AS")
     return found
-
-
-def _type_of(name: str, settings: Settings) -> str:
-    if settings.oaa is not None and (name in ("class", "prediction") or name.startswith("class_")):
-        return "string" if settings.classes else "int64"
-    is_word = name == "prediction" and settings.labels is not None and isinstance(settings.labels[0], str)
-    return "string" if is_word else "double"
 
 
 class AppendedTable:

@@ -22,7 +22,7 @@ from vwlite.model import Model, write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import label_text, printable, probability, shown
-from vwlite.prediction.calibrate_classes import BINS, METHODS, ClassScores, bins_of, calibrated, function_of, softplus
+from vwlite.prediction.calibrate_classes import BINS, ClassScores, bins_of, calibrated, function_of, softplus
 from vwlite.prediction.commands import CalibrateOptions
 from vwlite.prediction.scoring import Reading, Scoring, TakeBad
 from vwlite.runs.frame import RunFrame
@@ -39,19 +39,18 @@ def calibrate(o: CalibrateOptions) -> int:
     """Run `vwlite calibrate`; the exit code."""
     applied = opened(o)
     settings, model = applied.settings, applied.model
-    if not (settings.probable if settings.oaa is not None else settings.loss == "logistic"):
+    task, methods = settings.outputs.task, settings.outputs.calibrations
+    if not methods:
         raise UsageError(f"{o.model} is a model of --loss {settings.loss or 'unknown'}: vwlite calibrate is for those "
                          "with probabilities, of --loss logistic or --softmax")
-    if settings.oaa is not None and model.calibration:
+    if task == "classes" and model.calibration:
         raise UsageError(f"{o.model} was made by vwlite calibrate: use the model before that")
-    methods = ("platt", "isotonic") if settings.oaa is None else METHODS
     if o.method is not None and o.method not in methods:
-        raise UsageError(f"--method {o.method} is not for {'two labels' if settings.oaa is None else 'classes'}: use "
-                         f"{' or '.join(methods)}")
+        raise UsageError(f"--method {o.method} is not for {task}: use {' or '.join(methods)}")
     with RunFrame("calibrate", o) as frame:
         file = frame.file(o.output)
         reading = Reading(o, frame)
-        run = (Calibrating if settings.oaa is None else ClassScores)(applied, reading.take_bad)
+        run = (ClassScores if task == "classes" else Calibrating)(applied, reading.take_bad)
         run.read(reading.batches(run.scoring.parse, run.learner))
         if frame.signal is not None:
             return frame.code()
@@ -152,7 +151,7 @@ class Calibrating:
             unfit = "".join(f"; it does not know {printable(f'{x} ({at})')}" for x, at in first)
             raise DataError(f"no example has a label for {self.scoring.path}{unfit}: nothing to calibrate by")
         if not min(self.counts):
-            only = label_text(self.scoring.settings.label_of(1 if self.counts[1] else -1))
+            only = label_text(self.scoring.settings.outputs.label_of(1 if self.counts[1] else -1))
             raise DataError(f"every label is {only}: calibration needs examples of both labels")
         if self.binned:
             self._round()

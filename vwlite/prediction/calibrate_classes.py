@@ -143,7 +143,7 @@ def calibrated(model: "Model", method: str | None, found: ClassScores) -> tuple[
     all_scales[: len(line.scales)], all_offsets[: len(line.offsets)] = line.scales, line.offsets
     facts = {"method": name, "scales": all_scales.tolist(), "offsets": all_offsets.tolist()}
     new = scaled(model, all_scales, all_offsets, facts)
-    before = scores if model.settings.probable == "softmax" else -softplus(-scores)  # shares of sigmoids
+    before = scores if model.settings.outputs.shares == "softmax" else -softplus(-scores)  # shares of sigmoids
     results = {"rows": len(label), "method": name, **({"log_loss_of_folds": losses} if losses else {}),
                "before": measured(before, label, weight), "after": measured(line(scores), label, weight)}
     notes = []

@@ -4,7 +4,7 @@ import json
 from itertools import chain
 from typing import Any
 
-from vwlite.algorithms.losses import usual_threshold
+from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
@@ -75,24 +75,22 @@ def predict(o: PredictOptions) -> int:
 def written(o: PredictOptions, settings: Settings) -> dict[str, Any]:
     """How the lines of predictions are written, as PredictionWriter takes it."""
     found: dict[str, Any] = {"predictions": True, "raw_predictions": bool(o.raw_predictions)}
-    probable = settings.loss == "logistic" or settings.link == "logistic"
-    if o.top and (settings.oaa is None or settings.loss != "logistic"):
-        raise UsageError(f"--top is for models of classes that have probabilities, and {o.model} is not one")
+    predicted, path = predicted_by(settings), str(o.model)
+    if o.top:
+        predicted.check_top(path)
     found["top"] = o.top or 0
     if o.threshold is not None:
-        if settings.oaa is not None or not (settings.binary or probable):
-            raise UsageError(f"--threshold is for models of two labels, and {o.model} is not one")
-        if probable and not 0 <= o.threshold <= 1:
-            raise UsageError(f"--threshold {o.threshold:g} is no probability, which {o.model} predicts: use 0 to 1")
+        predicted.check_threshold(o.threshold, path)
         found["threshold"] = o.threshold
-    elif o.append and settings.oaa is None and settings.binary:
-        found["threshold"] = usual_threshold(probable=probable)
+    elif o.append and predicted.threshold is not None:
+        found["threshold"] = predicted.threshold
     elif o.output_format == "text" and not o.append:
         return found | ({"probabilities": True} if o.probabilities else {})
     kind = "csv" if o.append else o.output_format
-    each = settings.oaa is not None and not o.top and "probability_" in " ".join(chain(*o.append_columns))
+    each = bool(settings.outputs.count) and not o.top and "probability_" in " ".join(chain(*o.append_columns))
     labels = settings.labels and tuple(_cell(label, kind) for label in settings.labels)
-    return found | {"probabilities": o.probabilities or each, "format": kind, "probable": probable, "labels": labels}
+    return found | {"probabilities": o.probabilities or each, "format": kind, "labels": labels,
+                    "probable": settings.outputs.has_probabilities}
 
 
 def _cell(label: float | str, kind: str) -> bytes:

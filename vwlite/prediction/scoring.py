@@ -16,7 +16,7 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_features, about_unfit, together
 from vwlite.runs.opened import Opened
 from vwlite.runs.options import ModelOptions
-from vwlite.runs.run import SHOWN, BadLines, feed, shown, shown_label
+from vwlite.runs.run import SHOWN, BadLines, feed
 from vwlite.runs.unseen import Unseen
 
 TakeBad = Callable[[list[BadLine]], None]
@@ -75,11 +75,11 @@ class Scoring:
 
     def shown(self, p: float) -> float | str:
         """A prediction as it is written."""
-        return shown(self.learner, p)
+        return self.settings.outputs.shown(p, self.learner)
 
     def shown_label(self, y: float) -> float | str:
         """A label as it is in the data."""
-        return shown_label(self.settings, self.learner, y)
+        return self.settings.outputs.shown_label(y, self.learner)
 
     def about_labels(self) -> tuple[Notes, str]:
         """What is to be said of labels that the model cannot use; why nothing can be measured, "" if it can."""

@@ -35,17 +35,30 @@ def baseline_of(settings: Settings, learner: Learner, tally: Tally) -> Baseline 
     counts."""
     if not tally.weight or not settings.loss:
         return None
-    if learner.class_names is not None:
-        rows = tally.matrix(learner.named)
-        if not rows:
-            return None
-        shares = [sum(row) / tally.weight for row in rows]
-        entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
-        return Baseline(1 - max(shares), 0.0, max(shares), entropy if tally.probable else None)
-    if settings.taus:
-        each = [baseline_of(replace(settings, quantile_tau=tau), learner, tally) for tau in settings.taus]
-        found = [(one.loss, one.at_zero) for one in each if one is not None]
-        return Baseline(*(math.fsum(x) / len(found) for x in zip(*found, strict=True))) if found else None
+    find = _OF_TASK.get(settings.outputs.task, _of_number)
+    return find(settings, learner, tally)
+
+
+def _of_classes(settings: Settings, learner: Learner, tally: Tally) -> Baseline | None:
+    rows = tally.matrix(learner.named)
+    if not rows:
+        return None
+    shares = [sum(row) / tally.weight for row in rows]
+    entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
+    return Baseline(1 - max(shares), 0.0, max(shares), entropy if tally.probable else None)
+
+
+def _of_quantiles(settings: Settings, learner: Learner, tally: Tally) -> Baseline | None:
+    taus = settings.outputs.taus
+    each = [_of_number(replace(settings, quantile_tau=tau), learner, tally) for tau in taus]
+    found = [(one.loss, one.at_zero) for one in each if one is not None]
+    return Baseline(*(math.fsum(x) / len(found) for x in zip(*found, strict=True))) if found else None
+
+
+_OF_TASK = {"classes": _of_classes, "quantiles": _of_quantiles}
+
+
+def _of_number(settings: Settings, learner: Learner, tally: Tally) -> Baseline | None:
     mean, a, b = tally.labels / tally.weight, tally.min_label, tally.max_label
     if settings.loss == "squared":
         square = tally.squares / tally.weight

@@ -79,12 +79,13 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
         return {}, [_one(f"is of class {name}")] if only and learner.examples > 1 else []
     count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
     if learner.distinct_labels == 1 and learner.examples > 1:
-        label = settings.label_of(learner.first_label)
+        label = settings.outputs.label_of(learner.first_label)
         return count, [_one(f"has the label {printable(label) if isinstance(label, str) else format_number(label)}")]
-    if learner.distinct_labels == 2 and settings.loss == "squared" and not (loss_typed or settings.of_log):
+    is_chosen = loss_typed or bool(settings.outputs.transform.name)
+    if learner.distinct_labels == 2 and settings.loss == "squared" and not is_chosen:
         low, high = sorted([learner.first_label, learner.second_label])
         mapped = "" if (low, high) == (-1, 1) else f" --labels {low:g},{high:g}"
-        one, other = (label_text(settings.label_of(label)) for label in (low, high))
+        one, other = (label_text(settings.outputs.label_of(label)) for label in (low, high))
         return count, [
             f"every label is {one} or {other}, and --loss squared predicts such a number; for two classes "
             f"use --loss logistic{mapped}"
@@ -104,7 +105,7 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Mapping[str, str], 
     found = {"labels that the model does not have": learner.unfit}
     expects, tally = _expected(settings, learner), learner.progressive
     fits = [_known(settings, learner, tally.min_label)] if tally.weight else []
-    several = tally.min_label != tally.max_label or (fits and not settings.binary)
+    several = tally.min_label != tally.max_label or (fits and not settings.outputs.is_binary)
     seen = [*(printable(f"{label} ({place})") for label, place in unfit.items()), *fits]
     if several or len(seen) < 2:
         labelled = learner.unfit + learner.examples - learner.unlabelled
@@ -116,9 +117,7 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Mapping[str, str], 
 
 
 def _known(settings: Settings, learner: Learner, label: float) -> str:
-    if learner.class_names is not None:
-        return printable(learner.class_names[int(label) - 1])
-    return label_text(settings.label_of(label))
+    return label_text(settings.outputs.shown_label(label, learner))
 
 
 def _expected(settings: Settings, learner: Learner) -> str:
@@ -126,10 +125,10 @@ def _expected(settings: Settings, learner: Learner) -> str:
     if learner.class_names is not None:
         names = learner.class_names.first(min(len(learner.class_names), MOST_NAMES))
         return ", ".join(map(printable, names)) + (", ..." if len(learner.class_names) > MOST_NAMES else "")
-    if settings.labels is not None or settings.label_domain == "binary":
+    if settings.labels is not None or settings.outputs.domain == "binary":
         words = "{} or {}".format(*(_known(settings, learner, y) for y in (-1, 1)))
         return words if settings.labels is None else f"{words}, as it was trained with --labels"
-    return {"positive": "labels above 0", "log1p": "labels above -1"}.get(settings.label_domain, "0 or more")
+    return {"positive": "labels above 0", "log1p": "labels above -1"}.get(settings.outputs.domain, "0 or more")
 
 
 def smaller_steps(settings: Settings) -> str:
@@ -150,7 +149,7 @@ def about_loss(settings: Settings, learner: Learner, tally: Tally, *, is_new: bo
     rate = algorithm_of(settings.algorithm).rate
     larger = f"a larger {option_name(rate)} (it is {getattr(settings, rate):g}), " if rate else ""
     more = f"the model has hardly learned anything: try {larger}more --passes, or less regularization"
-    if is_new and settings.label_domain == "any" and settings.loss in AUTO.losses and settings.oaa is None:
+    if is_new and settings.outputs.domain == "any" and settings.loss in AUTO.losses and settings.oaa is None:
         others = f"{larger}more --passes, or less regularization"
         more = f"the model has hardly learned anything: use --algorithm auto, which scales labels, or try {others}"
     return {}, [

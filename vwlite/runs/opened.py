@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from vwlite.algorithms.checks import check_link, check_one_output
 from vwlite.algorithms.losses import LOSS_OPTIONS
+from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import UsageError
 from vwlite.input.parsing import ParseOptions
@@ -68,19 +68,13 @@ def _settings(o: ModelOptions, model: Model) -> Settings:
         if name in typed and (typed.get("loss") or settings.loss) != loss:
             raise UsageError(f"{option_name(name)} needs --loss {loss}")
     settings = replace(settings, **typed)
-    if "quantile_tau" in typed and not model.settings.taus:
-        check_one_output(settings, str(o.model))
-    if settings.oaa is None:
-        if probabilities:
-            raise UsageError(f"--probabilities is for classes, and {o.model} has none: use --link logistic")
-        settings = replace(settings, link=link or settings.link)
-        check_link(settings)
-        return settings
-    if link not in (None, "identity"):
-        raise UsageError(f"--link {link} is for one score, but {o.model} has one for each class: use --probabilities")
-    if probabilities and settings.loss != "logistic":
-        raise UsageError(
-            f"--probabilities needs a model of --loss logistic or --softmax: {o.model} was trained with "
-            f"--loss {settings.loss}, whose scores are not probabilities"
-        )
+    if "quantile_tau" in typed and not model.settings.outputs.taus:
+        settings.outputs.check_one(str(o.model))
+    predicted = predicted_by(settings)
+    if link not in (None, settings.link):
+        predicted.refuse_link(link, str(o.model), "use --probabilities")
+    if probabilities:
+        predicted.check_probabilities(str(o.model))
+    settings = replace(settings, link=link or settings.link)
+    settings.outputs.check_link()
     return settings

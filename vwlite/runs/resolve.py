@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from vwlite.algorithms.checks import check_together, refused, usual_link
+from vwlite.algorithms.checks import check_together, refused
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import SPECS, Resolved, Settings
 from vwlite.algorithms.table import AUTO, MOST_STACKED, SOLVED, algorithm_of
@@ -99,7 +99,7 @@ def resolve(
             typed = {"loss": "logistic"} | typed
     settings = replace(model or Settings.of(typed["algorithm"]), **typed)
     if model is None and "link" not in typed:
-        settings = replace(settings, link=usual_link(settings))
+        settings = replace(settings, link=settings.outputs.usual_link)
     check_together(settings, typed)
     return Resolved(settings, changed, why)
 

@@ -174,27 +174,12 @@ def feed(
     written(learner)
 
 
-def shown(learner: Learner, p: float) -> float | str:
-    """A prediction of the learner as it is written: the name of a class, or a number that went through --link."""
-    return float(learner.linked(p)) if learner.class_names is None else _class(learner, p)
-
-
-def shown_label(settings: Settings, learner: Learner, y: float) -> float | str:
-    """A label of the learner as it is in the data."""
-    return settings.label_of(y) if learner.class_names is None else _class(learner, y)
-
-
-def _class(learner: Learner, x: float) -> str:
-    names = learner.class_names
-    return str(names[int(x) - 1]) if 1 <= x <= len(names) else "none"
-
-
 def measures_of(settings: Settings, learner: Learner, tally: Tally) -> dict[str, Any]:
     """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
     found: dict[str, Any] = {**quality(tally)}
     if not settings.loss:
         del found["average loss"]
-    found |= zip(settings.facts, tally.means_of_facts, strict=False)
+    found |= zip(settings.outputs.facts, tally.means_of_facts, strict=False)
     if tally.probable:
         found["log loss"] = tally.log_loss
     baseline = baseline_of(settings, learner, tally)

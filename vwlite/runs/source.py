@@ -17,7 +17,7 @@ from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, is_fasttext, parsed_batches
 from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
-from vwlite.model.learners import make_finder, make_names
+from vwlite.model.learners import make_finder
 from vwlite.model.row_sample import RowSample
 from vwlite.names import names_in
 from vwlite.records import record
@@ -43,7 +43,7 @@ class DataNames:
     @staticmethod
     def of(model: "Model | None", settings: Settings, features: "NameStore | None" = None) -> "DataNames":
         """What a model knows, if there is one."""
-        classes = make_names(settings, model.classes if model else []) if settings.oaa is not None else None
+        classes = settings.outputs.class_names(model.classes if model else [])
         return DataNames(classes, columns=model.columns if model else {}, features=features)
 
 
@@ -101,8 +101,8 @@ def parse_options(
         format=o.format,
         hash_all=settings.hash == "all",
         labels=settings.labels,
-        label_domain="ternary" if or_numbers and settings.label_domain == "binary" else settings.label_domain,
-        loss_name=settings.label_transform if settings.of_log else settings.loss,
+        label_domain="ternary" if or_numbers and settings.outputs.domain == "binary" else settings.outputs.domain,
+        loss_name=settings.outputs.learned_by,
         lenient_labels=lenient_labels,
         skip=o.on_error == "skip",
         class_names=class_names,
@@ -149,10 +149,7 @@ def shaping_of(
         found |= {"derives": True}
     if columns:
         found |= {"columns": columns}
-    if settings.oaa is not None:
-        found |= {"number of classes": settings.oaa, "choice of classes": settings.classes}
-        found |= {"order of classes": named}
-    return found
+    return found | settings.outputs.shaping(named)
 
 
 class ClassWeights(Protocol):

@@ -9,7 +9,6 @@ columns has one input, `lines`. The text of numbers stays as it is, as it may be
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
 from vwlite.input.schema import OPTIONAL
@@ -41,11 +40,7 @@ def inputs_of(model: Served) -> list[dict[str, Any]]:
 
 def outputs_of(model: Served) -> list[dict[str, Any]]:
     """The tensors that a model gives."""
-    kind, n = "FP64" if model.classes is None else "INT64" if model.has_numbers else "BYTES", len(model.shared)
-    found = [("prediction", kind, [-1]), *((f"quantile_{tau}", kind, [-1]) for tau in model.settings.tau_names)]
-    if model.is_probable:
-        found += [("probability", "FP64", [-1])] if model.classes is None else [
-            ("probability", "FP64", [-1, n]), ("classes", "BYTES", [n])]
+    found = model.predicted.tensors(model.names())
     return [{"name": name, "datatype": kind, "shape": shape} for name, kind, shape in found]
 
 
@@ -79,12 +74,7 @@ def wanted(body: bytes, model: Served) -> Wanted:
 
 def answered(model: Served, asked: Wanted, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The tensors of answers to rows."""
-    data: dict[str, list[Any]] = {"prediction": [a["prediction"] for a in answers], "classes": model.shared}
-    for tau in model.settings.tau_names:
-        data[f"quantile_{tau}"] = [a["quantiles"][tau] for a in answers]
-    if model.is_probable:
-        rows = ([a["probability"]] if model.classes is None else a.get("probabilities", {}).values() for a in answers)
-        data["probability"] = [*chain.from_iterable(rows)]
+    data = model.predicted.data_of(answers, model.names())
     return [{**tensor, "shape": [asked.rows if n < 0 else n for n in tensor["shape"]], "data": data[tensor["name"]]}
             for tensor in outputs_of(model) if tensor["name"] in asked.outputs]
 

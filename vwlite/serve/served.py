@@ -3,17 +3,18 @@
 import math
 import threading
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.algorithms.predicted import Scored, predicted_by
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.output import number_text
 from vwlite.core.learn.recorder import FIELDS, Recorder
-from vwlite.core.learn.scorer import Scorer, link_all
+from vwlite.core.learn.scorer import Scorer
 from vwlite.errors import DataError
 from vwlite.evaluation.explain import MOST, Explainer
 from vwlite.evaluation.terms import View
@@ -230,12 +231,12 @@ class Served:
     def __init__(self, o: ServeOptions, path: str) -> None:
         p = PredictOptions(model=path, quiet=True, predictions=None, probabilities=o.probabilities, typed=o.typed)
         model = opened(p, whole=True)
-        self.settings, self.digest = model.settings, model.model.digest
-        self.classes = model.model.class_names() if self.settings.oaa is not None else None
+        self.settings, self.digest, self.outputs = model.settings, model.model.digest, model.settings.outputs
+        self.predicted = predicted_by(self.settings)
+        self.classes = self.outputs.classes(model.model.class_names())
         self._text = Recorder(model.learner, link=self.settings.link, **written(p, self.settings))
         self._text.answers_blank_lines = True
         self._json, self._scorer = Recorder(model.learner), Scorer(model.learner)
-        self._probable = "logistic" in (self.settings.loss, self.settings.link)
         self.roles = Schema.restored(model.model.columns).roles if model.model.columns else {}
         self.is_of_table, self.format = bool(model.model.columns), model.model.columns.get("format", "")
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
@@ -294,8 +295,7 @@ class Served:
         counts.losses += [x for x in records.loss if x == x]
         if self.classes is None:
             counts.predictions += map(learner.linked, finite)
-            of_log = self.settings.of_log
-            counts.labels += [math.expm1(x) if of_log else x for x in records.label if x == x]
+            counts.labels += [self.outputs.transform.inverse(x) for x in records.label if x == x]
         if tags:
             counts.tags += [batch.tag(row).decode("utf-8", "replace") for row in range(len(batch))]
         return text, records
@@ -304,71 +304,43 @@ class Served:
         """The prediction of each example, and the other columns of `--output-format json`, as numbers; nothing for one
         whose prediction is not finite. For the thread that holds the model."""
         rows = [row for row, kind in enumerate(batch.kind.tobytes()) if kind == EXAMPLE]
-        leads = [self._tag(batch.tag(row)) | self._label(y) for row, y in zip(rows, records.label, strict=True)]
-        taus = self.settings.tau_names
-        if self.classes is None and not taus:
-            return [{"prediction": as_written(self._json.linked(p)), **lead, **self._of_score(p)} if p == p else {}
-                    for lead, p in zip(leads, records.shown, strict=True)]
+        names = self.names()
+        leads = [self._tag(batch.tag(row)) | self._label(y, names) for row, y in zip(rows, records.label, strict=True)]
+        scores, shares = self._scores(batch, len(rows))
+        found = Scored(records.shown, scores, shares, names)
+        predicted = zip(records.shown, leads, self.predicted.rows(found, as_written), strict=True)
+        return [{"prediction": answer, **lead, **more} if p == p else {} for p, lead, (answer, more) in predicted]
+
+    def _scores(self, batch: Batch, rows: int) -> tuple[Sequence[list[float]], Sequence[list[float]]]:
+        """Those of each example, and the probabilities or all quantiles, if there are several."""
+        if self.outputs.records == 1:
+            return (), ()
         scorer = self._scorer
-        scores, shares = np.empty((len(rows), scorer.width)), np.zeros((len(rows), scorer.width))
-        scorer.into(scores, np.empty(len(rows)), shares)
+        scores, shares = np.empty((rows, scorer.width)), np.zeros((rows, scorer.width))
+        scorer.into(scores, np.empty(rows), shares)
 
         def diverged(batch: Batch, row: int) -> None:
             scorer.at += 1
 
         feed(scorer, batch, self.settings, diverged=diverged)
         scorer.release()
-        if taus:
-            found = zip(leads, map(self._json.linked, records.shown), shares.tolist(), strict=True)
-            return [{"prediction": as_written(p), **lead,
-                     "quantiles": dict(zip(taus, map(as_written, each), strict=True))} if p == p else {}
-                    for lead, p, each in found]
-        columns = zip(leads, records.shown, scores.tolist(), shares.tolist(), strict=True)
-        return [{"prediction": self._class(int(p)), **lead, **self._of_class(int(p), *numbers)} if p == p else {}
-                for lead, p, *numbers in columns]
+        return scores.tolist(), shares.tolist()
 
-    def _of_score(self, p: float) -> dict[str, Any]:
-        if not self._probable:
-            return {"score": as_written(p)}
-        link_all(probability := array("d", [p]), "logistic")
-        return {"score": as_written(p), "probability": as_written(probability[0])}
-
-    @property
-    def is_probable(self) -> bool:
-        """Whether predictions have probabilities."""
-        return self._probable if self.classes is None else self.settings.loss == "logistic"
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether classes are numbers, without names."""
-        return self._json.class_names.numbers
-
-    @property
-    def shared(self) -> list[str]:
-        """The names of the classes that have shares of the probability."""
-        return [*map(str, self._json.class_names.first(self._json.named))] if self.classes is not None else []
-
-    def _of_class(self, k: int, scores: list[float], shares: list[float]) -> dict[str, Any]:
-        """Of class k, from 1; 0: there is none."""
-        if k == 0:
-            return {}
-        if not self.is_probable:
-            return {"score": as_written(scores[k - 1])}
-        return {"score": as_written(scores[k - 1]), "probability": as_written(shares[k - 1]),
-                "probabilities": dict(zip(self.shared, map(as_written, shares), strict=False))}
-
-    def _class(self, k: int) -> int | str | None:
+    def names(self) -> Sequence[str | int]:
+        """Those of the classes that have one: numbers, if they have no others."""
         names = self._json.class_names
-        return None if k == 0 else k if names.numbers else str(names[k - 1])
+        if names is None:
+            return ()
+        return range(1, self._json.named + 1) if names.numbers else names.first(self._json.named)
 
     def _tag(self, tag: bytes) -> dict[str, Any]:
         return {"tag": tag.decode("utf-8", "surrogateescape")} if tag else {}
 
-    def _label(self, y: float) -> dict[str, Any]:
+    def _label(self, y: float, names: Sequence[str | int]) -> dict[str, Any]:
         """The label of an example, if it has one, as it is in the data."""
         if y != y:
             return {}
-        label = self._class(int(y)) if self.classes is not None else self.settings.label_of(y)
+        label = self.predicted.label_in(y, names)
         return {"label": as_written(label, "label") if isinstance(label, float) else label}
 
     def rows(
@@ -427,8 +399,7 @@ class Served:
             for row, unknown in zip(rows, explainer.unknown(parsed, rows), strict=True):
                 here[row]["unknown"] += unknown
             if top:
-                names = {self._class(k + 1): k for k in range(self._json.named if self.classes else 0)}
-                middle = len(self.settings.taus) // 2  # of several quantiles
-                wanted = [(row, [View(names.get(here[row]["prediction"], middle))]) for row in rows]
+                numbers = {name: k for k, name in enumerate(self.names())}
+                wanted = [(row, [View(numbers.get(here[row]["prediction"], self.outputs.middle))]) for row in rows]
                 for row, (found,) in zip(rows, explainer.explain(parsed, wanted), strict=True):
                     here[row] |= found.as_dict()

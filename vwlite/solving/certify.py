@@ -129,8 +129,6 @@ class Certifying(Bounds):
             self.lower_bound = max(self.lower_bound, self.against.solved["lower_bound"])
 
     def _problem(self, classes: range) -> Problem:
-        if self.settings.softmax:
-            return self.examples.softmax_problem(self.settings)
         return self.examples.problem(
             self.settings, classes[0], simplex=self._simplex, penalize_constant=self._penalizes_constant
         )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from vwlite.algorithms.checks import check_one_output, check_together, check_untransformed, usual_link
+from vwlite.algorithms.checks import check_together
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.solvers import SOLVERS, SolverRow, best_solver
 from vwlite.algorithms.table import SOLVED, algorithm_of
@@ -62,7 +62,7 @@ def resolve_solve(o: SolveOptions, model: Settings | None) -> tuple[Settings, st
         raise UsageError(f"{first} and {second} cannot be used together: each is a regularization strength")
     settings = replace(base, **typed)
     if model is None and "link" not in typed:
-        settings = replace(settings, link=usual_link(settings))
+        settings = replace(settings, link=settings.outputs.usual_link)
     own = None
     if model is not None and model.algorithm not in SIMPLEX and settings.loss != "hinge":
         own = own_strength(model)
@@ -156,8 +156,8 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         box=model.box if name == "l1" and model.radius is None else None,
         feature_weights="feature_weights" in o.typed,
     )
-    check_untransformed(found, "vwlite certify", path)
-    check_one_output(found, "vwlite certify", None if "quantile_tau" in o.typed else path)
+    found.outputs.transform.refuse("vwlite certify", path)
+    found.outputs.check_one("vwlite certify", None if "quantile_tau" in o.typed else path)
     return found
 
 

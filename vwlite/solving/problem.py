@@ -149,7 +149,12 @@ class Examples:
     @property
     def records(self) -> int:
         """How many weights a feature has."""
-        return self.settings.oaa or 1
+        return self.settings.outputs.records
+
+    @property
+    def separate(self) -> bool:
+        """Whether each of several classes has a problem of its own."""
+        return self.records > 1 and not self.settings.softmax
 
     @property
     def classes(self) -> int:
@@ -307,27 +312,22 @@ class Examples:
     def problem(
         self, of: Settings, k: int, *, simplex: bool = False, penalize_constant: bool = False,
         columns: Columns | None = None,
-    ) -> Problem:
-        """The problem of class k, at w = 0. of: what says its loss and strength. DataError for labels that it does not
-        take."""
-        labels = None
-        if self.settings.oaa is not None:
-            labels = array("d", [1.0 if label == k + 1 else -1.0 for label in self.rows.labels])
+    ) -> Problem | SoftmaxProblem:
+        """The problem of class k, or of all together, at w = 0. of: what says its loss and strength. DataError for
+        labels that it does not take, or for fewer than two classes."""
         try:
+            if of.softmax:
+                return SoftmaxProblem(
+                    self.rows, self.classes, of.radius, of.nonnegative, l2=of.l2, constant=of.constant,
+                    penalty_weights=self.shares,
+                )
+            labels = None
+            if self.settings.oaa is not None:
+                labels = array("d", [1.0 if label == k + 1 else -1.0 for label in self.rows.labels])
             return Problem(
                 self.rows, of.loss, l1=of.l1, l2=of.l2, radius=of.radius, simplex=simplex, constant=of.constant,
-                nonnegative=of.nonnegative, box=of.box, penalty_weights=self.shares, labels=labels, tau=of.one_tau,
-                columns=columns, penalize_constant=penalize_constant,
-            )
-        except ValueError as e:
-            raise DataError(str(e)) from None
-
-    def softmax_problem(self, of: Settings) -> SoftmaxProblem:
-        """The problem of all classes together, at w = 0. DataError for fewer than two."""
-        try:
-            return SoftmaxProblem(
-                self.rows, self.classes, of.radius, of.nonnegative, l2=of.l2, constant=of.constant,
-                penalty_weights=self.shares,
+                nonnegative=of.nonnegative, box=of.box, penalty_weights=self.shares, labels=labels,
+                tau=of.outputs.one_tau, columns=columns, penalize_constant=penalize_constant,
             )
         except ValueError as e:
             raise DataError(str(e)) from None

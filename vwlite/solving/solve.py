@@ -139,7 +139,7 @@ class Solving:
     def solve(self) -> None:
         """Find the weights, for one strength or for several."""
         o, examples = self.options, self.examples
-        if examples.records > 1 and not self.settings.softmax:
+        if examples.separate:
             with temporary_files():
                 self._columns = Columns(examples.rows)
         self.weights = [self._first() for _ in range(examples.records)]
@@ -209,7 +209,7 @@ class Solving:
 
     def _problem_of(self, settings: Settings, k: int) -> Problem:
         """The problem of a class. That of the only class is made once."""
-        if self.examples.records > 1 and not settings.softmax:
+        if self.examples.separate:
             return self._new_problem(settings, k)
         if self._problem is None:
             self._problem = self._new_problem(settings, k)
@@ -218,8 +218,6 @@ class Solving:
         return self._problem
 
     def _new_problem(self, settings: Settings, k: int) -> Problem:
-        if settings.softmax:
-            return self.examples.softmax_problem(settings)
         return self.examples.problem(
             settings, k, simplex=self.row.simplex, penalize_constant=self.row.penalizes_constant, columns=self._columns
         )
@@ -473,8 +471,7 @@ class Solving:
         elif "l1" not in self.row.takes and s.radius is None:
             strength = ""
         strength = ", ".join([*filter(None, [strength]), *([f"l2 = {s.l2:g}"] if s.l2 else [])])
-        classes = f"{s.oaa} classes, " if s.oaa else ""
-        say(f"solver = {self.solver}, loss = {s.loss}, {classes}{strength}, bits = {s.bits}")
+        say(f"solver = {self.solver}, loss = {s.loss}, {s.outputs.count}{strength}, bits = {s.bits}")
         say(f"{len(rows)} examples, {len(rows.keys)} columns, {rows.nonzeros} nonzeros{' in a file' * rows.in_file}")
         if o.initial:
             say(f"starts from {o.initial}")

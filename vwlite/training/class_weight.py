@@ -12,7 +12,6 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
 from vwlite.output.text import label_text, printable
 
-MOST = 2  # labels that are not classes by name
 Typed = str | tuple[tuple[str, float], ...]
 
 
@@ -20,7 +19,7 @@ class ClassWeights:
     """The weights of labels, by their numbers in batches. typed: "balanced", or pairs of a label and its weight."""
 
     def __init__(self, typed: Typed, settings: Settings, names: ClassNames | None) -> None:
-        if not (settings.binary or names is not None):
+        if not (settings.outputs.is_binary or names is not None):
             raise UsageError(f"--class-weight needs labels that are classes, and --loss {settings.loss} predicts "
                              "numbers: use --loss logistic")
         self._typed = typed if isinstance(typed, tuple) else ()
@@ -35,7 +34,7 @@ class ClassWeights:
         for batch in batches:
             for label, n in zip(*(x.tolist() for x in np.unique(_labels(batch), return_counts=True)), strict=True):
                 counts[label] = counts.get(label, 0) + n
-            if len(counts) > MOST and not self._settings.oaa:
+            if len(counts) > self._settings.outputs.most_labels:
                 break  # they are no classes
         counts = {label: n for label, n in counts.items() if label == label}
         total = sum(counts.values())
@@ -58,7 +57,7 @@ class ClassWeights:
         """DataError if a label that was named is not in the data, where others are: it may be misspelled."""
         rest = sorted(self._seen - self._by_label().keys())
         unseen = [label for label, _ in self._typed if self._number(label) not in self._seen]
-        if rest and unseen and (self._settings.oaa or len(self._seen) <= MOST):
+        if rest and unseen and len(self._seen) <= self._settings.outputs.most_labels:
             what = f"{printable(unseen[0])}, which is no label of the data; one is {self._text(rest[0])}"
             raise DataError(f"--class-weight names {what}")
 
@@ -86,7 +85,7 @@ class ClassWeights:
     def _text(self, number: float) -> str:
         if self._names is not None and self._has_names:
             return printable(self._names[int(number) - 1])
-        return label_text(self._settings.label_of(number))
+        return label_text(self._settings.outputs.label_of(number))
 
 
 def _labels(batch: Batch) -> NDArray[np.float64]:

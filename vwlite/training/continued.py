@@ -103,20 +103,14 @@ class Checks:
 
     def __init__(self, o: TrainOptions, settings: Settings, chooses_loss: bool) -> None:
         self._options, losses = o, ("logistic", "squared", "poisson") if chooses_loss else (settings.loss,)
-        own = ["log_loss"] if settings.oaa else [*map(_of_loss, losses), "auc", *settings.facts]
+        own = settings.outputs.keys(losses)
         check_names(o.fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
 
     def failed(self, settings: Settings, measures: dict[str, Any], examples: int, kept: str) -> CheckError | None:
         """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned."""
         values = {name.replace(" ", "_"): x for name, x in measures.items()}
-        if not settings.oaa:
-            values[_of_loss(settings.loss)] = measures.get("average loss")
+        values |= dict.fromkeys(settings.outputs.loss_keys, measures.get("average loss"))
         found = failures(self._options.fail_if, values)
         if examples < (self._options.min_examples or 0):
             found.append(f"--min-examples {self._options.min_examples}: it is {examples}")
         return CheckError("; ".join(filter(None, [*found, kept]))) if found else None
-
-
-def _of_loss(loss: str) -> str:
-    """The name of an average loss, as vwlite evaluate has it."""
-    return {"logistic": "log_loss", "squared": "mse"}.get(loss, f"{loss.replace('-', '_')}_loss")

@@ -11,7 +11,7 @@ from vwlite.input.parsing import Parsed
 from vwlite.output.progress import HEADER, Interval, LiveLine, ProgressRow, format_number, format_row
 from vwlite.output.stdio import say
 from vwlite.runs.options import TrainOptions
-from vwlite.runs.run import BadLines, shown, shown_label
+from vwlite.runs.run import BadLines
 from vwlite.training.trainer import Listener, PassRow, Trainer
 
 PASS_HEADER = "pass  values  best single learner     its loss  stacked   features  seconds"
@@ -34,11 +34,10 @@ class Progress(Listener):
         o, s = self.options, trainer.settings
         rate = algorithm_of(s.algorithm).rate
         step = f"{rate.replace('_', ' ')} = {getattr(s, rate):g}, " if rate else ""
-        classes = f"{s.oaa} classes, " if s.oaa else ""
         link = f", link = {s.link}" if s.link != "identity" else ""
         why = f" ({trainer.resolved.why})" if trainer.resolved.why else ""
-        loss = "" if trainer.chooses_loss else f"loss = {'softmax' if s.softmax else s.loss}, "
-        say(f"algorithm = {s.algorithm}{why}, {loss}{classes}{step}bits = {s.bits}{link}")
+        loss = "" if trainer.chooses_loss else f"loss = {s.outputs.loss_name}, "
+        say(f"algorithm = {s.algorithm}{why}, {loss}{s.outputs.count}{step}bits = {s.bits}{link}")
         for name, (old, new) in trainer.resolved.changed.items():
             say(f"{name.replace('_', ' ')} = {new}, changed from {old}")
         if o.initial:
@@ -89,7 +88,7 @@ class Progress(Listener):
             self._print_row(trainer)
 
     def _print_row(self, trainer: Trainer) -> None:
-        learner, tally = trainer.learner, trainer.learner.progressive
+        learner, tally, outputs = trainer.learner, trainer.learner.progressive, trainer.settings.outputs
         held = trainer.pass_number > 1 and bool(self.options.held_out)
         of = learner.holdout if held else tally
         self.live.clear()
@@ -100,8 +99,8 @@ class Progress(Listener):
             recent=of.take_recent(),
             examples=learner.examples,
             weight=tally.weight + learner.unlabelled_weight,
-            label=None if math.isnan(learner.label) else shown_label(trainer.settings, learner, learner.label),
-            prediction=shown(learner, learner.prediction),
+            label=None if math.isnan(learner.label) else outputs.shown_label(learner.label, learner),
+            prediction=outputs.shown(learner.prediction, learner),
             features=learner.size,
             nonzeros=nonzeros,
             nonzeros_of_earlier=is_old,

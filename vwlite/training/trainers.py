@@ -5,10 +5,19 @@ from contextlib import ExitStack
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
+from vwlite.input.formats import imported
 from vwlite.runs.options import SourceOptions, TrainOptions
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import Source
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
+
+_FOLDER = "vwlite.training.auto."
+_OF_NUMBERS = (f"{_FOLDER}trainer:AutoTrainer", f"{_FOLDER}reading:AutoData")
+_OF_AUTO = {
+    "number": _OF_NUMBERS, "two labels": _OF_NUMBERS,
+    "quantiles": (f"{_FOLDER}quantiles:QuantileTrainer", f"{_FOLDER}quantiles:QuantileData"),
+    "classes": (f"{_FOLDER}class_trainer:ClassTrainer", f"{_FOLDER}reading:ClassData"),
+}
 
 
 def checked(o: TrainOptions, job: Job) -> Job:
@@ -88,16 +97,6 @@ def trainer_of(
         return CenteredTrainer(o, job, source, listener)
     if settings.algorithm != AUTO.name:
         return PassTrainer(o, job, source, listener)
-    if settings.taus:
-        from vwlite.training.auto.quantiles import QuantileData, QuantileTrainer
-
-        return QuantileTrainer(o, job, QuantileData(o, job, source, listener))
-    if settings.oaa is None:
-        from vwlite.training.auto.reading import AutoData
-        from vwlite.training.auto.trainer import AutoTrainer
-
-        return AutoTrainer(o, job, AutoData(o, job, source, listener))
-    from vwlite.training.auto.class_trainer import ClassTrainer
-    from vwlite.training.auto.reading import ClassData
-
-    return ClassTrainer(o, job, ClassData(o, job, source, listener))
+    trainer, data = map(imported, _OF_AUTO[settings.outputs.task])
+    found: Trainer = trainer(o, job, data(o, job, source, listener))
+    return found

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from vwlite.algorithms.losses import called
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.output.text import shown
@@ -22,9 +21,7 @@ def result(settings: Settings, measures: dict[str, Any], rows: str) -> str:
     loss, baseline = measures.get(name), measures.get(name + BASELINE)
     if loss is None or not math.isfinite(loss):
         return ""
-    usual = "share of errors" if settings.oaa else called(settings.loss)
-    usual += " of log(1 + label)" if settings.of_log else ""
-    said = f"{usual if name == 'average loss' else name} {shown(loss)} {rows}"
+    said = f"{settings.outputs.called if name == 'average loss' else name} {shown(loss)} {rows}"
     if baseline is None or not math.isfinite(baseline):
         return said
     gain = 100 * (1 - loss / baseline) if baseline else 0.0

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.algorithms.checks import check_one_output, check_untransformed
 from vwlite.algorithms.losses import called
 from vwlite.algorithms.memory import available_memory, table_needs
 from vwlite.algorithms.settings import Settings
@@ -118,8 +117,8 @@ def tune(o: TuneOptions) -> int:
     own = o.of_train
     job = prepared(own, None, in_place=False)
     settings = job.resolved.settings
-    check_one_output(settings, "vwlite tune")
-    check_untransformed(settings, "vwlite tune")
+    settings.outputs.check_one("vwlite tune")
+    settings.outputs.transform.refuse("vwlite tune")
     if settings.algorithm != AUTO.name:
         raise UsageError(f"vwlite tune is for what --algorithm auto can learn, but it would be "
                          f"{settings.algorithm}, {job.resolved.why}: leave that out")

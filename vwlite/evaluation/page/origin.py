@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from vwlite.algorithms.checks import refused, usual_link
+from vwlite.algorithms.checks import refused
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.table import AUTO, SOLVED
 from vwlite.input.schema import MISSING, Schema
@@ -68,7 +68,7 @@ def _of_settings(settings: Settings, auto: bool) -> Iterator[str]:
     left_out = (*_CHOSEN, *refused(AUTO)) if auto else ("algorithm", "softmax_probabilities")
     for f in fields(Settings):
         value = getattr(settings, f.name)
-        default = usual_link(settings) if f.name == "link" else getattr(usual, f.name)
+        default = settings.outputs.usual_link if f.name == "link" else getattr(usual, f.name)
         if f.name in left_out or f.name == "derived" or value is None or (value == default and f.name != "loss"):
             continue
         if f.name in ("interactions", "crosses"):

@@ -89,7 +89,7 @@ class QuantileData(AutoData):
         """The unit of a quantile is the standard deviation where it is right."""
         each = [
             residuals(loss, "quantile", p, labels, weights, sqrt(tau - tau * tau))[:2]
-            for loss, tau, p in zip(self.losses, self.settings.taus, columns(scores, self.width), strict=True)
+            for loss, tau, p in zip(self.losses, self.settings.outputs.taus, columns(scores, self.width), strict=True)
         ]
         first, second = (np.column_stack(found).ravel() for found in zip(*each, strict=True))
         return first, second, 1.0

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from vwlite.algorithms.checks import check_link, usual_link
 from vwlite.algorithms.labels import MOST, WORDS, choose, maps_labels
 from vwlite.core.auto.robust import ScaledHuber, least_slope
 from vwlite.core.auto.screening import class_residuals, residuals, row_log_losses, row_losses
@@ -347,8 +346,8 @@ class AutoData:
                             "several with --oaa")
         settings = replace(self.settings, loss=choice.loss, labels=choice.labels)
         if "link" not in self.options.typed:
-            settings = replace(settings, link=usual_link(settings))
-        check_link(settings)
+            settings = replace(settings, link=settings.outputs.usual_link)
+        settings.outputs.check_link()
         self.settings = settings
         self._in_batches = choice.in_batches
         if self._in_batches is not None:
@@ -364,7 +363,7 @@ class AutoData:
             return batch
         values = array("d", batch.label)
         for line in batch.map_labels(*self._in_batches):
-            expected = " or ".join(label_text(self.settings.label_of(y)) for y in (-1, 1))
+            expected = " or ".join(label_text(self.settings.outputs.label_of(y)) for y in (-1, 1))
             why = f"label {values[line]:g}: expected {expected}, as in the first examples; --loss and --labels set it"
             found = text.lines_of(batch, [line])[0] if text is not None else b""
             self.listener.on_bad([BadLine(batch.source, batch.line_number(line), 1, why, found)])

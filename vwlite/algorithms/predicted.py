@@ -1,0 +1,224 @@
+"""What a row of predictions has: as text, as JSON, as columns of a table, as tensors; and what is refused of it."""
+
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vwlite.algorithms.losses import usual_threshold
+from vwlite.algorithms.settings import Settings
+from vwlite.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+Row = tuple[Any, dict[str, Any]]  # a prediction, and the columns beside it
+Tensor = tuple[str, str, list[int]]  # name, datatype and shape; -1: of any number of rows
+
+
+class Scored(NamedTuple):
+    """Predictions of some rows. shown: clipped, or the number of the class, from 1; 0: there is none. scores, shares:
+    lists of each row, of classes and quantiles; shares are probabilities, or all predictions. names: of the classes."""
+
+    shown: list[float]
+    scores: Sequence[list[float]] = ()
+    shares: Sequence[list[float]] = ()
+    names: Sequence[str | int] = ()
+
+
+class Predicted:
+    """A number, which is what the link makes of the score."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.outputs = settings, settings.outputs
+
+    def label_in(self, y: float, names: Sequence[str | int]) -> float | str:
+        """A label of the learner as it is in the data; of a class by the names that are known."""
+        return self.outputs.label_of(y)
+
+    def predictions(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> "Array":
+        """Of rows, as `Scored` has them: numbers, [rows, quantiles], or names of classes."""
+        return _through(self.settings.link, shown)
+
+    def answers(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> list[Any]:
+        """The prediction of each row, or its shares by the names of classes or quantiles."""
+        if shares is not None:
+            return [dict(zip(names, row, strict=False)) for row in shares.tolist()]
+        found: list[Any] = self.predictions(shown, shares, names).tolist()
+        return found
+
+    def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
+        """The prediction of each row, and the other columns of `--output-format json`. written: a number as it is
+        written."""
+        columns = {"score": found.shown}
+        if self.outputs.has_probabilities:
+            columns["probability"] = _linked("logistic", found.shown)
+        shown = zip(*(map(written, numbers) for numbers in columns.values()), strict=True)
+        predictions = map(written, _linked(self.settings.link, found.shown))
+        return ((p, dict(zip(columns, row, strict=True))) for p, row in zip(predictions, shown, strict=True))
+
+    def tensors(self, names: Sequence[str | int]) -> list[Tensor]:
+        """What a server of the Open Inference Protocol gives. names: of the classes."""
+        found = ["prediction", "probability"] if self.outputs.has_probabilities else ["prediction"]
+        return [(name, "FP64", [-1]) for name in found]
+
+    def data_of(self, rows: Sequence[Mapping[str, Any]], names: Sequence[str | int]) -> dict[str, list[Any]]:
+        """The elements of the tensors. rows: as the server answers them."""
+        return {name: [row.get(name) for row in rows] for name in ("prediction", "probability")}
+
+    def prediction_column(self, columns: Collection[str]) -> str:
+        """Which column of a row is the prediction, if none has that name."""
+        return "probability" if self.settings.link == "logistic" else "score"
+
+    def appended(self, columns: Collection[str]) -> list[str]:
+        """The columns of a row that come first in a table, unless others are typed."""
+        return [name for name in ("prediction", "probability") if name in columns]
+
+    def arrow_type(self, column: str) -> str:
+        labels = self.settings.labels
+        return "string" if column == "prediction" and labels and isinstance(labels[0], str) else "double"
+
+    def refuse_link(self, link: str, model: str, instead: str) -> None:
+        """UsageError for a link that was typed, where there is no score for it. instead: what to do."""
+
+    def check_probabilities(self, model: str) -> None:
+        """UsageError unless there are probabilities of classes."""
+        raise UsageError(f"--probabilities is for classes, and {model} has none: use --link logistic")
+
+    def check_top(self, model: str) -> None:
+        """UsageError unless classes can be ordered by probability."""
+        raise UsageError(f"--top is for models of classes that have probabilities, and {model} is not one")
+
+    def check_threshold(self, threshold: float, model: str) -> None:
+        """UsageError for what is no threshold of two labels."""
+        if not self.outputs.has_probabilities:
+            raise UsageError(f"--threshold is for models of two labels, and {model} is not one")
+        if not 0 <= threshold <= 1:
+            raise UsageError(f"--threshold {threshold:g} is no probability, which {model} predicts: use 0 to 1")
+
+    @property
+    def threshold(self) -> float | None:
+        """From which on the positive one of two labels is written."""
+        return None
+
+
+class PredictedLabel(Predicted):
+    """A number, or one of two labels, the negative one below a threshold."""
+
+    def check_threshold(self, threshold: float, model: str) -> None:
+        if self.outputs.has_probabilities:
+            super().check_threshold(threshold, model)
+
+    @property
+    def threshold(self) -> float | None:
+        return usual_threshold(probable=self.outputs.has_probabilities)
+
+
+class PredictedQuantiles(Predicted):
+    """Several quantiles, of which the middle one is the prediction."""
+
+    def predictions(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> "Array":
+        assert shares is not None
+        return shares
+
+    def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
+        for p, each in zip(_linked(self.settings.link, found.shown), found.shares, strict=True):
+            yield written(p), {"quantiles": dict(zip(self.outputs.tau_names, map(written, each), strict=True))}
+
+    def tensors(self, names: Sequence[str | int]) -> list[Tensor]:
+        return [(name, "FP64", [-1]) for name in ("prediction", *(f"quantile_{tau}" for tau in self.outputs.tau_names))]
+
+    def data_of(self, rows: Sequence[Mapping[str, Any]], names: Sequence[str | int]) -> dict[str, list[Any]]:
+        each = {f"quantile_{tau}": [row["quantiles"][tau] for row in rows] for tau in self.outputs.tau_names}
+        return {"prediction": [row["prediction"] for row in rows], **each}
+
+    def prediction_column(self, columns: Collection[str]) -> str:
+        return f"quantile_{self.outputs.tau_names[self.outputs.middle]}"
+
+    def appended(self, columns: Collection[str]) -> list[str]:
+        return []
+
+
+class PredictedClass(Predicted):
+    """The class with the largest score, the first one of equals."""
+
+    def label_in(self, y: float, names: Sequence[str | int]) -> float | str:
+        return names[int(y) - 1]
+
+    def predictions(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> "Array":
+        import numpy as np
+
+        return np.array([*names, "?"])[shown.astype(np.intp) - 1]
+
+    def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
+        shared = [*map(str, found.names)]
+        for p, scores, shares in zip(found.shown, found.scores, found.shares, strict=True):
+            if not p >= 1:  # there is no class, or no prediction
+                yield None, {}
+                continue
+            more = {"score": written(scores[int(p) - 1])}
+            if self.outputs.has_probabilities:
+                more["probability"] = written(shares[int(p) - 1])
+                more["probabilities"] = dict(zip(shared, map(written, shares), strict=False))
+            yield found.names[int(p) - 1], more
+
+    def tensors(self, names: Sequence[str | int]) -> list[Tensor]:
+        kind = "BYTES" if self.settings.classes else "INT64"
+        shares = [("probability", "FP64", [-1, len(names)]), ("classes", "BYTES", [len(names)])]
+        return [("prediction", kind, [-1]), *(shares if self.outputs.has_probabilities else [])]
+
+    def data_of(self, rows: Sequence[Mapping[str, Any]], names: Sequence[str | int]) -> dict[str, list[Any]]:
+        shares = [share for row in rows for share in row.get("probabilities", {}).values()]
+        return {"prediction": [row["prediction"] for row in rows], "probability": shares, "classes": [*map(str, names)]}
+
+    def prediction_column(self, columns: Collection[str]) -> str:
+        return "class" if "class" in columns else "score"
+
+    def arrow_type(self, column: str) -> str:
+        if column in ("class", "prediction") or column.startswith("class_"):
+            return "string" if self.settings.classes else "int64"
+        return "double"
+
+    def refuse_link(self, link: str, model: str, instead: str) -> None:
+        raise UsageError(f"--link {link} is for one score, but {model} has one for each class: {instead}")
+
+    def check_probabilities(self, model: str) -> None:
+        if not self.outputs.has_probabilities:
+            raise UsageError(
+                f"--probabilities needs a model of --loss logistic or --softmax: {model} was trained with "
+                f"--loss {self.settings.loss}, whose scores are not probabilities"
+            )
+
+    def check_top(self, model: str) -> None:
+        if not self.outputs.has_probabilities:
+            super().check_top(model)
+
+    def check_threshold(self, threshold: float, model: str) -> None:
+        raise UsageError(f"--threshold is for models of two labels, and {model} is not one")
+
+
+_KINDS = {"number": Predicted, "two labels": PredictedLabel, "quantiles": PredictedQuantiles, "classes": PredictedClass}
+
+
+def predicted_by(settings: Settings) -> Predicted:
+    """What a model of these settings predicts."""
+    return _KINDS[settings.outputs.task](settings)
+
+
+def _through(link: str, numbers: Any) -> "Array":
+    """A new array of numbers that went through a link."""
+    import numpy as np
+
+    from vwlite.core.learn.scorer import link_all
+
+    found = np.array(numbers, dtype=np.float64)
+    link_all(found, link)
+    return found
+
+
+def _linked(link: str, numbers: list[float]) -> list[float]:
+    from vwlite.core.learn.scorer import link_all
+
+    link_all(found := array("d", numbers), link)
+    return found.tolist()
