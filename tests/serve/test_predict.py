@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from running import finish, start
 from servers import CLASSES, DENSE, TABLE, TEXT, predicted
+from tiers import drawn
 
 from vwlite.core.learn.output import number_text
 from vwlite.serve.commands import ServeOptions
@@ -54,10 +55,11 @@ def test_large_bodies_are_cut_without_a_trace(serve, models):
     assert server.post("/predict", data) == predicted(models / "text.model", data)
 
 
+@pytest.mark.drawn
 def test_drawn_bodies_get_the_bytes_of_predict(shared, models):
     draw = random.Random(7)
     words = ["1", "-1", "|a", "|b", " ", "w1", "w2:3", "'tag", ":", "\n", "\n", "w\xe9", "nan", "1e9", "|", "\r\n"]
-    for _ in range(25):
+    for _ in range(drawn(25)):
         data = ("1 |a x\n" + "".join(draw.choice(words) + " " * draw.randrange(2) for _ in range(60))).encode("latin-1")
         expected = predicted(models / "text.model", data, "--on-error", "skip")
         assert shared.post("/predict?model=text&on_error=skip", data, kind="text/plain") == expected
