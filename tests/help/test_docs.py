@@ -258,7 +258,9 @@ def test_every_path_named_is_there(name: str) -> None:
 
 def test_the_topics_are_the_files(vwlite) -> None:
     assert set(topics()) == set(HELP)
-    assert vwlite("help").out.split("\n")[:-1] == [f"{n:<15}{about}" for n, about in topics().items()]
+    first, _, *lines = vwlite("help").out.split("\n")[:-1]
+    assert lines == [f"{n:<15}{about}" for n, about in topics().items()]
+    assert {*re.findall(r"\b[a-z]+(?=[,:])", first)} <= {*topics()}
     for name, text in HELP.items():
         assert text.startswith(f"{name}: ") and text.isascii() and text.endswith("\n")
         assert vwlite("help", name).out == text

@@ -12,6 +12,7 @@ from vwlite.options.types import Choice
 from vwlite.records import record
 
 TEXTS = Path(__file__).parent
+START = "Start with training, tables, errors: `vwlite help training` explains one."
 
 
 class Topic(click.ParamType):
@@ -74,7 +75,8 @@ def show_topic(topic: str | None) -> int:
         click.echo((TEXTS / f"{topic}.txt").read_text(encoding="utf-8"), nl=False)
         return 0
     width = max(map(len, topics())) + 2
-    click.echo("\n".join(f"{name:<{width}}{about}" for name, about in topics().items()))
+    lines = [f"{name:<{width}}{about}" for name, about in topics().items()]
+    click.echo("\n".join([START, "", *lines]))
     return 0
 
 
