@@ -68,8 +68,8 @@ class Clients:
     """Clients of one server, one after the other."""
 
     def __init__(self, model: str, max_body: int = 20_000) -> None:
-        o = ServeOptions(model=(f"m={model}",), max_body=max_body)
-        self.answers = Answers(o, models := Models(o), Metrics(list(models), 1), AccessLog(None))
+        models = Models({"m": model})
+        self.answers = Answers(ServeOptions(max_body=max_body), models, Metrics(list(models), 1), AccessLog(None))
         self._later = Later()
         self.answers.pool = self.answers.small = self._later  # type: ignore[assignment]
         self.answers.soon = self._later.submit

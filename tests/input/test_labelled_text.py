@@ -10,7 +10,6 @@ import pytest
 from lines import write
 from running import finish, start
 
-from vwlite.serve.commands import ServeOptions
 from vwlite.serve.served import Served
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -79,7 +78,7 @@ def test_lines_without_labels_are_predicted_alike(vwlite, model):
     assert vwlite("predict", "-m", "of_table", bare, "--format", "text", "--quiet").out == expected
     done = finish(start("predict", "-m", "m", "--quiet"), Path("bare").read_bytes())
     assert done.out == expected
-    served = Served(ServeOptions(), "m")
+    served = Served("m")
     assert served.text(Path("bare").read_bytes())[0].decode() == expected
     label_in_text = "where is __label__l1,é\n"
     write("word", label_in_text)

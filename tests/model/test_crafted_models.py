@@ -13,7 +13,6 @@ from crafted_models import DATA, Parts, crafted, models, outcomes, put_together,
 from vwlite.algorithms.table import ALGORITHMS, SOLVED
 from vwlite.errors import DataError
 from vwlite.model import read_model
-from vwlite.serve.commands import ServeOptions
 from vwlite.serve.inference import answered, wanted
 from vwlite.serve.served import Served
 from vwlite.vw.models.binary import STATE, Header, VwModel, write_binary
@@ -361,7 +360,7 @@ def test_a_model_without_any_class_is_explained(of_tables, folder, vwlite):
     rows = [row.partition(",")[2] for row in text.splitlines()[1:6]]
     (folder / "t.csv").write_text("y,x,a,b,at,words\n" + "".join(f",{row}\n" for row in rows))
     assert vwlite("explain", "-m", folder / "m", folder / "t.csv").out.count("predicted none") == len(rows)
-    served = Served(ServeOptions(model=(str(folder / "m"),)), str(folder / "m"))
+    served = Served(str(folder / "m"))
     asked = wanted(b'{"inputs": [{"name": "x", "datatype": "FP64", "shape": [1], "data": [1]}]}', served)
     outputs = {o["name"]: o["data"] for o in answered(served, asked, served.rows(asked.lines)[0])}
     assert outputs == {"prediction": [None], "probability": [], "classes": []}

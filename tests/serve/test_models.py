@@ -8,7 +8,6 @@ import pytest
 
 from vwlite.errors import DataError, NoInputError, UsageError
 from vwlite.serve import models as served
-from vwlite.serve.commands import ServeOptions
 from vwlite.serve.metrics import Metrics
 
 
@@ -16,7 +15,7 @@ from vwlite.serve.metrics import Metrics
 def loaded(models, tmp_path):
     """A model whose file has just changed."""
     shutil.copy(models / "text.model", tmp_path / "m")
-    found = served.Models(ServeOptions(model=(str(tmp_path / "m"),)))["m"]
+    found = served.Models({"m": str(tmp_path / "m")})["m"]
     shutil.copy(models / "other.model", tmp_path / "new")
     os.replace(tmp_path / "new", tmp_path / "m")
     return found
@@ -36,7 +35,7 @@ MOMENTARY = [OSError(errno.EMFILE, "Too many open files"), OSError(errno.EIO, "I
 def test_a_model_that_cannot_be_read_now_is_shown_and_tried_again(loaded, monkeypatch, capsys, error):
     old = loaded.model.digest
     with monkeypatch.context() as patch:
-        patch.setattr(served, "Served", lambda *_: (_ for _ in ()).throw(error))
+        patch.setattr(loaded, "_load", lambda _: (_ for _ in ()).throw(error))
         for _ in range(3):
             assert loaded.changed
             refresh(loaded)
@@ -49,7 +48,7 @@ def test_a_model_that_cannot_be_read_now_is_shown_and_tried_again(loaded, monkey
 
 @pytest.mark.parametrize("error", [DataError("m: damaged"), UsageError("no classes")], ids=repr)
 def test_a_model_that_is_refused_is_not_read_again(loaded, monkeypatch, error):
-    monkeypatch.setattr(served, "Served", lambda *_: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(loaded, "_load", lambda _: (_ for _ in ()).throw(error))
     refresh(loaded)
     assert loaded.described()["error"] and not loaded.changed
 
@@ -57,7 +56,7 @@ def test_a_model_that_is_refused_is_not_read_again(loaded, monkeypatch, error):
 def test_a_model_that_was_away_for_a_moment_is_as_before(models, tmp_path):
     path = tmp_path / "m"
     shutil.copy(models / "text.model", path)
-    loaded = served.Models(ServeOptions(model=(str(path),)))["m"]
+    loaded = served.Models({"m": str(path)})["m"]
     path.rename(tmp_path / "away")
     refresh(loaded)
     assert loaded.described()["error"]

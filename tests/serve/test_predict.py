@@ -12,7 +12,6 @@ from servers import CLASSES, DENSE, TABLE, TEXT, predicted
 from tiers import drawn
 
 from vwlite.core.learn.output import number_text
-from vwlite.serve.commands import ServeOptions
 from vwlite.serve.json_rows import Rows
 from vwlite.serve.served import BadBody, Served
 
@@ -111,7 +110,7 @@ def test_answers_are_the_rows_of_predict(tmp_path, name):
     assert finish(start(*learn)).code == 0
     shares = ["--probabilities"] if "--oaa" in options and "hinge" not in options else []
     done = finish(start("predict", "-m", model, data, "--output-format", "json", "--quiet", *shares))
-    served = Served(ServeOptions(model=(str(model),)), str(model))
+    served = Served(str(model))
     answers, _ = served.rows(data.read_bytes())
     explained, _ = served.rows(data.read_bytes(), explain=1)
     for line, answer, more in zip(done.out.splitlines(), answers, explained, strict=True):

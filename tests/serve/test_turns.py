@@ -35,8 +35,8 @@ def answers(models):
     made = []
 
     def begin(name):
-        o = ServeOptions(model=(str(models / name),))
-        made.append(Answers(o, found := Models(o), Metrics(list(found), 1), AccessLog(None)))
+        found = Models({name.removesuffix(".model"): str(models / name)})
+        made.append(Answers(ServeOptions(), found, Metrics(list(found), 1), AccessLog(None)))
         return made[-1]
 
     yield begin

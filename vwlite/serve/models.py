@@ -2,23 +2,23 @@
 
 import os
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vwlite.errors import DataError, NoInputError, UsageError, VwliteError, outcome
 from vwlite.output.stdio import say
-from vwlite.serve.commands import ServeOptions
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.served import Served
 
 
 class Loaded:
-    """A model, the file that it is from, and why a newer file was not taken."""
+    """A model, the file that it is from, and why a newer file was not taken. load: a model from its file."""
 
-    def __init__(self, o: ServeOptions, name: str, path: str) -> None:
-        self._options, self.name, self.path, self.error = o, name, path, ""
+    def __init__(self, name: str, path: str, load: Callable[[str], Served]) -> None:
+        self._load, self.name, self.path, self.error = load, name, path, ""
         self._seen: tuple[int, ...] = self._identity()  # the file that was taken or refused; (): none, look again
         self._file = self._seen
-        self.model = Served(o, path)
+        self.model = load(path)
         self.taken = time.time()
 
     def _identity(self) -> tuple[int, int, int]:
@@ -45,7 +45,7 @@ class Loaded:
         try:
             if os.path.exists(self.path) and not os.path.isfile(self.path):  # a pipe that nobody writes never ends
                 raise DataError(f"{self.path}: not a regular file")
-            model = Served(self._options, self.path)
+            model = self._load(self.path)
             if self._identity() != seen:
                 return  # it is looked at again
         except Exception as e:
@@ -74,8 +74,8 @@ class Loaded:
 class Models(dict[str, Loaded]):
     """By name."""
 
-    def __init__(self, o: ServeOptions) -> None:
-        super().__init__({name: Loaded(o, name, path) for name, path in o.files().items()})
+    def __init__(self, files: Mapping[str, str], load: Callable[[str], Served] = Served) -> None:
+        super().__init__({name: Loaded(name, path, load) for name, path in files.items()})
 
     def find(self, name: str) -> Loaded:
         """NoInputError if there is no such model, or if there are several and none is named."""

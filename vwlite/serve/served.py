@@ -32,7 +32,6 @@ from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.predict import written
 from vwlite.runs.opened import opened
 from vwlite.runs.run import feed
-from vwlite.serve.commands import ServeOptions
 
 PIECE = 256 << 10  # bytes that are predicted before another thread has its turn
 LABEL, SHOWN, LOSS = map(FIELDS.index, ("label", "shown", "loss"))
@@ -136,13 +135,13 @@ class Queue:
 class Reader:
     """Parses bodies in one way. For one thread, as its batch is."""
 
-    def __init__(self, options: ParseOptions, known: KnownColumns | None) -> None:
+    def __init__(self, parse: ParseOptions, known: KnownColumns | None) -> None:
         """known: columns that a row must have one of."""
-        table = options.table
+        table = parse.table
         self._known, self._json = known, False
         self._width = 0  # columns of delimited text that the model does not have
-        self.columns = Columns(schema=table.schema if table else None, model=options.model)
-        self._options = replace(options, table=self.columns if table else None, keeps_text=table is not None)
+        self.columns = Columns(schema=table.schema if table else None, model=parse.model)
+        self._options = replace(parse, table=self.columns if table else None, keeps_text=table is not None)
         self._parsing, self._batch = Parsing(self._options), Batch()
         self._layout: Layout | None = None
 
@@ -226,10 +225,16 @@ class Reader:
 
 
 class Served:
-    """A model. Threads may share it: they take turns at its learner, for a piece of a body at a time."""
+    """A model. Threads may share it: they take turns at its learner, for a piece of a body at a time.
 
-    def __init__(self, o: ServeOptions, path: str) -> None:
-        p = PredictOptions(model=path, quiet=True, predictions=None, probabilities=o.probabilities, typed=o.typed)
+    typed: options of `Settings`, as link. refuses_unknown: rows of JSON that have none of its columns.
+    """
+
+    def __init__(
+        self, path: str, typed: dict[str, Any] | None = None, *, probabilities: bool = False,
+        refuses_unknown: bool = True,
+    ) -> None:
+        p = PredictOptions(model=path, quiet=True, predictions=None, probabilities=probabilities, typed=typed or {})
         model = opened(p, whole=True)
         self.settings, self.digest, self.outputs = model.settings, model.model.digest, model.settings.outputs
         self.predicted = predicted_by(self.settings)
@@ -242,7 +247,7 @@ class Served:
         self._crosses = bool(self.settings.interactions or self.settings.crosses)
         self._expander = model.learner.expander
         self._parse = model.parse
-        self._known = known_columns(model.model, model.kept.features) if o.on_unknown == "error" else None
+        self._known = known_columns(model.model, model.kept.features) if refuses_unknown else None
         self._explainer = Explainer(model, 0)
         self._named = replace(self._parse, finder=self._explainer.finder)
         self._queue, self._own = Queue(), threading.local()

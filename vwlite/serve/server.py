@@ -26,6 +26,7 @@ from vwlite.serve.commands import ServeOptions
 from vwlite.serve.connection import Connection, LineConnection
 from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
+from vwlite.serve.served import Served
 
 AT_ONCE = 100  # of them taken before others are served, and those that have gone are seen
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
@@ -38,7 +39,8 @@ def serve(o: ServeOptions) -> int:
     """Run `vwlite serve`; the exit code, 0 after a signal."""
     check_run(o)
     check_apart({"--log": o.log}, [(path, "a model") for path in o.files().values()])
-    models, log = Models(o), AccessLog(o.log)
+    load = partial(Served, typed=o.typed, probabilities=o.probabilities, refuses_unknown=o.on_unknown == "error")
+    models, log = Models(o.files(), load), AccessLog(o.log)
     ports: dict[type, int] = {Connection: o.port}
     if o.lines is not None:
         ports[LineConnection] = o.lines
