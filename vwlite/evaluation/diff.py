@@ -47,7 +47,11 @@ def diff(o: DiffOptions) -> int:
         if both and len(both) < max(a.records, b.records):
             notes.append("only the weights of the classes of both models are compared")
         facts["weights"] = {} if why else _of_weights(a, b, both or [""], o.top)
-        facts |= {"predictions": _of_predictions(o, frame, notes) if o.data else {}, "notes": notes}
+        read: list[tuple[Evaluating, Reading]] = []
+        for one in (o, replace(o, model=o.other)) if o.data else ():
+            applied, reading = opened(one), Reading(frame, beside=read[0][1] if read else None)
+            read.append((Evaluating(applied, reading.take_bad, everything=True), reading))
+        facts |= {"predictions": _of_predictions(read, o.top, notes) if read else {}, "notes": notes}
         if frame.signal is not None:
             return frame.code()
         if o.json:
@@ -97,24 +101,18 @@ def _counts(both: Any) -> dict[str, Any]:
     return {name: int(np.count_nonzero(places)) for name, places in found.items()}
 
 
-def _of_predictions(o: DiffOptions, frame: RunFrame, notes: list[str]) -> dict[str, Any]:
+def _of_predictions(both: list[tuple[Evaluating, Reading]], top: int, notes: list[str]) -> dict[str, Any]:
     """Lines of another class, or of another of two labels. Of a regression: of another prediction."""
-    runs, readings = [], list[Reading]()
-    for path in (o.model, o.other):
-        of_model = replace(o, model=path)
-        applied = opened(of_model)
-        readings.append(Reading(of_model, frame, beside=readings[0] if readings else None))
-        runs.append(Evaluating(applied, readings[-1].take_bad, everything=True))
-    names, tasks = zip(*((run.opened.model.class_names(), run.kind()) for run in runs), strict=True)
+    names, tasks = zip(*((run.opened.model.class_names(), run.kind()) for run, _ in both), strict=True)
     if type(tasks[0]) is not type(tasks[1]):
         notes.append("predictions are not compared: the models are of different tasks")
         return {}
     classes = [*dict.fromkeys(names[0] + names[1])]
     numbers = np.array([0, *(classes.index(name) + 1 for name in names[1])])
     counts, kept = np.zeros(5, int), []
-    batches = [run.over(r.batches(run.scoring.parse, run.learner)) for run, r in zip(runs, readings, strict=True)]
+    batches = [run.over(reading.batches(run.scoring.parse, run.learner)) for run, reading in both]
     for one, other in zip_longest(*batches):
-        if frame.signal is not None:
+        if both[0][1].interrupted:
             break
         if one is None or other is None or not np.array_equal(one[2], other[2]):
             raise DataError("the models do not predict the same lines of the data")
@@ -131,12 +129,12 @@ def _of_predictions(o: DiffOptions, frame: RunFrame, notes: list[str]) -> dict[s
         better = [known & (errors[0] < errors[1]), known & (errors[1] < errors[0])]
         counts += [len(p), *(np.count_nonzero(x) for x in (differ, known, *better))]
         places = np.flatnonzero(differ)
-        for i in places[np.argsort(-size[places], kind="stable")][: o.top].tolist():
+        for i in places[np.argsort(-size[places], kind="stable")][:top].tolist():
             values: list[Any] = [float(x[i]) if x[i] == x[i] else None for x in (label, p, q)]
             values = [x and classes[int(x) - 1] for x in values] if classes else values
             line = f"{batch.source}:{batch.line_number(int(one[2][i]))}"
             kept.append((-size[i], {"line": line, "label": values[0], "a": values[1], "b": values[2]}))
-        kept = sorted(kept, key=lambda pair: pair[0])[: o.top]
+        kept = sorted(kept, key=lambda pair: pair[0])[:top]
     found = dict(zip(("examples", "differ", "labelled", "A better", "B better"), counts.tolist(), strict=True))
     return found | {"lines": [example for _, example in kept]}
 

@@ -21,7 +21,7 @@ from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.opened import opened
+from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
 from vwlite.runs.watched import Number, differs, watched
 
@@ -29,32 +29,33 @@ SHOWN = 30  # numbers of columns
 
 
 class FileStatistics:
-    """A file, as the model sees it. before: the day that features are compared with, if the model has none."""
+    """A file, as the model sees it. pictured: for the page. before: the day that features are compared with, if the
+    model has none."""
 
-    def __init__(self, o: DriftOptions, frame: RunFrame, before: "FileStatistics | None" = None) -> None:
-        applied = opened(o, spaces=True, names_spaces=True)
-        reading, model = Reading(o, frame), applied.model
-        run = Evaluating(applied, reading.take_bad)
+    def __init__(
+        self, applied: Opened, reading: Reading, pictured: bool, before: "FileStatistics | None" = None
+    ) -> None:
+        model, run = applied.model, Evaluating(applied, reading.take_bad)
         has_features = applied.kept.features > 0
         keys = np.asarray(model.keys) if has_features else before.columns.keys if before is not None else None
         self.columns: Columns = Columns(keys, model.settings.bits, model.absent_hashes)
         self.kind, self.predictions = run.kind(), Sample()
-        self.influence = Influence.of(applied, run.scoring.parse) if o.page else None
+        self.influence = Influence.of(applied, run.scoring.parse) if pictured else None
         self.names = {0: "(no name)"}
         for column, _ in model.columns.get("roles", ()):
             space = namespace_of(column).encode("utf-8", "surrogateescape")
             self.names.setdefault(namespace_hash(space), printable(column))
         for parsed, rows, _ in run.over(reading.batches(run.scoring.parse, run.learner)):
             self.columns.add(parsed.batch, np.asarray(parsed.batch.kind, np.uint8) == EXAMPLE)
-            if o.page:
+            if pictured:
                 self.predictions.add(rows.prediction)
                 if self.influence is not None:
                     self.influence.take(parsed.batch)
             for hash, name in parsed.spaces.items() if not model.columns else ():
                 self.names.setdefault(hash, printable(name))
-        if frame.signal is None:
+        if not reading.interrupted:
             reading.bad.finish()
-            _, self.notes = run.finish(names_of(o.data))
+            _, self.notes = run.finish(names_of(reading.data))
         self.numbers, self.rows, self.classes = watched(run.learner), run.learner.examples, run.class_names
         if not has_features and "unknown features" in self.numbers:
             self.numbers["unknown features"] = self.columns.unknown()
@@ -72,8 +73,12 @@ def drift(o: DriftOptions) -> int:
         raise UsageError("name two files, YESTERDAY and TODAY, such as day1.vw day2.vw")
     with RunFrame("drift", o) as frame:
         out = frame.file(o.page) if o.page else None
-        a = FileStatistics(replace(o, data=o.data[:1]), frame)
-        b = FileStatistics(replace(o, data=o.data[1:]), frame, a)
+        def statistics(data: tuple[str, ...], before: FileStatistics | None = None) -> FileStatistics:
+            applied = opened(replace(o, data=data), spaces=True, names_spaces=True)
+            return FileStatistics(applied, Reading(frame, data), o.page is not None, before)
+
+        a = statistics(o.data[:1])
+        b = statistics(o.data[1:], a)
         if frame.signal is not None:
             return frame.code()
         pairs = {name: (x, b.numbers[name]) for name, x in a.numbers.items() if name in b.numbers}

@@ -205,7 +205,7 @@ def models_of(o: EvaluateOptions, frame: RunFrame) -> list[tuple[Evaluating, Rea
     found: list[tuple[Evaluating, Reading]] = []
     for one in (o, *([replace(o, model=o.against, by=None, rejects=None)] if o.against else [])):
         model = opened(one, keeps_text=one.rejects is not None or one.by is not None, whole_rows=one.by is not None)
-        reading = Reading(one, frame, beside=found[0][1] if found else None)
+        reading = Reading(frame, beside=found[0][1] if found else None)
         found.append((Evaluating(model, reading.take_bad), reading))
     return found
 

@@ -307,9 +307,9 @@ class Explaining:
 def explain(o: ExplainOptions) -> int:
     """Run `vwlite explain`; the exit code."""
     model = opened(o)
-    chosen = _class_of(model, o)
+    chosen = None if o.of_class is None else _class_of(model, o.of_class)
     with RunFrame("explain", o) as frame:
-        reading = Reading(o, frame)
+        reading = Reading(frame)
         every = range(len(model.model.class_names())) if o.json else None
         classes = every if chosen is None else [chosen]
         explaining = Explaining(model, o.top, classes, reading.take_bad, by_columns=not o.json)
@@ -330,15 +330,13 @@ def explain(o: ExplainOptions) -> int:
         return frame.code()
 
 
-def _class_of(opened: Opened, o: ExplainOptions) -> int | None:
-    """The class of --class, from 0; None: none was given."""
+def _class_of(opened: Opened, name: str) -> int:
+    """The class of --class, from 0."""
     names = opened.model.class_names()
-    if o.of_class is None:
-        return None
-    if o.of_class not in names:
+    if name not in names:
         some = ", ".join(map(printable, names[:9])) or "no classes"
-        raise UsageError(f"--class {printable(o.of_class)}: {o.model} has no such class; it has {some}")
-    return names.index(o.of_class)
+        raise UsageError(f"--class {printable(name)}: {opened.path} has no such class; it has {some}")
+    return names.index(name)
 
 
 def _as_text(settings: Settings, example: Explained) -> str:

@@ -113,7 +113,7 @@ def worst(o: WorstOptions) -> int:
     """Run `vwlite worst`; the exit code."""
     model = opened(o)
     with RunFrame("worst", o) as frame:
-        reading, found = Reading(o, frame), Worst(model, o.top, o.contributions, by_columns=not o.json)
+        reading, found = Reading(frame), Worst(model, o.top, o.contributions, by_columns=not o.json)
         scoring = Scoring(model, found.recorder, reading.take_bad)
         for parsed in reading.batches(found.reading(replace(scoring.parse, finder=found.finder)), found.recorder):
             scoring.take(parsed)

@@ -18,7 +18,7 @@ from vwlite.core.base.arrays import total
 from vwlite.core.learn.scorer import Scorer
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
-from vwlite.model import Model, write_model
+from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
 from vwlite.output.json_text import json_text, versioned
 from vwlite.output.text import label_text, printable, probability, shown
@@ -49,13 +49,13 @@ def calibrate(o: CalibrateOptions) -> int:
         raise UsageError(f"--method {o.method} is not for {task}: use {' or '.join(methods)}")
     with RunFrame("calibrate", o) as frame:
         file = frame.file(o.output)
-        reading = Reading(o, frame)
+        reading = Reading(frame)
         run = (ClassScores if task == "classes" else Calibrating)(applied, reading.take_bad)
         run.read(reading.batches(run.scoring.parse, run.learner))
         if frame.signal is not None:
             return frame.code()
         if isinstance(run, Calibrating):
-            mark, (results, notes) = "~" * run.binned, _calibrate(model, o, run)
+            mark, (results, notes) = "~" * run.binned, _calibrate(applied, o.method or "platt", run)
         else:
             mark, (model, results, notes) = "", calibrated(model, o.method, run)
         notes = [*run.scoring.notes(({}, []))[1], *notes]
@@ -75,10 +75,9 @@ def calibrate(o: CalibrateOptions) -> int:
         return frame.code()
 
 
-def _calibrate(model: Model, o: CalibrateOptions, run: "Calibrating") -> tuple[dict[str, Any], list[str]]:
+def _calibrate(applied: Opened, method: str, run: "Calibrating") -> tuple[dict[str, Any], list[str]]:
     """Give a model of two labels its map; the results and notes. DataError."""
     scores, weights, positive = run.sums()
-    method = o.method or "platt"
     fit = platt if method == "platt" else isotonic
     with np.errstate(all="ignore"):  # what is not finite is found below
         slope, points, values = fit(scores, weights, positive, sum(run.counts))
@@ -87,17 +86,18 @@ def _calibrate(model: Model, o: CalibrateOptions, run: "Calibrating") -> tuple[d
     mapped = np.interp(scores, points, values)
     mapped += slope * (np.minimum(scores - points[0], 0) + np.maximum(scores - points[-1], 0))
     notes = []
-    model.calibration = {"method": method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
+    found = {"method": method, "slope": slope, "scores": points.tolist(), "values": values.tolist()}
+    applied.model.calibration = found
     before, after = measured(scores, weights, positive), measured(mapped, weights, positive)
     results = {"rows": sum(run.counts), "positive": run.counts[1], "before": before, "after": after}
     if min(run.counts) < FEW:
         notes.append(f"only {min(run.counts)} rows have the rarer label: {FEW} or more make a reliable map")
     if slope < 0:
-        notes.append(f"the map falls: a larger score of {o.model} means a smaller probability here. Do the data, or "
-                     "does the model, have the labels the other way round?")
+        notes.append(f"the map falls: a larger score of {applied.path} means a smaller probability here. Do the data, "
+                     "or does the model, have the labels the other way round?")
     elif slope == 0 and values.min() == values.max():
-        notes.append(f"every score gets the same probability: the order of the scores of {o.model} is not that of the "
-                     "labels here")
+        notes.append(f"every score gets the same probability: the order of the scores of {applied.path} is not that of "
+                     "the labels here")
     if run.binned:
         notes.append(f"~: of more than {MOST_ROWS:,} rows, scores were rounded to 12 bits")
     return results, notes

@@ -25,7 +25,7 @@ def predict(o: PredictOptions) -> int:
     model = opened(o, lambda settings: written(o, settings), **as_read)
     with RunFrame("predict", o) as frame:
         settings, learner = model.settings, model.learner
-        files, reading, table = PredictionFiles(o, frame), Reading(o, frame), None
+        files, reading, table = PredictionFiles(o, frame), Reading(frame), None
         if o.append:
             from vwlite.prediction.append import AppendedTable
 

@@ -15,7 +15,6 @@ from vwlite.output.progress import LiveLine
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, about_features, about_unfit, together
 from vwlite.runs.opened import Opened
-from vwlite.runs.options import ModelOptions
 from vwlite.runs.run import SHOWN, BadLines, feed
 from vwlite.runs.unseen import Unseen
 
@@ -103,14 +102,16 @@ class Scoring:
 class Reading:
     """The DATA of a command that applies a model: progress, bad lines, signals.
 
-    bad: counts the bad lines, if something else has that already. beside: what reads the same data for another model.
+    data: in place of all of them. beside: what reads the same data for another model.
     """
 
     def __init__(
-        self, o: ModelOptions, frame: RunFrame, bad: BadLines | None = None, beside: "Reading | None" = None
+        self, frame: RunFrame, data: tuple[str, ...] | None = None, beside: "Reading | None" = None
     ) -> None:
-        self.bad = bad or BadLines.of(o, frame)
-        self._options, self._frame = o, frame
+        o, self._frame = frame.options, frame
+        self.data = o.data if data is None else data
+        rejects = o.rejects if beside is None else None
+        self.bad = BadLines(frame, skip=o.on_error == "skip", most=o.max_errors, rejects=rejects)
         self._live = LiveLine(quiet=o.quiet or "-" in (o.predictions, o.raw_predictions))
         frame.callback(self._live.clear)  # also before the message of an error
         self._learners: list[Learner] = beside._learners if beside is not None else []
@@ -121,6 +122,11 @@ class Reading:
             self._live.clear()
         self.bad.take(bad)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal came."""
+        return self._frame.signal is not None
+
     def _stop(self) -> None:
         for learner in self._learners:
             learner.stop()
@@ -129,8 +135,8 @@ class Reading:
         """The batches. learners: those that predict them, and end with a signal."""
         self._learners += learners
         self._frame.stop_with(self._stop)
-        o, frame = self._options, self._frame
-        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        frame = self._frame
+        batches = parsed_batches(self.data, parse, stop=lambda: frame.signal is not None, threads=frame.options.threads)
         for parsed in frame.enter_context(batches):
             yield parsed
             if learners:
