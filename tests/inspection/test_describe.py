@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from running import shell, standard_input, start
 
+from vwlite.input.schema import RoleOptions
+from vwlite.input.tables import TableReader
 from vwlite.input.values import Values
 from vwlite.inspection.describe import Description
-from vwlite.runs.options import InputOptions
 
 pandas = pytest.importorskip("pandas")
 
@@ -76,8 +77,9 @@ def test_notes_and_the_next_command(vwlite):
     assert suggested == "vwlite describe t.csv --label bought"
     out = vwlite(*shlex.split(suggested)[1:]).out
     assert max(map(len, out.splitlines())) <= 80
-    description = Description(InputOptions(data=("t.csv",), label="bought"))
-    description.read(lambda: False)
+    roles = RoleOptions(label="bought")
+    description = Description(roles, TableReader(roles))
+    description.read(["t.csv"])
     notes = description.notes()
     starts = ("day: dates or times", "age: 2878 of 3030 cells are numbers, but not 'unknown'",
               "id: whole numbers that all differ", "the same value in every row, which tells nothing: same",

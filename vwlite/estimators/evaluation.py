@@ -67,7 +67,7 @@ def report(model: Any, X: Any, y: Any = None, **options: Any) -> str:
     with as_python(), ExitStack() as stack:
         output, digests = options.pop("output", None), Digests()
         o, models = _opened(stack, model, X, y, options)
-        made = Report([one for one, _ in models], o, threshold=o.threshold, front=front_of(o.front))
+        made = Report([one for one, _ in models], o.roles, threshold=o.threshold, front=front_of(o.front))
         made.parts[0].parse = replace(made.parts[0].parse, tap=digests.take)
         made.read(*(read(part.parse) for part, (_, read) in zip(made.parts, models, strict=True)))
         made.finish([(SOURCE, "")] if y is not None else [*map(digests.of, o.data)], o.on_unknown)
@@ -119,14 +119,14 @@ def _opened(
         opened = applied(of_model, model_of(one), keeps_text=o.by is not None and not found)
         if y is None:
             bad = BadLines.of(of_model, stack)
-            found.append((Evaluating(opened, bad.take), _reader(stack, o)))
+            found.append((Evaluating(opened, bad.take), _reader(stack, o.data, o.threads)))
         else:
             found.append((Evaluating(opened), InMemory(X, y, opened).batches))
     return o, found
 
 
-def _reader(stack: ExitStack, o: ReportOptions) -> Read:
-    return lambda parse: stack.enter_context(parsed_batches(o.data, parse, threads=o.threads))
+def _reader(stack: ExitStack, data: tuple[str, ...], threads: int) -> Read:
+    return lambda parse: stack.enter_context(parsed_batches(data, parse, threads=threads))
 
 
 def _paths(X: Any) -> tuple[str, ...]:

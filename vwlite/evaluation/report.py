@@ -24,6 +24,7 @@ from vwlite.evaluation.page.origin import command_of
 from vwlite.evaluation.page.sections import Label, label_of
 from vwlite.evaluation.worst import Worst, WorstRow
 from vwlite.input.parsing import Parsed
+from vwlite.input.schema import RoleOptions
 from vwlite.input.sources import display_name
 from vwlite.input.tables import TableReader
 from vwlite.inspection.describe import Description
@@ -32,7 +33,6 @@ from vwlite.model.weights import largest
 from vwlite.names import namespace_of
 from vwlite.output.json_text import json_text, versioned
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.options import InputOptions
 from vwlite.runs.run import feed, say
 
 WORST, LISTED, WEIGHTS = 10, 3, 30  # rows, contributions of each, weights
@@ -128,16 +128,17 @@ class Finders:
 class Report:
     """What the page says. The data are read once for each model: read `batches` with the `parse` of its part.
 
-    models: the model, and another one to compare it with. o: how the data are read. front: as `vwlite tune` writes it.
+    models: the model, and another one to compare it with. roles: of columns, as typed. front: as `vwlite tune` writes
+    it.
     """
 
     def __init__(
-        self, models: Sequence[Evaluating], o: InputOptions, *, threshold: float | None = None,
+        self, models: Sequence[Evaluating], roles: RoleOptions, *, threshold: float | None = None,
         front: Sequence[dict[str, Any]] = (),
     ) -> None:
         first = models[0]
         self.evaluation, self._front = Evaluation(*models, threshold=threshold), front
-        self._description = Description(o, first.opened.parse.table or TableReader(), first.scoring.shown_label)
+        self._description = Description(roles, first.opened.parse.table or TableReader(), first.scoring.shown_label)
         self.parts = [ModelPart(model, None if k else self._description) for k, model in enumerate(models)]
 
     def read(self, *batches: Iterable[Parsed]) -> None:
@@ -229,7 +230,7 @@ def report(o: ReportOptions) -> int:
     with RunFrame("report", o) as frame:
         out = frame.file(o.output) if o.output != "-" else None
         models, digests = models_of(o, frame), Digests()
-        made = Report([model for model, _ in models], o, threshold=o.threshold, front=front)
+        made = Report([model for model, _ in models], o.roles, threshold=o.threshold, front=front)
         made.parts[0].parse = replace(made.parts[0].parse, tap=digests.take)
         made.read(*(reading.batches(part.parse, model.learner, part.recorder)
                     for part, (model, reading) in zip(made.parts, models, strict=True)))

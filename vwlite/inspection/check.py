@@ -41,7 +41,7 @@ def _say(what: object) -> None:
     click.echo(plain(str(what)))
 
 
-def check_file(path: str, options: "ParseOptions") -> bool:
+def check_file(path: str, parse: "ParseOptions") -> bool:
     """Print what the file is and whether it is sound."""
     from vwlite.errors import DataError, NoInputError
     from vwlite.input import looks_like_vw
@@ -55,12 +55,12 @@ def check_file(path: str, options: "ParseOptions") -> bool:
             _say(f"{path}: empty")
             return False
         if head is None:
-            return _check_data(path, options)
+            return _check_data(path, parse)
         if (head.startswith(ZIP) and not is_spreadsheet(head)) or looks_like_vw(head):
             return _check_model(path)
         if head.startswith(MAGIC[:-2]):
             return _check_cache(path)
-        return _check_data(path, options)
+        return _check_data(path, parse)
     except (DataError, NoInputError) as e:
         _say(e)
         return False
@@ -111,12 +111,12 @@ def _check_cache(path: str) -> bool:
     return True
 
 
-def _check_data(path: str, options: "ParseOptions") -> bool:
+def _check_data(path: str, parse: "ParseOptions") -> bool:
     from vwlite.input.pipeline import parsed_batches
     from vwlite.input.sources import display_name
 
     lines = bad = 0
-    with parsed_batches([path], options, threads=2) as batches:
+    with parsed_batches([path], parse, threads=2) as batches:
         for parsed in batches:
             lines += len(parsed.batch)
             for b in parsed.bad:

@@ -5,7 +5,7 @@ import os
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -28,7 +28,7 @@ from vwlite.input.labelled_text import columns_of
 from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sample import FEW, NEARLY, Finding, Sample
-from vwlite.input.schema import CELLS_MISSING, Schema, listed, open_schema
+from vwlite.input.schema import CELLS_MISSING, RoleOptions, Schema, listed, open_schema
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
 from vwlite.input.two_words import in_order, positive_of
@@ -61,11 +61,18 @@ def describe(o: DescribeOptions) -> int:
     """Run `vwlite describe`; the exit code."""
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
-    found = Description(o)
+    typed = list[str]()
+    for spec in specs_of(InputOptions, IN, TABLES):
+        if spec.name in o.given:
+            value = getattr(o, spec.name)
+            word = _names(chain(*value)) if spec.multiple else str(value)
+            typed += [spec.long, *([] if spec.type is None else [word])]
+    found = Description(o.roles, table_of(replace(o, quiet=True)) or TableReader(), typed=typed)
     with RunFrame("describe", o) as frame:
         frame.stop_with(lambda: os._exit(frame.code()))  # there is nothing to be finished
         bad = BadLines(frame, skip=True)
-        found.read(lambda: frame.signal is not None, (lambda bad: None) if o.quiet else bad.take)
+        take_bad = (lambda bad: None) if o.quiet else bad.take
+        found.read(o.data, o.format, lambda: frame.signal is not None, take_bad, threads=o.threads)
         if frame.signal is None:
             facts = found.facts()
             if o.json:
@@ -76,17 +83,20 @@ def describe(o: DescribeOptions) -> int:
 
 
 class Description:
-    """What was seen of data. table, label_of: how somebody else reads them for a model, whose batches `take` gets then:
-    the columns, and a label as it is in the data."""
+    """What was seen of data. roles: of columns, as typed. table: how they are read. label_of: a label as it is in the
+    data, where somebody else reads them for a model, whose batches `take` gets then. typed: the options of data, as
+    words of the next command."""
 
     def __init__(
-        self, o: InputOptions, table: TableReader | None = None, label_of: Callable[[float], Any] | None = None
+        self, roles: RoleOptions, table: TableReader, label_of: Callable[[float], Any] | None = None,
+        typed: Sequence[str] = (),
     ) -> None:
-        self._o, self._classes = o, ClassNames(1000, grows=True)
-        self._table = table or table_of(replace(o, quiet=True)) or TableReader()
+        self._roles, self._table, self._words_typed = roles, table, typed
+        self._data: Sequence[str] = ()
+        self._classes = ClassNames(1000, grows=True)
         self._foreign, self._label_of = label_of is not None, label_of or self._own_label
-        self._typed = o.roles.roles()
-        words = {word.encode("utf-8", "surrogateescape") for word in o.roles.missing_words}
+        self._typed = roles.roles()
+        words = {word.encode("utf-8", "surrogateescape") for word in roles.missing_words}
         self._missing = words | {float(word) for word in words if IS_NUMBER.fullmatch(word)}
         self._columns: dict[str, Values] = {}
         self._space_names = {0: ""}
@@ -95,11 +105,15 @@ class Description:
         self._delimited, self._first_bad = False, ""
         self.rows = self._lines = self._blank = self._bad = 0
 
-    def read(self, stop: Callable[[], bool], take_bad: Callable[[list[BadLine]], None] = lambda bad: None) -> None:
+    def read(
+        self, data: Sequence[str], format: str = "auto", stop: Callable[[], bool] = lambda: False,
+        take_bad: Callable[[list[BadLine]], None] = lambda bad: None, *, threads: int = 2,
+    ) -> None:
         """Look at all data. stop: whether to end it early."""
-        parse = ParseOptions(format=self._o.format, skip=True, class_names=self._classes, or_numbers=True,
+        self._data = data
+        parse = ParseOptions(format=format, skip=True, class_names=self._classes, or_numbers=True,
                              lenient_labels=True, table=self._table, keeps_text=True, spaces=True)
-        with parsed_batches(self._o.data, parse, stop=stop, threads=self._o.threads) as batches:
+        with parsed_batches(data, parse, stop=stop, threads=threads) as batches:
             for parsed in batches:
                 self.take(parsed)
                 take_bad(parsed.bad)
@@ -183,7 +197,7 @@ class Description:
 
     def facts(self) -> Facts:
         """What there is to say, as `--json` prints it. DataError if there is no row at all."""
-        files = [display_name(path) for path in self._o.data or ["-"]]
+        files = [display_name(path) for path in self._data or ["-"]]
         if not self.rows:
             why = f"; the first bad line is {self._first_bad}" if self._first_bad else ""
             raise DataError(f"{listed(files)}: no rows: there is nothing to describe{why}")
@@ -208,7 +222,7 @@ class Description:
         return facts
 
     def _of_columns(self, findings: list[Finding]) -> tuple[list[Facts], Facts | None]:
-        schema, found, label, words = self._table.schema or open_schema(self._o.roles), {}, None, []
+        schema, found, label, words = self._table.schema or open_schema(self._roles), {}, None, []
         roles = dict(schema.roles)
         for name, v in self._columns.items():
             roles.setdefault(name, "categorical" if v.words else "numeric")
@@ -255,14 +269,7 @@ class Description:
 
     def _next(self, label: Facts | None, findings: list[Finding]) -> str:
         """The command to type next."""
-        o, data = self._o, list(self._o.data)
-        parts = [*data]
-        for spec in specs_of(InputOptions, IN, TABLES):
-            if spec.name not in o.given or spec.name == "data":
-                continue
-            value = getattr(o, spec.name)
-            word = _names(chain(*value)) if spec.multiple else str(value)
-            parts += [spec.long, *([] if spec.type is None else [word])]
+        parts = [*self._data, *self._words_typed]
         if self.rows > self._lines and not label:
             likely = [name for name, v in self._columns.items() if v.distinct == 2] or [*self._columns]
             return joined(["vwlite", "describe", *parts, "--label", likely[-1]])
@@ -275,7 +282,7 @@ class Description:
         parts += ["--decimal", decimal] if decimal == "," or (decimal and not thousands) else []
         for option in dict.fromkeys(f.option for f in findings if f.option):
             words = list(chain.from_iterable(f.words or [f.column] for f in findings if f.option == option))
-            parts += [option, _names([*o.roles.missing_words, *words] if option == "--missing" else words)]
+            parts += [option, _names([*self._roles.missing_words, *words] if option == "--missing" else words)]
         are_booleans = not self._delimited and {*label["classes"]} == {"true", "false"}  # which are 1 and 0
         if not label["numbers"] and label["distinct"] == 2 and not are_booleans:
             rarer = sorted(label["classes"], key=lambda word: (-label["classes"][word], word))
@@ -283,7 +290,7 @@ class Description:
         if not label["numbers"] and label["distinct"] > 2:
             parts += ["--oaa", str(label["distinct"]), "--classes", "auto"]
         parts += ["--on-error", "skip"] if self._bad else []
-        stem = os.path.basename(data[0]).split(".")[0] if data and data[0] != "-" else ""
+        stem = os.path.basename(first).split(".")[0] if (first := next(iter(self._data), "-")) != "-" else ""
         return joined(["vwlite", "train", *parts, "-m", f"{stem or 'my'}.model"])
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -15,7 +15,6 @@ from vwlite.input.parsing import ParseOptions, Task
 from vwlite.input.pipeline import tasks
 from vwlite.input.schema import RoleOptions, no_column
 from vwlite.input.tables import TableReader
-from vwlite.runs.options import InputOptions
 
 _BLANKS = b" \t\r\n"
 _COSTS = re.compile(rb"^\s*(?:shared\s|[-+.\deE]+:)", re.M)  # in an example of several lines, which a blank one ends
@@ -78,16 +77,17 @@ class Rows:
         return DataError(f"{where}: " + f"column {self.column}: " * value + why)
 
 
-def rows_of(o: InputOptions, option: str, column: str | None, stop: Callable[[], bool]) -> Iterator[Rows]:
+def rows_of(
+    data: Sequence[str], format: str, given: RoleOptions, option: str, column: str | None, stop: Callable[[], bool]
+) -> Iterator[Rows]:
     """The rows of DATA, with the values of a column, if an option names one. DataError."""
-    given = o.roles
-    named = () if o.format in OF_TEXT else (*given.roles(), *filter(None, [column]))
+    named = () if format in OF_TEXT else (*given.roles(), *filter(None, [column]))
     table = TableReader(RoleOptions(
         drop=named, names=given.names, no_header=given.no_header,
         delimiter=given.delimiter, quote=given.quote, escape=given.escape,
     ), as_rows=True)
     source, several, rest = -1, False, b""
-    for task in tasks(o.data, ParseOptions(format=o.format, table=table), stop):
+    for task in tasks(data, ParseOptions(format=format, table=table), stop):
         if not isinstance(task, Task):
             raise DataError(str(task))
         block, layout = task.block, task.context

@@ -8,11 +8,10 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime, timezone
 from fractions import Fraction
-from functools import partial
 from importlib import import_module
 from itertools import compress, repeat
 from typing import Any
@@ -51,6 +50,7 @@ class Rule:
         self.different: set[float] = set()  # numbers of all rows, up to a little over MOST_DIFFERENT
         self._copies = Counter[bytes]()  # of each row, so far
         self._are_dates: bool | None = None
+        self.kind = "times" if o.by_time else "groups" if o.group else "different rows"
         self.option = "--time" if o.by_time else "--group" if o.group else "--label"
         self.column = o.by_time or o.group or (o.label if o.stratify else None)
         if self.column and o.format in OF_TEXT:
@@ -58,10 +58,14 @@ class Rule:
         ends: tuple[float, ...] = tuple(math.ceil(share * 2**64) - 1 for share in self.shares)
         self._ends = {b"": ends}
 
-    def prepare(self, read: Callable[[], Iterator[Rows]]) -> None:
+    def rows(self, stop: Callable[[], bool]) -> Iterator[Rows]:
+        """All rows. DataError."""
+        return rows_of(self._o.data, self._o.format, self._o.roles, self.option, self.column, stop)
+
+    def prepare(self, stop: Callable[[], bool]) -> None:
         """Read the data, if that is needed. DataError."""
         found: dict[bytes, Any] = {}
-        for rows in read() if self._o.by_time or self._o.stratify else ():
+        for rows in self.rows(stop) if self._o.by_time or self._o.stratify else ():
             for label, number in self._numbers(rows):
                 found.setdefault(label, array("d" if self._o.by_time else "Q")).append(number)
             if len(found) > MOST_LABELS:
@@ -98,6 +102,22 @@ class Rule:
         words = rows.values or (_LABEL.findall(text)[0] for text in rows.texts)
         labels = map(whole, words) if o.stratify else repeat(b"")
         return zip(labels, self._hashes(rows), strict=False)
+
+    def about_share(self, train: int, test: int) -> list[str]:
+        """A note where TEST has notably less or more than its share, by three standard errors of as many different
+        rows, or there are so few of them that a part has all copies of most."""
+        o, different, rows = self._o, len(self.different), train + test
+        is_off = abs(test / rows - o.test) > 3 * math.sqrt(o.test * (1 - o.test) / rows)
+        is_plain = not o.group and not o.by_time and different <= MOST_DIFFERENT
+        is_noted = is_off or (is_plain and MANY_COPIES * different <= rows)
+        if o.copies == "apart" or different >= rows or not is_noted:
+            return []
+        has = f"TEST has {100 * test / rows:.1f} % of them, and --test is {100 * o.test:g} %"
+        number = f"{different:,}" if different <= MOST_DIFFERENT else f"more than {MOST_DIFFERENT:,}"
+        if o.group or o.by_time:
+            return [f"{rows:,} rows of {number} {self.kind}; {has}"]
+        return [f"{rows:,} rows, of which {number} are different; {has}: equal rows are in one file; --copies apart "
+                "takes them one by one"]
 
     def _own_hashes(self, rows: Rows) -> Iterator[int]:
         keys = [*map(whole, rows.values)] if self._o.group else rows.keys
@@ -172,11 +192,11 @@ def is_read_once(data: Sequence[str]) -> bool:
     return any(path == "-" or (os.path.exists(path) and not os.path.isfile(path)) for path in data or ["-"])
 
 
-def divided(o: SplitOptions, rule: Rule, stop: Callable[[], bool]) -> Iterator[tuple[Rows, list[int]]]:
+def divided(rule: Rule, stop: Callable[[], bool]) -> Iterator[tuple[Rows, list[int]]]:
     """The rows of DATA, and the part of each. DataError for sources of several formats."""
-    read, first = partial(rows_of, o, rule.option, rule.column, stop), None
-    rule.prepare(read)
-    for rows in read():
+    rule.prepare(stop)
+    first = None
+    for rows in rule.rows(stop):
         kind = (rows.format, rows.dialect, rows.header.strip(), rows.batch and rows.batch.schema)
         first = first or (rows.source, kind)
         if kind != first[1]:
@@ -195,12 +215,12 @@ def check_sizes(
         raise DataError(f"{names[not test]} would be empty: there are {train + test:,} rows, and too few {few}")
 
 
-def divide(o: SplitOptions, rule: Rule, frame: RunFrame) -> list[PartFile]:
+def divide(rule: Rule, paths: Sequence[str], frame: RunFrame) -> list[PartFile]:
     """Write the two files; none if a signal came."""
     with ExitStack() as stack:
-        train, test = parts = [PartFile(path, stack) for path in o.outputs]
+        train, test = parts = [PartFile(path, stack) for path in paths]
         is_first = True
-        for rows, numbers in divided(o, rule, lambda: frame.signal is not None):
+        for rows, numbers in divided(rule, lambda: frame.signal is not None):
             for part in parts if is_first else ():
                 check_name(part.path, rows.format, rows.dialect.delimiter)
                 if rows.header:
@@ -210,8 +230,7 @@ def divide(o: SplitOptions, rule: Rule, frame: RunFrame) -> list[PartFile]:
             train.take(rows, [number != 1 for number in numbers])
         if frame.signal is not None:
             return []
-        few = "times" if o.by_time else "groups" if o.group else "different rows"
-        check_sizes(train.rows, test.rows, o.data, few)
+        check_sizes(train.rows, test.rows, frame.options.data, rule.kind)
         for part in parts:
             part.finish()
         if not frame.commit(*(part.file.commit for part in parts)):
@@ -232,25 +251,8 @@ def split(o: SplitOptions) -> int:
     with RunFrame("split", o) as frame:
         check_sources(o.data, quiet=o.quiet)
         rule = Rule(o, (Fraction(0), Fraction(o.test)))
-        parts = divide(o, rule, frame)
+        parts = divide(rule, o.outputs, frame)
         if parts:
             summary = "\n".join(f"{part.name}: {part.rows:,} rows{part.since}" for part in parts)
-            frame.show(summary, _about_share(o, rule.different, *(part.rows for part in parts)))
+            frame.show(summary, rule.about_share(*(part.rows for part in parts)))
         return frame.code()
-
-
-def _about_share(o: SplitOptions, different: Collection[float], train: int, test: int) -> list[str]:
-    """A note where TEST has notably less or more than its share, by three standard errors of as many different rows, or
-    there are so few of them that a part has all copies of most."""
-    rows = train + test
-    is_off = abs(test / rows - o.test) > 3 * math.sqrt(o.test * (1 - o.test) / rows)
-    is_plain = not o.group and not o.by_time and len(different) <= MOST_DIFFERENT
-    is_noted = is_off or (is_plain and MANY_COPIES * len(different) <= rows)
-    if o.copies == "apart" or len(different) >= rows or not is_noted:
-        return []
-    has = f"TEST has {100 * test / rows:.1f} % of them, and --test is {100 * o.test:g} %"
-    number = f"{len(different):,}" if len(different) <= MOST_DIFFERENT else f"more than {MOST_DIFFERENT:,}"
-    if o.group or o.by_time:
-        return [f"{rows:,} rows of {number} {'times' if o.by_time else 'groups'}; {has}"]
-    return [f"{rows:,} rows, of which {number} are different; {has}: equal rows are in one file; --copies apart takes "
-            "them one by one"]

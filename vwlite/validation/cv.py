@@ -54,11 +54,11 @@ def cv(o: CvOptions) -> int:
         stop = lambda: frame.signal is not None  # noqa: E731
         hashes = None if o.group else FoldHashes(training, o.folds, o.seed, stop, apart=o.stratify).of
         rule = Rule(of_rows, [Fraction(k, o.folds) for k in range(o.folds + 1)], hashes)
-        folds = Folds(divided(of_rows, rule, stop), o.folds)
+        folds = Folds(divided(rule, stop), o.folds)
         found: list[list[Value]] = []
         for k, rows in enumerate(folds.rows if frame.signal is None else (), 1):
             names = (f"the training rows of fold {k}", f"fold {k}")
-            check_sizes(sum(folds.rows) - rows, rows, o.data, "groups" if o.group else "different rows", names)
+            check_sizes(sum(folds.rows) - rows, rows, o.data, rule.kind, names)
             name = f"the model of fold {k}"
             model = _trained(training, folds.part(k, held_out=False), name, frame)
             if model is not None:
