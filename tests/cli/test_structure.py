@@ -12,7 +12,7 @@ from pathlib import Path
 SOURCES = Path(__file__).parents[2] / "vwlite"
 KINDS = {"oaa", "taus", "softmax", "class_names", "calibration", "link", "of_log"}
 LIMITS = {
-    "signatures that take a record of options": 167,
+    "signatures that take a record of options": 139,
     "conditions that ask which kind a model is": 60,
     "lines of a class": 803,
     "methods of a class": 71,

@@ -54,7 +54,7 @@ def train(o: DaskTrainOptions) -> int:
     check_urls(o)
     assert o.model is not None
     start = read_model(o.initial, uncalibrated=True) if o.initial else None
-    settings = settings_of(o, start) if o.exact else _merged_settings(o, start)
+    settings = settings_of(o, start) if o.exact else _merged_settings(o.typed, start, o.initial)
     with RunFrame("dask train", o) as frame:
         file = frame.file(o.model)
         listing = listed(o.data, o.block_size)
@@ -84,9 +84,9 @@ def train(o: DaskTrainOptions) -> int:
     return 0
 
 
-def _merged_settings(o: DaskTrainOptions, start: Model | None) -> Settings:
+def _merged_settings(typed: dict[str, Any], start: Model | None, path: str | None) -> Settings:
     """Those of a run of merges. UsageError for what cannot be learned or merged."""
-    settings = resolve(o.typed, start.settings if start else None, o.initial, usual="gd").settings
+    settings = resolve(typed, start.settings if start else None, path, usual="gd").settings
     settings.outputs.check_one("vwlite dask train")
     settings.outputs.transform.refuse("vwlite dask train")
     if settings.normalize == "center":

@@ -17,11 +17,6 @@ RULES = ("search", "path", "information", "mean", "dual")
 STATES = ("sum", "mean")
 
 
-def _check_rule(o: "MergeOptions") -> None:
-    if o.rule == "search" and not o.holdout:
-        raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
-
-
 _LOSS = replace(
     SPECS["loss"], group=HOLDOUT, default=None, vw=(),
     help="The loss of models of Vowpal Wabbit. Such models do not store it.",
@@ -43,6 +38,10 @@ class MergeOptions(InputOptions):
     With --holdout, the result is an average of several merge rules and of the SHARDs, weighted by their losses there.
     It does not depend on the order of the SHARDs. `vwlite help merge` says when not to merge.
     """
+
+    def _check_rule(self) -> None:
+        if self.rule == "search" and not self.holdout:
+            raise UsageError("--rule search needs examples to compare merges: add --holdout FILE")
 
     model: str | None = option(
         None, "-o", "-m", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,

@@ -18,11 +18,11 @@ from vwlite.model.absent import learned
 from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.resolve import KEPT
+from vwlite.runs.resolve import KEPT, check_run
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames
 from vwlite.solving.commands import CertifyOptions
-from vwlite.solving.options import SIMPLEX, check_certify, problem_of_model
+from vwlite.solving.options import SIMPLEX, problem_of_model
 from vwlite.solving.problem import CERTAIN, INSIDE, Bounds, Examples, set_numbers, summary
 
 KINKED = ("hinge", "quantile")  # losses whose bound does not meet the objective even at the optimum
@@ -32,15 +32,18 @@ CERTIFIED = (*SOLVED.losses, "quantile")
 def certify(o: CertifyOptions) -> int:
     """Run `vwlite certify`; the exit code."""
     assert o.initial is not None
-    check_certify(o)
+    check_run(o)
+    if "l1" in o.typed and "radius" in o.typed:
+        raise UsageError("--l1 and --radius cannot be used together: each is a regularization strength")
     check_sources(o.data, quiet=o.quiet)
     model = learned(read_model(o.initial, uncalibrated=True))
     restore(model, model.settings, o.initial, learn=False)  # an error if the model cannot predict
     settings = problem_of_model(o, model.settings)
     _check_model(o.initial, settings)
     against = learned(read_model(o.against, uncalibrated=True)) if o.against else None
-    if against is not None:
-        _check_against(o, model.settings, against.settings)
+    own = replace(model.settings, loss=settings.loss)
+    if against is not None and (what := _difference(own, against.settings)):
+        raise UsageError(f"{o.against} solves another problem than {o.initial}: {what}")
     with RunFrame("certify", o) as frame:
         run = Certifying(o, model, settings, against, frame)
         frame.stop_with(run.examples.stop)
@@ -63,15 +66,15 @@ def _check_model(path: str, settings: Settings) -> None:
         )
 
 
-def _check_against(o: CertifyOptions, model: Settings, other: Settings) -> None:
-    """UsageError for two models whose features or labels differ."""
+def _difference(model: Settings, other: Settings) -> str:
+    """What differs of the features or labels of two models; "" if nothing does."""
     for name in KEPT:
         a, b = getattr(model, name), getattr(other, name)
-        if a != b and not (name == "loss" and not a and o.typed.get("loss") == b):
-            what = f"{option_name(name)} differs ({b} and {a})"
-            if name == "derived":
-                what = "other features are derived from its columns"
-            raise UsageError(f"{o.against} solves another problem than {o.initial}: {what}")
+        if a != b and name == "derived":
+            return "other features are derived from its columns"
+        if a != b:
+            return f"{option_name(name)} differs ({b} and {a})"
+    return ""
 
 
 def on_simplex(model: Model) -> bool:

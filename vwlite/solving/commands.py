@@ -48,27 +48,6 @@ def _solvers(*, of_papers: bool) -> str:
     return ", ".join(row.name for row in SOLVERS.values() if row.of_papers == of_papers)
 
 
-def _check_path(o: "SolveOptions") -> None:
-    """The name of the model with the number of each strength."""
-    if o.model is None or o.l1_path is None:
-        return
-    if len(re.findall("%d", o.model)) != 1:
-        raise UsageError(f"--model {o.model}: with --l1-path, the name must have %d once, for the number of each model")
-    inputs = [(path, "one of the DATA files") for path in o.data]
-    inputs += [(o.initial, "the input model")] if o.initial else []
-    for name in models_of_path(o.model, o.l1_path[0]):
-        check_apart({"--model": name, "--report": o.report, "--rejects": o.rejects}, inputs, ("--model", o.initial))
-
-
-def _check_shards(o: "SolveOptions") -> None:
-    if o.solver != "auto":
-        raise UsageError(f"--shards and --solver {o.solver} cannot be used together: rounds have their own solvers")
-    if not o.data or "-" in o.data:
-        raise UsageError("--shards needs files: the DATA files are the shards, and standard input is not a file")
-    if o.cache_file and len(o.data) > 1:
-        raise UsageError("--cache-file is one file, but each shard has its own cache: use --cache")
-
-
 def models_of_path(model: str, count: int) -> list[str]:
     """The files of the models of --l1-path."""
     return [model.replace("%d", str(k + 1)) for k in range(count)]
@@ -121,6 +100,28 @@ class SolveOptions(CacheOptions):
     DATA are files of VW text or libsvm, plain or compressed (gzip, bzip2, xz, zstd); none, or -, is
     standard input. `vwlite help solve` explains the printed table, regularization strengths, and when it stops.
     """
+
+    def _check_path(self) -> None:
+        """The name of the model with the number of each strength."""
+        if self.model is None or self.l1_path is None:
+            return
+        if len(re.findall("%d", self.model)) != 1:
+            raise UsageError(f"--model {self.model}: with --l1-path, the name must have %d once, for the number of "
+                             "each model")
+        inputs = [(path, "one of the DATA files") for path in self.data]
+        inputs += [(self.initial, "the input model")] if self.initial else []
+        outputs = {"--report": self.report, "--rejects": self.rejects}
+        for name in models_of_path(self.model, self.l1_path[0]):
+            check_apart({"--model": name, **outputs}, inputs, ("--model", self.initial))
+
+    def _check_shards(self) -> None:
+        if self.solver != "auto":
+            raise UsageError(f"--shards and --solver {self.solver} cannot be used together: rounds have their own "
+                             "solvers")
+        if not self.data or "-" in self.data:
+            raise UsageError("--shards needs files: the DATA files are the shards, and standard input is not a file")
+        if self.cache_file and len(self.data) > 1:
+            raise UsageError("--cache-file is one file, but each shard has its own cache: use --cache")
 
     model: str | None = option_of(TrainOptions, "model")
     initial: str | None = option_of(

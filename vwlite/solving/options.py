@@ -1,6 +1,8 @@
 """The problems that the options of `vwlite solve` and `vwlite certify` mean."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from vwlite.algorithms.checks import check_together
 from vwlite.algorithms.settings import Settings
@@ -8,7 +10,7 @@ from vwlite.algorithms.solvers import SOLVERS, SolverRow, best_solver
 from vwlite.algorithms.table import SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.options.spec import option_name
-from vwlite.runs.resolve import KEPT, check_problem, check_run, contradictions, typed_settings, without_loss
+from vwlite.runs.resolve import KEPT, check_problem, contradictions, typed_settings, without_loss
 from vwlite.solving.commands import OF_SOLVERS, CertifyOptions, SolveOptions, solvers_with
 
 # Algorithms whose weights are positive and add up to the radius.
@@ -125,13 +127,6 @@ def _takes(row: SolverRow, settings: Settings, strength: str) -> str | None:
     return None
 
 
-def check_certify(o: CertifyOptions) -> None:
-    """Options of the run that mean nothing together: UsageError."""
-    check_run(o)
-    if "l1" in o.typed and "radius" in o.typed:
-        raise UsageError("--l1 and --radius cannot be used together: each is a regularization strength")
-
-
 def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
     """The problem for which a model is evaluated, as settings of a model of `vwlite solve`; those of the data are the
     model's. UsageError for options that contradict it, or are missing."""
@@ -146,7 +141,7 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
         raise UsageError("--quantile-tau is for a model of Vowpal Wabbit and --loss quantile: leave it out")
     if model.feature_weights and "feature_weights" not in o.typed:
         raise UsageError(f"{path} was made with --feature-weights: give their file again")
-    name, value = strength_of(o, model)
+    name, value = strength_of(o.typed, model, path)
     found = replace(
         model, algorithm=SOLVED.name, loss=loss, nonzeros=None,
         l1=value if name == "l1" else 0.0, radius=value if name == "radius" else None,
@@ -161,17 +156,17 @@ def problem_of_model(o: CertifyOptions, model: Settings) -> Settings:
     return found
 
 
-def strength_of(o: CertifyOptions, model: Settings) -> tuple[str, float]:
+def strength_of(typed: Mapping[str, Any], model: Settings, path: str | None) -> tuple[str, float]:
     """The option of the regularization strength, and its value: as given, or the model's own."""
     for name in ("l1", "radius"):
-        if name in o.typed:
-            return name, o.typed[name]
+        if name in typed:
+            return name, typed[name]
     own = own_strength(model)
-    if own is None and "l2" in o.typed:
+    if own is None and "l2" in typed:
         return "l1", 0.0
     if own is None:
         raise UsageError(
-            f"{o.initial}: the regularization strength of a model of {model.algorithm} does not apply here: give --l1 "
+            f"{path}: the regularization strength of a model of {model.algorithm} does not apply here: give --l1 "
             "or --radius (`vwlite help solve` has the conversions)"
         )
     return own

@@ -9,8 +9,9 @@ import pickle
 import signal
 import socket
 from array import array
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -19,11 +20,11 @@ from vwlite.core.solve.weights import aligned
 from vwlite.errors import ShortageError
 from vwlite.output.atomic import abandon_all
 from vwlite.output.signals import STOPPING
-from vwlite.runs.source import DataNames
-from vwlite.solving.commands import SolveOptions
 from vwlite.solving.problem import Examples
 from vwlite.solving.rounds.driver import Rounds
 from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
+
+Read = Callable[[ExitStack, str], Examples]
 
 
 class Line:
@@ -47,13 +48,13 @@ class Line:
 
 class Processes:
     """Processes that hold shards, the files of DATA: the first file is the first one's, the second the second one's,
-    and round again. Use as a context manager: at its end they end. columns: of tables, as far as they are known.
+    and round again. Use as a context manager: at its end they end. read: makes the examples of a file, not yet read.
 
     stop: from any thread. Answers that are awaited then are none.
     """
 
-    def __init__(self, options: SolveOptions, settings: Settings, count: int, columns: dict[str, Any]) -> None:
-        self.paths = paths = options.data
+    def __init__(self, paths: Sequence[str], count: int, read: Read, settings: Settings) -> None:
+        self.paths = paths
         self.stopped = False
         self._busy = False  # answers are awaited
         self._ours: list[Line] = []
@@ -67,7 +68,7 @@ class Processes:
             if pid == 0:
                 for line in (*self._ours, ours):
                     line.close()
-                _work(theirs, replace(options, data=tuple(paths[i] for i in mine)), settings, columns)
+                _work(theirs, [paths[i] for i in mine], read, settings)
             theirs.close()
             self._ours.append(ours)
             self._pids.append(pid)
@@ -163,12 +164,12 @@ def _end(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _work(line: Line, options: SolveOptions, settings: Settings, columns: dict[str, Any]) -> None:
-    """The work of one process, which holds DATA; it does not return."""
+def _work(line: Line, paths: Sequence[str], read: Read, settings: Settings) -> None:
+    """The work of one process, which holds the files; it does not return."""
     code = 70
     try:
         with ExitStack() as stack:
-            _serve(line, options, settings, columns, stack)
+            _serve(line, paths, partial(read, stack), settings)
         code = 0
     except (EOFError, BrokenPipeError, ConnectionResetError):
         code = 0
@@ -176,16 +177,12 @@ def _work(line: Line, options: SolveOptions, settings: Settings, columns: dict[s
         os._exit(code)
 
 
-def _serve(
-    line: Line, options: SolveOptions, settings: Settings, columns: dict[str, Any], stack: ExitStack
-) -> None:
+def _serve(line: Line, paths: Sequence[str], read: Callable[[str], Examples], settings: Settings) -> None:
     at = 0
     try:
         shards, answers = [], []
-        for path in options.data:
-            o = replace(options, data=(path,))
-            known = replace(DataNames.of(None, settings), columns=columns)
-            examples = Examples(o, settings, known, stack, source=o.of_source, memory=o.memory)
+        for path in paths:
+            examples = read(path)
             examples.read()
             shards.append(shard_of(examples, settings))
             answers.append((array("I", examples.rows.keys), facts_of(examples)))

@@ -1,5 +1,6 @@
 """A run of `vwlite solve --shards`: rounds over shards in the memory of processes on this machine."""
 
+from contextlib import ExitStack
 from dataclasses import replace
 
 from vwlite.input.sources import check_sources
@@ -7,9 +8,10 @@ from vwlite.model import read_model, write_model
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
+from vwlite.runs.source import DataNames
 from vwlite.solving.commands import SolveOptions
 from vwlite.solving.options import resolve_solve
-from vwlite.solving.problem import SMALL, Limits, summary
+from vwlite.solving.problem import SMALL, Examples, Limits, summary
 from vwlite.solving.rounds.driver import RoundRow, Rounds
 from vwlite.solving.rounds.processes import Processes
 from vwlite.solving.rounds.shards import check_problem
@@ -24,9 +26,14 @@ def solve_shards(o: SolveOptions) -> int:
     settings, _ = resolve_solve(o, start.settings if start else None)
     check_problem(settings, "--shards")
     run = Rounds.create(settings, start, o.tolerance)
+    known = replace(DataNames.of(None, settings), columns=start.columns if start else {})
+
+    def read(stack: ExitStack, path: str) -> Examples:
+        one = replace(o, data=(path,))
+        return Examples(one, settings, known, stack, source=one.of_source, memory=o.memory)
+
     # Forked before the frame opens files, which the processes would have too; ended before it ends.
-    columns = start.columns if start else {}
-    with Processes(o, settings, o.shards, columns) as processes, RunFrame("solve", o) as frame:
+    with Processes(o.data, o.shards, read, settings) as processes, RunFrame("solve", o) as frame:
         frame.push(processes)
         frame.stop_with(processes.stop)
         file = frame.file(o.model) if o.model else None
