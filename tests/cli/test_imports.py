@@ -8,6 +8,9 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+from syntax_trees import trees
+
 from vwlite.program import GROUPS
 
 ROOT = Path(__file__).parents[2]
@@ -69,8 +72,13 @@ def cycles(graph):
 @cache
 def graph(late):
     """Which modules each imports; late: also in functions, and for a type checker only."""
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in SOURCES.items()}
-    return {name: set(imported(ast.walk(tree) if late else statements(tree.body))) for name, tree in trees.items()}
+    of_modules = {name: trees()[path.relative_to(ROOT / "vwlite").as_posix()] for name, path in SOURCES.items()}
+    return {name: set(imported(ast.walk(tree) if late else statements(tree.body))) for name, tree in of_modules.items()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def graphs():
+    graph(late=False), graph(late=True)
 
 
 def test_no_module_imports_one_that_imports_it():

@@ -6,10 +6,10 @@
 import ast
 import re
 from collections import Counter
-from functools import cache
-from pathlib import Path
 
-SOURCES = Path(__file__).parents[2] / "vwlite"
+import pytest
+from syntax_trees import trees
+
 KINDS = {"oaa", "taus", "softmax", "class_names", "calibration", "link", "of_log"}
 LIMITS = {
     "signatures that take a record of options": 139,
@@ -19,13 +19,9 @@ LIMITS = {
 }
 
 
-@cache
-def trees():
-    """The syntax tree of each file, by its name below `vwlite`."""
-    return {
-        path.relative_to(SOURCES).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(SOURCES.rglob("*.py"))
-    }
+@pytest.fixture(scope="module", autouse=True)
+def parsed():
+    trees()
 
 
 def functions(tree):
