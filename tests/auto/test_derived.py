@@ -296,8 +296,8 @@ def test_names_of_derived_features_are_found_and_counted(vwlite, bent, tmp_path)
     assert derived.out and "names of derived features only: vwlite names adds" in derived.err
     named = re.match(r"(\d+) of (\d+) features with a weight have a name, 100.0%", vwlite("names", m, bent).err)
     facts = json.loads(vwlite("info", m, "--json").out)
-    assert named is not None and named[1] == named[2] == str(facts["named features"])
-    assert facts["named share of l1 norm"] == 1
+    assert named is not None and named[1] == named[2] == str(facts["named_features"])
+    assert facts["named_share_of_l1_norm"] == 1
     found = vwlite("weights", m, "--contains", "~")
     assert found.out == derived.out and not found.err
 

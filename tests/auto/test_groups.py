@@ -52,7 +52,7 @@ def trained(vwlite, here):
     def train(name, *words):
         done = vwlite("train", name, "--label", "y", *words, "-m", "m", "--report", "r")
         found = json.loads(Path("r").read_text())["results"]
-        return next(value for name, value in found.items() if name.endswith("average loss")), done.err
+        return next(value for name, value in found.items() if name.endswith("average_loss")), done.err
 
     return train
 

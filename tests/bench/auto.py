@@ -179,8 +179,8 @@ def tuned(loss: str, algorithm: str) -> Learn:
                 found = vwlite(parts.folder, "train", parts.folder / "train", *typed, "-m", parts.folder / "model")
             except Refused:  # diverged
                 continue
-            passes = found.get("best pass, kept", found["passes used"])
-            tried.append((found["holdout average loss"], rate, passes))
+            passes = found.get("best_pass", found["passes_used"])
+            tried.append((found["holdout_average_loss"], rate, passes))
         _, rate, passes = min(tried)
         return ours(loss, "--algorithm", algorithm, "-l", rate, "--passes", passes, "--holdout-off")(parts)
 
@@ -418,7 +418,7 @@ def ours_of_classes(*options: object) -> Learn:
         names, model = ",".join(f"{y:g}" for y in np.unique(parts.y)), parts.folder / "model"
         vwlite(parts.folder, "train", parts.folder / "train", "--classes", names, *options, "-m", model)
         found = vwlite(parts.folder, "predict", parts.folder / "test", "-m", model, "-p", parts.folder / "p")
-        return np.array([found["log loss"], found["average loss"]])
+        return np.array([found["log_loss"], found["average_loss"]])
 
     return learned
 

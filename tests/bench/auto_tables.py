@@ -203,7 +203,7 @@ def ours(data: Data, stage: str, folder: Path) -> tuple[Predicted, dict[str, flo
         of = -np.logaddexp(0, np.column_stack([score, -score]))
     else:
         of = log_softmax(scores_of_classes(raw, data.names))
-    used = {"seconds": learned["seconds"], "weights": learned["nonzero weights"]}
+    used = {"seconds": learned["seconds"], "weights": learned["nonzero_weights"]}
     return Predicted(data.task, data.y[1], of), used
 
 

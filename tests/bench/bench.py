@@ -561,7 +561,7 @@ def memory_rows(clicks: str) -> Iterator[Row]:
     for cross in ("af", "ck"):
         command = [VWLITE, "train", clicks, *GD, "--loss", "logistic", "-q", cross, "--quiet"]
         peak = run(*command, "--report", "report.json").peak
-        features = report_of(Path("report.json"))["features in the table"]
+        features = report_of(Path("report.json"))["features_in_the_table"]
         limit = 64e6 + 100 * features
         yield (
             f"peak memory, clicks, `-q {cross}`, {features:,} features", f"{peak / 1e6:.0f} MB", "", "",
@@ -577,7 +577,7 @@ def losses(news: str, clicks: str) -> Iterator[str]:
     for name, data, arguments in tasks:
         common = [*arguments, "--loss_function", "logistic"]
         run(VWLITE, "train", *data, *GD, *common, "--quiet", "--report", "report.json")
-        ours = report_of(Path("report.json"))["average loss"]
+        ours = report_of(Path("report.json"))["average_loss"]
         text = f"{name}: vwlite {ours:.5f}"
         for bits in (["18", "24"] if HAS_VW else []):
             done = subprocess.run([*VW, "-d", *data, *common, "-b", bits], capture_output=True, text=True, check=True)

@@ -101,7 +101,7 @@ def ranked(parts: Parts, algorithm: str, setting: Setting, folder: Path) -> Sett
     except Refused:
         return None
     setting.loss = 1 - auc(scores, parts.labels["valid"])
-    setting.nonzeros = results["nonzero weights"]
+    setting.nonzeros = results["nonzero_weights"]
     return setting
 
 

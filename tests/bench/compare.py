@@ -274,7 +274,7 @@ def prepare(data: Data, source: Path, folder: Path) -> Parts:
         parts.files[name] = path
         parts.labels[name] = np.array([float(line.split(None, 1)[0]) for line in lines])
     counted = vwlite(folder, "train", parts.files["train"], "--algorithm", "sgd", "--no-constant", "-l", "1e-9")
-    parts.features = counted["features in the table"]
+    parts.features = counted["features_in_the_table"]
     return parts
 
 
@@ -426,7 +426,7 @@ def evaluate(parts: Parts, algorithm: str, tried: Iterable[Setting], folder: Pat
             if loss_of(algorithm) == "hinge":
                 setting.line = straight_line(scores, labels)
             setting.loss = log_loss(setting.line[0] * scores + setting.line[1], labels)
-        setting.nonzeros = results["nonzero weights"]
+        setting.nonzeros = results["nonzero_weights"]
         done.append(setting)
     return done
 
@@ -454,7 +454,7 @@ def measured(parts: Parts, algorithm: str, setting: Setting, folder: Path, cache
         "strength": setting.strength,
         "options": " ".join(setting.options),
         "error": error(scores, labels, data.classes),
-        "nonzeros": results["nonzero weights"],
+        "nonzeros": results["nonzero_weights"],
         "seconds": round(results["seconds"], 3),
     }
     if data.classes:

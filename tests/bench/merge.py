@@ -146,7 +146,7 @@ def parts(data: Path, name: str, seed: int, limit: int | None) -> tuple[list[str
 
 def test_loss(folder: Path, model: Path) -> float:
     vwlite("predict", "-m", model, folder / "test", "-p", os.devnull, "--quiet", "--report", folder / "p.json")
-    return float(report_of(folder / "p.json")["average loss"])
+    return float(report_of(folder / "p.json")["average_loss"])
 
 
 def best_rate(folder: Path, algorithm: str) -> tuple[str, str]:
@@ -154,7 +154,7 @@ def best_rate(folder: Path, algorithm: str) -> tuple[str, str]:
     for rate in RATES[algorithm]:
         vwlite("train", folder / "all", "--loss", "logistic", "--algorithm", algorithm, *rate, "--quiet", "--report",
                folder / "t.json")
-        losses[rate] = report_of(folder / "t.json")["average loss"]
+        losses[rate] = report_of(folder / "t.json")["average_loss"]
     return min(losses, key=losses.__getitem__)
 
 
@@ -189,7 +189,7 @@ def quality(folder: Path, algorithm: str, work: Work, shards: list[list[str]], r
         merged, state = folder / f"merged{number}", "sum" if number == work.rounds - 1 else "mean"
         command = ["merge", *models, *begin, "--quiet", "--report", folder / "m.json"]
         vwlite(*command, "-o", folder / "x", "--holdout", folder / "test", "--rule", "mean")
-        best = report_of(folder / "m.json")["of the best shard"]
+        best = report_of(folder / "m.json")["of_the_best_shard"]
         vwlite(*command, "-o", merged, "--holdout", folder / "held", "--state", state)
         chosen, loss = report_of(folder / "m.json"), test_loss(folder, merged)
         rule = "a shard" if chosen["rule"].startswith("that of") else chosen["rule"]
@@ -451,7 +451,7 @@ def dask(shards: int, megabytes: float) -> str:
                 workers = where.strip("`")
                 out = ["-m", folder / workers, "--report", folder / "report"]
                 command("dask", "train", *files, "--scheduler", workers, *learn, *out)
-                found[where].append(json.loads((folder / "report").read_text())["rounds"][0]["rows a second"])
+                found[where].append(json.loads((folder / "report").read_text())["rounds"][0]["rows_a_second"])
             say(", ".join(f"{name}: {speeds[-1]:,.0f} rows/s" for name, speeds in found.items()))
         if (folder / "local:1").read_bytes() != (folder / "local:2").read_bytes():
             sys.exit("merge.py: two workers have not given the model of one")

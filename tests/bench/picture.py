@@ -53,7 +53,7 @@ def vwlite(train: Path, test: Path, options: str) -> Outcome:
     common = ["--quiet", "--report", report]
     typed = ["--loss", "logistic", "--algorithm", "ftrl", "--holdout-off", *options.split()]
     seconds = run(VWLITE, "train", train, *typed, "-m", model, *common).processor
-    weights = report_of(report)["nonzero weights"]
+    weights = report_of(report)["nonzero_weights"]
     run(VWLITE, "predict", test, "-m", model, "--link", "identity", "-p", scores, *common)
     return weights, np.loadtxt(scores), seconds
 

@@ -69,7 +69,7 @@ def cells_of(report: Any, optimum: float) -> tuple[list[str], int | None]:
         rounds = (r["round"] for r in report["rounds"] if r["objective"] <= optimum * (1 + target))
         found.append(next(rounds, None))
     refused = sum(not r["taken"] for r in report["rounds"])
-    nonzeros = report["results"]["nonzero weights"]
+    nonzeros = report["results"]["nonzero_weights"]
     return [*(str(x or "-") for x in found), str(refused), f"{nonzeros:,}"], found[1]
 
 

@@ -169,7 +169,7 @@ def plans(n: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
 def test_folds_of_few_different_rows_are_honest(vwlite, folder):
     save("train.csv", *plans(300))
     losses = dict(re.findall(r"^(log loss|AUC) +([\d.]+)", vwlite("cv", "train.csv", "--label", "y").out, re.M))
-    assert 0.46 < float(losses["log loss"]) < 0.56 and float(losses["AUC"]) > 0.78
+    assert 0.46 < float(losses["log_loss"]) < 0.56 and float(losses["AUC"]) > 0.78
 
 
 def test_a_split_of_few_different_rows_says_so(vwlite, folder):
@@ -201,7 +201,7 @@ def test_copies_in_a_small_file_are_no_new_rows(vwlite, folder):
     y = (r.random(total) < sigmoid(X @ [1, -1, 0.5, 0])).astype(int)
     both({f"x{j}": X[i, j] for j in range(4)}, y[i], n)
     vwlite("train", "train.csv", "--label", "y", "-m", "m", "--report", "r.json", "--quiet")
-    reported = float(json.loads(Path("r.json").read_text())["results"]["out-of-fold average loss"])
+    reported = float(json.loads(Path("r.json").read_text())["results"]["out_of_fold_average_loss"])
     assert abs(reported - measures(vwlite, "-m", "m", "test.csv")["log_loss"]) < 0.1
 
 

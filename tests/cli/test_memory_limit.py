@@ -69,7 +69,7 @@ def test_no_byte_of_the_model_changes(vwlite, at, name):
     assert {path.name: path.read_bytes() for path in at.glob("m*")} == models
     ours, theirs = (json.loads(Path(report).read_text()) for report in ("limited", "whole"))
     assert (ours["options"]["memory"], theirs["options"]["memory"]) == (7 << 20, None)
-    assert (ours["data"]["in files"], theirs["data"]["in files"]) == (True, False)
+    assert (ours["data"]["in_files"], theirs["data"]["in_files"]) == (True, False)
     for row in (*ours["steps"], *theirs["steps"]):
         del row["seconds"]
     assert ours["steps"] == theirs["steps"]

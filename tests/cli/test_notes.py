@@ -69,7 +69,7 @@ LINES = "1 |a x y |b z\n-1 |a y |c z\n2 |b u\n"
 def test_options_that_match_nothing_are_reported(vwlite, options, expected, passes):
     notes, results = train(vwlite, LINES, *options.split(), *passes)
     assert notes == expected
-    assert results["options that match nothing"] == len(expected)
+    assert results["options_that_match_nothing"] == len(expected)
 
 
 def test_what_is_looked_for_is_found_as_by_a_search_line_by_line():
@@ -113,7 +113,7 @@ NUMBERS = "and --loss squared predicts such a number; for two classes use"
 def test_labels_that_suggest_another_loss_or_none_are_reported(vwlite, labels, options, expected, count):
     notes, results = train(vwlite, "".join(f"{y} |a x{y}\n" for y in labels.split()), *options.split())
     assert notes == ([expected] if expected else [])
-    assert results.get("distinct labels, up to 3") == count
+    assert results.get("distinct_labels") == count
     Path("more").write_text("|a x\n" + "".join(f"{labels.split()[0]} |a x\n" for _ in range(5)))
     assert notes_of(vwlite("train", "more", "-i", "m", "-m", "m")) == []  # which is only a part of the data
 
@@ -146,12 +146,12 @@ def test_data_that_the_model_hardly_knows_is_reported(vwlite, options, form):
     train(vwlite, text("text", 1), "--loss", "logistic", *options.split())
     notes, results = predict(vwlite, text("text", 1))
     assert notes == []
-    assert results["examples of unknown features"] < 60
+    assert results["examples_of_unknown_features"] < 60
     notes, results = predict(vwlite, text("words", 1000))
     assert notes == [
         "100 % of the features of the data are unknown to m: are names and namespaces the same as in training?"
     ]
-    assert (results["unknown features, share"], results["examples of unknown features"]) == (1, 300)
+    assert (results["share_of_unknown_features"], results["examples_of_unknown_features"]) == (1, 300)
     assert notes_of(vwlite("predict", "-m", "m", "data", "--quiet")) == []
 
 
@@ -159,12 +159,12 @@ def test_the_share_of_unknown_features_is_exact(vwlite):
     train(vwlite, "1 |a x y |b z\n-1 |a y\n")
     data = "|a x y |b z\n|a x u |c z v\n|d x\n|a x:0\n\n|b\n|b z\n"
     notes, results = predict(vwlite, data)
-    assert results["unknown features, share"] == round(4 / 9, 6)
-    assert results["examples of unknown features"] == 1
+    assert results["share_of_unknown_features"] == round(4 / 9, 6)
+    assert results["examples_of_unknown_features"] == 1
     unseen = "namespace {}: none of its {} features was seen in training"
     assert notes == [unseen.format("c", 2), unseen.format("d", 1)]
     notes, results = predict(vwlite, data + "|d x y z\n")
-    assert results["unknown features, share"] == round(7 / 12, 6)
+    assert results["share_of_unknown_features"] == round(7 / 12, 6)
     assert notes == [
         "58 % of the features of the data are unknown to m: are names and namespaces the same as in training?",
         unseen.format("c", 2), unseen.format("d", 3),
@@ -230,7 +230,7 @@ def test_labels_of_another_coding_are_an_error(vwlite, options, own, expects, pa
     if same:
         assert notes_of(skipped) == []
         return
-    assert results["labels that the model does not have"] == 8 - 4 * len({*own.split()} & {*pair.split()})
+    assert results["labels_that_the_model_does_not_have"] == 8 - 4 * len({*own.split()} & {*pair.split()})
     data, other = done.err.removeprefix("the labels of the data, ").split(", do not match m, which expects ")
     named = dict(re.fullmatch(r"(\S+)(?: \((.+)\))?", label).groups() for label in data.split(" and "))
     assert sorted(named) == sorted(pair.split())
@@ -311,13 +311,13 @@ def test_a_model_that_dropped_features_is_not_blamed_for_it(vwlite, options):
     features = {word for line in Path("data").read_text().splitlines() for word in line.split()[2:]}
     assert model.seen == len(features) > 3 * len(model.keys)
     notes, results = predict(vwlite, many("text", 100))
-    assert results["unknown features, share"] > 0.6
+    assert results["share_of_unknown_features"] > 0.6
     assert notes == []
     vwlite("train", "data", "-i", "m", "-m", "m2", "--algorithm", "sgd")
     assert read_model("m2").seen == 0  # it knows them all now
     notes, results = predict(vwlite, many("words", 100))
     kept = sum(key != 11650396 for key in model.keys)
-    assert results["unknown features, share"] == 1
+    assert results["share_of_unknown_features"] == 1
     assert notes == [
         f"no example has any of the {kept} features that m has, of {len(features)} seen in training: are names and "
         "namespaces the same as in training?"
@@ -377,23 +377,23 @@ def test_a_loss_above_that_of_a_constant_is_reported(vwlite, labels, options):
         command = ["--algorithm", "sgd", "-l", rate, "--power-t", 0, "--report", "report"]
         done = vwlite("train", "data", *options.split(), *command, code=None)
         if done.code:
-            return [], {"average loss": 0.0}
+            return [], {"average_loss": 0.0}
         results = json.loads(Path("report").read_text())["results"]
         return [note for note in notes_of(done) if "constant" in note], results
 
     for rate in (round(0.01 * 1.2**k, 3) for k in range(40)):  # the first that is too large, and does not diverge
         notes, results = run(rate)
-        if results["average loss"] > 1.2 * max(best, zero):
+        if results["average_loss"] > 1.2 * max(best, zero):
             break
-    assert results["average loss of the baseline"] == pytest.approx(best, rel=1e-3)
-    assert results["average loss of the baseline"] <= best * (1 + 1e-12)
-    but = f", but that of the best constant prediction {results['average loss of the baseline']:.6g}: "
-    said = f"the average loss is {results['average loss']:.6g}{but}"
+    assert results["average_loss_of_the_baseline"] == pytest.approx(best, rel=1e-3)
+    assert results["average_loss_of_the_baseline"] <= best * (1 + 1e-12)
+    but = f", but that of the best constant prediction {results['average_loss_of_the_baseline']:.6g}: "
+    said = f"the average loss is {results['average_loss']:.6g}{but}"
     assert notes == [f"{said}try a smaller --learning-rate (it is {rate:g}), or scale the features"]
     assert run(rate, 99)[0] == []
     notes, results = run(1e-9)
-    said = f"the average loss is {results['average loss']:.6g}{but}"
-    assert results["average loss"] == pytest.approx(zero, rel=1e-4)
+    said = f"the average loss is {results['average_loss']:.6g}{but}"
+    assert results["average_loss"] == pytest.approx(zero, rel=1e-4)
     or_auto = "use --algorithm auto, which scales labels, or " if LOSSES[typed["loss"]].labels == "any" else ""
     larger = "a larger --learning-rate (it is 1e-09), more --passes, or less regularization"
     hardly = f"the model has hardly learned anything: {or_auto}try {larger}"
@@ -406,8 +406,8 @@ def test_classes_are_compared_with_the_most_frequent_one(vwlite):
     text = "".join(f"{y} |a w{chance.randrange(5)}:{chance.gauss(0, 30)}\n" for y in ys)
     options = ["--oaa", 3, "--classes", "auto", "--algorithm", "pa", "--loss", "hinge"]
     notes, results = train(vwlite, text, *options)
-    assert results["average loss of the baseline"] == pytest.approx(1 - ys.count("red") / 300, abs=0.01)
+    assert results["average_loss_of_the_baseline"] == pytest.approx(1 - ys.count("red") / 300, abs=0.01)
     assert notes == [
-        f"the average loss is {results['average loss']:.6g}, but that of the best constant prediction "
-        f"{results['average loss of the baseline']:.6g}: scale the features"
+        f"the average loss is {results['average_loss']:.6g}, but that of the best constant prediction "
+        f"{results['average_loss_of_the_baseline']:.6g}: scale the features"
     ]

@@ -143,7 +143,7 @@ def test_blocks_are_cut_at_newlines_and_every_line_is_learned_once(vwlite, clust
     count = -(-os.path.getsize("all.vw") // (40 << 10))
     assert report["shards"] == [f"{Path.cwd()}/all.vw (part {i + 1} of {count})" for i in range(count)]
     results = report["results"]
-    assert results["number of examples"] + results["holdout examples"] == 3 * COUNT
+    assert results["number_of_examples"] + results["holdout_examples"] == 3 * COUNT
     local = digest("m")
     vwlite("dask", "train", f"file://{Path.cwd()}/all.vw", *at, "--block-size", "40K", "--holdout-period", 10)
     assert digest("m") == local
@@ -271,10 +271,10 @@ def test_two_rounds_are_those_that_one_makes_by_hand(vwlite, cluster, shards, op
     last = report["rounds"][-1]
     assert [c["rule"] for c in last["candidates"]] == [c["rule"] for c in merged["candidates"]]
     assert [c["loss"] for c in last["candidates"]] == pytest.approx([c["loss"] for c in merged["candidates"]])
-    assert list(last["holdout losses of shards"].values()) == pytest.approx(
-        [s["holdout loss"] for s in merged["shards"]]
+    assert list(last["holdout_losses_of_shards"].values()) == pytest.approx(
+        [s["holdout_loss"] for s in merged["shards"]]
     )
-    assert last["holdout examples"] == merged["results"]["holdout examples"] == 4 * COUNT // 20
+    assert last["holdout_examples"] == merged["results"]["holdout_examples"] == 4 * COUNT // 20
     assert digest("m") == digest("M2")
 
 
@@ -295,11 +295,11 @@ def test_a_merge_by_ranges_of_features_on_the_workers_is_the_same(vwlite, cluste
     vwlite(*arguments, "there")
     there = json.loads(Path("r").read_text())["rounds"]
     for a, b in zip(here, there, strict=True):
-        assert not a.pop("holdout losses of shards") and not b.pop("holdout losses of shards")
-        for name in ("seconds", "rows a second"):
+        assert not a.pop("holdout_losses_of_shards") and not b.pop("holdout_losses_of_shards")
+        for name in ("seconds", "rows_a_second"):
             del a[name], b[name]
         assert [c.pop("loss") for c in a["candidates"]] == pytest.approx([c.pop("loss") for c in b["candidates"]])
-        assert a.pop("holdout loss") == pytest.approx(b.pop("holdout loss"))
+        assert a.pop("holdout_loss") == pytest.approx(b.pop("holdout_loss"))
         assert a == b
     assert digest("here") == digest("there")
 
@@ -312,7 +312,7 @@ def test_what_it_says(vwlite, cluster, shards):
     lines = done.err.splitlines()
     assert lines[0].split() == ["round", "shards", "examples", "rows/s", "holdout", "loss", "rule", "seconds"]
     assert [line.split()[:3] for line in lines[1:3]] == [[str(i), "4", str(i * (4 * COUNT - 80))] for i in (1, 2)]
-    assert f"holdout loss = {format_number(report['results']['holdout loss'])}" in lines
+    assert f"holdout loss = {format_number(report['results']['holdout_loss'])}" in lines
     assert lines[-1] == "note: only 80 lines are held out, so the choice is partly random: 2000 or more are better"
     assert done.out == ""
     assert report["options"]["rounds"] == 2 and report["command"] == "dask train"
@@ -349,7 +349,7 @@ def test_predictions_are_in_a_file_for_each_shard_in_the_order_of_its_lines(vwli
     at = ("--scheduler", cluster.scheduler_address, "-m", "m", "--quiet", "--link", "logistic")
     vwlite("dask", "predict", "a?.vw*", "day=*/*", *at, "-o", "out", "--block-size", "50K", "--report", "r")
     report = json.loads(Path("r").read_text())
-    assert report["results"]["number of predictions"] == 4 * COUNT + 300
+    assert report["results"]["number_of_predictions"] == 4 * COUNT + 300
     for name in ("a0.vw", "a1.vw", "a2.vw", "a3.vw.gz", "day=1/a0.vw"):
         vwlite("predict", "-m", "m", name, "-p", "p", "--quiet", "--link", "logistic")
         found = sorted(Path("out").glob(f"{name}.*"))
@@ -420,7 +420,7 @@ def test_every_block_of_csv_has_the_header_and_the_roles_of_all(vwlite, cluster,
     vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 2)
     report = json.loads(Path("r").read_text())
     assert len(report["shards"]) == -(-os.path.getsize("t.csv") // (10 << 10)) > 2
-    assert sum(report["rounds"][0][name] for name in ("examples", "holdout examples")) == 3000
+    assert sum(report["rounds"][0][name] for name in ("examples", "holdout_examples")) == 3000
     vwlite("train", "t.csv", *options, "-m", "whole")
     assert read_model("m").columns["roles"] == read_model("whole").columns["roles"]
     assert read_model("m").columns["roles"] == [["size", "numeric"], ["kind", "categorical"], ["y", "label"]]
@@ -485,7 +485,7 @@ def test_blocks_of_a_table_without_a_header(vwlite, cluster, shards):
     at = ("--scheduler", cluster.scheduler_address, "--block-size", "10K")
     vwlite("dask", "train", "t.csv", *at, *options, "-m", "m", "--rounds", 1, "--report", "r", "--holdout-period", 10)
     first = json.loads(Path("r").read_text())["rounds"][0]
-    assert sum(first[name] for name in ("examples", "holdout examples")) == 2000
+    assert sum(first[name] for name in ("examples", "holdout_examples")) == 2000
     vwlite("train", "t.csv", *options, "-m", "whole")
     assert read_model("m").columns == read_model("whole").columns
     assert list(read_model("m").keys) == list(read_model("whole").keys)

@@ -39,6 +39,14 @@ def share(values):
     return [np.mean(values), np.std([*values, 0, 1]) / math.sqrt(len(values))]
 
 
+def numbers_of(out):
+    """Those of --json by their texts: of all rows, and of columns."""
+    found = json.loads(out)
+    of_columns = [(f"{column}: {key}", x) for column, of in found["columns"].items() for key, x in of.items()]
+    return {kind: {name.replace("_", " "): x for name, x in numbers}
+            for kind, numbers in (("numbers", found["numbers"].items()), ("columns", of_columns))}
+
+
 def of_predictions(vwlite, name):
     """Mean label, mean prediction and loss, by what predict writes."""
     vwlite("predict", "-m", "M", name, "-p", "p", "--link", "logistic", "--quiet")
@@ -48,7 +56,7 @@ def of_predictions(vwlite, name):
 
 
 def test_the_numbers_are_those_of_the_definition(days):
-    found = json.loads(days("drift", "-m", "M", "day2.csv", "day3.csv", "--json").out)
+    found = numbers_of(days("drift", "-m", "M", "day2.csv", "day3.csv", "--json").out)
     for name, when in (("day2.csv", "yesterday"), ("day3.csv", "today")):
         rows = rows_of(name)
         new = [row["device"] == "web" for row in rows]
@@ -65,14 +73,14 @@ def test_the_numbers_are_those_of_the_definition(days):
         }
         for kind, numbers in expected.items():
             for key, values in numbers.items():
-                assert [found[kind][key][x] for x in (when, f"{when} error")] == pytest.approx(values, abs=2e-6), key
+                assert [found[kind][key][x] for x in (when, f"{when}_error")] == pytest.approx(values, abs=2e-6), key
     both = found["columns"]["device: alike"]
     shares = [np.array([np.mean([row["device"] == d for row in rows_of(name)]) for d in ("ios", "android", "web")])
               for name in ("day2.csv", "day3.csv")]
     assert both["today"] == pytest.approx(1 - np.abs(shares[0] - shares[1]).sum() / 2)
     for pair in (found["numbers"] | found["columns"]).values():
         change = abs(pair["today"] - pair["yesterday"])
-        errors = math.hypot(pair["today error"], pair["yesterday error"])
+        errors = math.hypot(pair["today_error"], pair["yesterday_error"])
         assert pair["differs"] == (change > abs(pair["yesterday"]) / 10 and change > 3 * errors)
 
 
@@ -80,7 +88,7 @@ def test_what_differs_is_marked(days):
     assert "*" not in days("drift", "-m", "M", "day1.csv", "day2.csv").out
     out = days("drift", "-m", "M", "day2.csv", "day3.csv").out
     marked = [line[:40].strip() for line in out.splitlines() if line.endswith("*")]
-    found = json.loads(days("drift", "-m", "M", "day2.csv", "day3.csv", "--json").out)
+    found = numbers_of(days("drift", "-m", "M", "day2.csv", "day3.csv", "--json").out)
     assert marked == [name for name, x in (found["numbers"] | found["columns"]).items() if x.get("differs")]
     assert {"unknown features", "mean label", "device: unknown", "device: alike", "age: mean value"} <= set(marked)
     assert max(map(len, out.splitlines())) <= 80
@@ -99,7 +107,7 @@ def test_a_page_has_both_days(days):
     plain = days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet").out
     shown = days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet", "--page", "page.html")
     assert shown.out == plain  # and nothing else
-    found = json.loads(days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet", "--json").out)
+    found = numbers_of(days("drift", "-m", "M", "day2.csv", "day3.csv", "--quiet", "--json").out)
     text = Path("page.html").read_text()
     page = Page(text)
     assert len(text) < 300_000 and "<script" not in text and "nan" not in page.text
@@ -134,7 +142,7 @@ def test_a_few_rows_do_not_differ(days):
         for pair in (("few.csv", "day1.csv"), ("day1.csv", "few.csv")):
             assert "*" not in days("drift", "-m", "M", *pair).out
     found = json.loads(days("drift", "-m", "M", "few.csv", "day1.csv", "--json").out)["numbers"]["loss"]
-    assert found["yesterday error"] is None and found["today error"] > 0
+    assert found["yesterday_error"] is None and found["today_error"] > 0
     for _ in range(2):
         days("train", "--continue", "N", "few.csv", "--again", "--label", "clicked", "--report", "r.json")
         assert not any("in the last run" in note for note in json.loads(Path("r.json").read_text())["notes"])
@@ -146,8 +154,8 @@ def test_classes_have_the_share_of_each_label(vwlite, folder):
         Path(name).write_text("".join(f"{y} |x f{y}\n" for y in labels) * 200)
     vwlite("train", "a", "--oaa", "2", "-m", "M", "--quiet")
     found = json.loads(vwlite("drift", "-m", "M", "a", "b", "--json").out)["numbers"]
-    assert (found["label 1"]["yesterday"], found["label 1"]["today"]) == pytest.approx((2 / 3, 1 / 3))
-    assert found["label 1"]["differs"] and "mean label" not in found
+    assert (found["label_1"]["yesterday"], found["label_1"]["today"]) == pytest.approx((2 / 3, 1 / 3))
+    assert found["label_1"]["differs"] and "mean_label" not in found
 
 
 @pytest.mark.parametrize(
@@ -187,10 +195,10 @@ def test_an_intercept_alone_compares_today_with_yesterday(vwlite, folder):
     learn = ("--algorithm", "adagrad-rda", "--l1", "1000", "--loss", "logistic", "--quiet")
     vwlite("train", "train.vw", *learn, "-m", "m")
     done = vwlite("drift", "-m", "m", "day1.vw", "day2.vw", "--json")
-    numbers = json.loads(done.out)
+    numbers = numbers_of(done.out)
     for name, kind in (("unknown features", "numbers"), ("u: unknown", "columns")):
         found = numbers[kind][name]
         assert (found["yesterday"], found["today"], found["differs"]) == (0.0, 0.5, True)
     assert "are names and namespaces the same" not in done.err
-    same = json.loads(vwlite("drift", "-m", "m", "day1.vw", "train.vw", "--json").out)
+    same = numbers_of(vwlite("drift", "-m", "m", "day1.vw", "train.vw", "--json").out)
     assert not any(fact["differs"] for fact in same["columns"].values())

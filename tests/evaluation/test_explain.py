@@ -225,17 +225,17 @@ def test_weights_beside_data(vwlite, more):
         w = by_name[name]
         assert w["examples"] == count
         assert math.isclose(w["spread"], spread, rel_tol=1e-12)
-        assert w["weight x spread"] == w["weight"] * w["spread"]
-    effects = [abs(w["weight x spread"]) for w in found["weights"]]
+        assert w["effect"] == w["weight"] * w["spread"]
+    effects = [abs(w["effect"]) for w in found["weights"]]
     assert effects == sorted(effects, reverse=True)
     sums = {}
     for w in found["weights"]:
         if w["names"] != ["Constant"]:
             space = "*".join(part.split("^")[0] for part in w["names"][0].split("*"))
-            sums[space] = sums.get(space, 0) + abs(w["weight x spread"])
+            sums[space] = sums.get(space, 0) + abs(w["effect"])
     assert {g["name"] for g in found["groups"]} == set(sums)
     for g in found["groups"]:
-        assert math.isclose(g["sum of |weight x spread|"], sums[g["name"]], rel_tol=1e-12)
+        assert math.isclose(g["effect"], sums[g["name"]], rel_tol=1e-12)
         assert math.isclose(g["share"], sums[g["name"]] / sum(sums.values()), rel_tol=1e-12)
 
 

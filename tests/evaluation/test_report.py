@@ -247,7 +247,7 @@ def test_names_from_data_are_text(vwlite):
 
 
 def test_the_front_of_tune_is_drawn(vwlite, models):
-    rows = [{"loss": 0.5, "nonzero weights": 3}, {"loss": 0.25, "nonzero weights": 40}]
+    rows = [{"loss": 0.5, "nonzero weights": 3}, {"loss": 0.25, "nonzero_weights": 40}]
     Path("tune.json").write_text(json.dumps({"front": rows}))
     page = Page(vwlite("report", "-m", "gd.model", models, "--front", "tune.json").out)
     assert "Loss over nonzero weights" in page.text and page.names.count("svg") == 4

@@ -96,7 +96,7 @@ def written(tmp_path_factory):
     found = {name: [] for name in LISTED}
 
     def report(name, line, code=0):
-        vwlite(f"{line} --report x.json --report-version 2", code)
+        vwlite(f"{line} --report x.json", code)
         content = json.loads((folder / "x.json").read_text())
         common = {key: content.pop(key) for key in [*content] if key in COMMON}
         found["each --report"].append(common)
@@ -120,14 +120,14 @@ def written(tmp_path_factory):
     report("predict --report", "predict -m c.model bad.csv", 65)
     for line in ("-m b.model t.csv --against b.model --by yes", "-m c.model t.csv", "-m c.model t.csv --top 2",
                  *(f"-m {name}.model u.csv" for name in "rthw"), "-m t.model t.csv --against t.model --by yes"):
-        found["evaluate --json"].append(json.loads(vwlite(f"evaluate {line} --json --report-version 2")))
+        found["evaluate --json"].append(json.loads(vwlite(f"evaluate {line} --json")))
         report("evaluate --report", f"evaluate {line}")
     for line in ("--label yes --stratify", "--label size --loss quantile --quantile-tau .1,.9"):
-        found["cv --json"].append(json.loads(vwlite(f"cv t.csv {line} --folds 2 --json --report-version 2")))
-    (folder / "front.json").write_text(vwlite("tune t.csv --label yes --seconds 1 --json --report-version 2"))
+        found["cv --json"].append(json.loads(vwlite(f"cv t.csv {line} --folds 2 --json")))
+    (folder / "front.json").write_text(vwlite("tune t.csv --label yes --seconds 1 --json"))
     found["tune --json"].append(json.loads((folder / "front.json").read_text()))
     for line in ("-m b.model t.csv --front front.json", "-m r.model t.csv"):
-        found["report --json"].append(json.loads(vwlite(f"report {line} --json --report-version 2")))
+        found["report --json"].append(json.loads(vwlite(f"report {line} --json")))
         report("report --report", f"report {line} -o page.html")
     for command in ("explain", "worst"):
         for model in "bcrt":
@@ -142,7 +142,7 @@ def written(tmp_path_factory):
         ("calibrate --json", "calibrate -m b.model t.csv -o y.model"),
         ("info --json", "info y.model"),
     ):
-        found[name].append(json.loads(vwlite(f"{line} --json --report-version 2")))
+        found[name].append(json.loads(vwlite(f"{line} --json")))
     report("calibrate --report", "calibrate -m c.model t.csv -o y.model")
     report("calibrate --report", "calibrate -m b.model t.csv -o y.model")
     report("solve --report", "solve t.csv --label yes --loss logistic --labels 0,1 --l2 .1 -m s.model")

@@ -356,7 +356,7 @@ def test_bad_lines_are_reported_when_the_cache_leaves_them_out(vwlite, tmp_path)
         return result.err
 
     def skipped():
-        return json.loads(report.read_bytes())["results"]["bad lines skipped"]
+        return json.loads(report.read_bytes())["results"]["bad_lines_skipped"]
 
     assert run().count("skipped") == 3
     assert skipped() == 2

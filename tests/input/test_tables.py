@@ -321,9 +321,9 @@ def test_crosses_by_name_distinguish_namespaces_of_one_letter(vwlite, at):
     Path("a.vw").write_text("1 |user a b |us c |ad d e |ads f\n")
     vwlite("train", *GD, "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
     vwlite("train", *GD, "a.vw", "-q", "user,ad", "--report", "r")
-    assert json.loads(Path("r").read_text())["results"]["total feature number"] == 6 + 4 + 1
+    assert json.loads(Path("r").read_text())["results"]["total_feature_number"] == 6 + 4 + 1
     vwlite("train", *GD, "a.vw", "-q", "ua", "--report", "r")
-    assert json.loads(Path("r").read_text())["results"]["total feature number"] == 6 + 9 + 1
+    assert json.loads(Path("r").read_text())["results"]["total_feature_number"] == 6 + 9 + 1
     before = Path("m").read_bytes()
     vwlite("train", *GD, "a.vw", "-q", "user,ad", "--cache-file", "c", "-m", "m")
     assert Path("m").read_bytes() == before

@@ -115,7 +115,7 @@ def test_what_learns_the_text_has_the_features_of_the_model(vwlite, derived):
     vwlite("solve", "d.vw", "--labels", "no,yes", "--l2", 0.01, "--tolerance", 1e-9, "--report", "b")
     a, b = (json.loads(Path(name).read_text())["results"] for name in "ab")
     assert a["objective"] == pytest.approx(b["objective"], rel=1e-8)
-    assert a["nonzero weights"] == b["nonzero weights"] > 200
+    assert a["nonzero_weights"] == b["nonzero_weights"] > 200
 
 
 def test_names_of_what_is_derived(vwlite, derived):

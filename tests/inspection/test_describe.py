@@ -55,7 +55,7 @@ def test_columns_are_those_of_pandas(vwlite, form):
         pytest.importorskip("pyarrow")
         frame.to_parquet("t.parquet")
     facts = described(vwlite, f"t.{form}", "--label", "bought")
-    assert (facts["rows"], facts["repeated rows"]) == (len(frame), 30)
+    assert (facts["rows"], facts["repeated_rows"]) == (len(frame), 30)
     assert facts["label"]["classes"] == frame.bought.value_counts().to_dict()
     found = columns_of(facts)
     assert list(found) == NAMES.split(",") or form == "jsonl"
@@ -102,7 +102,7 @@ def test_vw_text_and_libsvm(vwlite):
     lines = [f"{1 if i % 4 else -1}{w} t{i}|user id{i} |ad a={i % 3} b:{i * 10}" for i, w in enumerate(weights)]
     Path("t.vw").write_text("\n".join([*lines, lines[0], "", "x |"]) + "\n")
     facts = described(vwlite, "t.vw")
-    assert [facts[key] for key in ("rows", "blank lines", "bad lines", "repeated rows")] == [101, 1, 1, 1]
+    assert [facts[key] for key in ("rows", "blank_lines", "bad_lines", "repeated_rows")] == [101, 1, 1, 1]
     user, ad = facts["namespaces"]
     assert (user["name"], user["lines"], user["features"], user["distinct"]) == ("user", 101, 101, 100)
     assert (ad["name"], ad["lines"], ad["distinct"], ad["maximum"]) == ("ad", 101, 4, 990)

@@ -11,8 +11,8 @@ def test_info(vwlite, sample_model):
     facts = json.loads(vwlite("info", "m", "--json").out)
     assert facts["program"] == f"vwlite {__version__}"
     assert facts["counters"]["examples"] == 4
-    assert facts["features"] == 7 and facts["nonzero weights"] == 6  # a:x y z, b:u v w, and the constant
-    assert facts["file size"] == os.path.getsize("m")
+    assert facts["features"] == 7 and facts["nonzero_weights"] == 6  # a:x y z, b:u v w, and the constant
+    assert facts["file_size"] == os.path.getsize("m")
     assert not facts["interrupted"] and not facts["weights_only"]
     text = vwlite("info", "m").out
     assert re.search(r"^loss +logistic$", text, re.M)

@@ -96,7 +96,7 @@ def test_that_there_is_no_space_for_more_is_said(vwlite):
     assert "room" not in vwlite("train", *GD, "data", "--names=200", "-q", "up", "-m", "m").err
     vwlite("train", *GD, "data", "--names=2", "-m", "m", "--report", "r")
     report = json.loads(Path("r").read_text())
-    assert report["options"]["names"] == 2 and report["results"]["names of features found"] == 2
+    assert report["options"]["names"] == 2 and report["results"]["names_of_features_found"] == 2
 
 
 @pytest.mark.parametrize("n", ["0", "-1", "", "x", "1.5"])
@@ -140,8 +140,8 @@ def test_info_says_how_much_has_a_name(vwlite, at):
     model = read_model("m")
     weights = dict(zip(model.keys, model.weights, strict=True))
     named = sum(abs(weights[key]) for key in model.names.keys)
-    assert (facts["names"], facts["named features"], facts["format"]) == (3, 3, 2)
-    assert facts["named share of l1 norm"] == pytest.approx(named / facts["l1 norm"], abs=1e-6)
+    assert (facts["names"], facts["named_features"], facts["format"]) == (3, 3, 2)
+    assert facts["named_share_of_l1_norm"] == pytest.approx(named / facts["l1_norm"], abs=1e-6)
     assert "named share of l1 norm     0." in vwlite("info", "m").out
     vwlite("train", *GD, "data", "-m", "m", "--quiet")
     assert "named" not in vwlite("info", "m").out

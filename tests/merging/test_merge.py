@@ -55,11 +55,11 @@ def test_what_it_says(vwlite, shards):
     report = json.loads(open("r").read())
     results = report["results"]
     lines = done.err.splitlines()
-    best = min(s["holdout loss"] for s in report["shards"])
-    assert results["of the best shard"] == best
+    best = min(s["holdout_loss"] for s in report["shards"])
+    assert results["of_the_best_shard"] == best
     assert lines[0] == (
-        f"merge of 3 shards: holdout loss {results['holdout loss']:.4g} (+- {results['standard error']:.1g}); "
-        f"best shard {best:.4g}; mean {results['of the mean']:.4g}"
+        f"merge of 3 shards: holdout loss {results['holdout_loss']:.4g} (+- {results['standard_error']:.1g}); "
+        f"best shard {best:.4g}; mean {results['of_the_mean']:.4g}"
     )
     assert lines[1] == "rule = stack"
     assert "number of examples = 360" in lines
@@ -98,8 +98,8 @@ def test_a_rule_of_ones_own_is_evaluated_and_nothing_is_searched(vwlite, shards)
     assert report["results"]["rule"] == "path"
     assert [c["rule"] for c in report["candidates"]] == ["path", "start"]
     vwlite("predict", "-m", "m", "held", "-p", "p", "--report", "p.json", "--quiet")
-    found = json.loads(open("p.json").read())["results"]["average loss"]
-    assert report["results"]["holdout loss"] == pytest.approx(found, rel=1e-6)
+    found = json.loads(open("p.json").read())["results"]["average_loss"]
+    assert report["results"]["holdout_loss"] == pytest.approx(found, rel=1e-6)
 
 
 def test_a_cache_is_a_holdout(vwlite, shards):
@@ -393,7 +393,7 @@ def test_of_a_large_holdout_every_kth_line_is_fitted(vwlite, shards, monkeypatch
     monkeypatch.setattr("vwlite.merging.choice.MOST_LABELS", 70)  # of 200
     found, results = coefficients("held")
     assert found == few != all_of_them
-    losses = ("holdout examples", "of the best shard", "of the mean")
+    losses = ("holdout_examples", "of_the_best_shard", "of_the_mean")
     assert [results[name] for name in losses] == [whole[name] for name in losses]
 
 
@@ -406,7 +406,7 @@ def test_a_holdout_on_which_all_is_infinite_takes_what_is_there(vwlite, shards):
     changed("a.m", "a2.m", weights=large["weights"], state={"S": model.state["S"], "z": large["z"]})
     vwlite("merge", "a2.m", "-o", "m", "--holdout", "wild", "--report", "r", "--quiet")
     report = json.loads(open("r").read())
-    assert report["results"]["holdout loss"] is not None  # that of the start, which is zero
+    assert report["results"]["holdout_loss"] is not None  # that of the start, which is zero
     assert report["results"]["rule"] == "the start as it is"
 
 
@@ -548,7 +548,7 @@ def test_numbers_that_are_invalid(vwlite, shards):
     vwlite("train", "--quiet", "a", "--algorithm", "adagrad", "-m", "a.m")
     vwlite("train", "--quiet", "b", "--algorithm", "adagrad", "-m", "b.m")
     vwlite("merge", "a.m", "b.m", "-o", "m", "--holdout", "far", "--report", "r")
-    assert json.loads(open("r").read())["results"]["holdout loss"] <= 1
+    assert json.loads(open("r").read())["results"]["holdout_loss"] <= 1
 
 
 def test_one_shard_and_one_holdout(vwlite, shards):
@@ -617,8 +617,8 @@ def test_shards_of_tables_have_the_same_columns(vwlite, tmp_path, monkeypatch):
     vwlite("merge", "a.m", "b.m", "-o", "m", "--holdout", "held.csv", "--report", "r", "--quiet")
     assert read_model("m").columns in (read_model("a.m").columns, read_model("b.m").columns)
     vwlite("predict", "-m", "m", "held.csv", "-p", "p", "--report", "p.json", "--quiet")
-    found = json.loads(open("p.json").read())["results"]["average loss"]
-    assert json.loads(open("r").read())["results"]["holdout loss"] == pytest.approx(found, rel=1e-6)
+    found = json.loads(open("p.json").read())["results"]["average_loss"]
+    assert json.loads(open("r").read())["results"]["holdout_loss"] == pytest.approx(found, rel=1e-6)
     vwlite("train", "--quiet", "held.csv", "--label", "clicked", *BASIC, "--cache-file", "held.cache")
     vwlite("merge", "a.m", "b.m", "-o", "of_cache", "--holdout", "held.cache", "--quiet")
     assert open("of_cache", "rb").read() == open("m", "rb").read()
@@ -699,7 +699,7 @@ def test_a_holdout_of_derived_features_may_be_a_table_or_a_cache(vwlite, derived
     # Rules are compared before the weights of absent cells follow from the chosen weights.
     written(tmp_path / "full.csv", ["x", "z", "w", "y"], [row for row in bent_rows(3000)[1800:2400] if row[0] != ""])
     vwlite("merge", "a.m", "b.m", "--start", "s.m", "--holdout", "full.csv", "-o", "full.m", "--report", "r")
-    loss = json.loads(open("r").read())["results"]["holdout loss"]
+    loss = json.loads(open("r").read())["results"]["holdout_loss"]
     evaluated = json.loads(vwlite("evaluate", "-m", "full.m", "full.csv", "--json").out)
     assert evaluated["measures"]["log_loss"]["value"] == pytest.approx(loss, abs=1e-6)
 

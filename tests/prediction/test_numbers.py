@@ -53,7 +53,7 @@ def test_losses_have_four_digits(vwlite, size):
     write("d", "".join(f"{label:.9g} |a x:{label / size:.6g} z\n" for label in y))
     vwlite("train", *GD, "d", "-m", "m", "--report", "r", "--quiet")
     done = vwlite("predict", "-m", "m", "d", "--report", "p", "-p", "out")
-    exact = json.loads(Path("p").read_text())["results"]["average loss"]
+    exact = json.loads(Path("p").read_text())["results"]["average_loss"]
     shown = next(line for line in done.err.splitlines() if line.startswith("average loss")).split()
     assert float(shown[3]) == pytest.approx(exact, rel=5e-4)
     measures = json.loads(vwlite("evaluate", "-m", "m", "d", "--json").out)["measures"]

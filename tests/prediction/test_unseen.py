@@ -41,7 +41,7 @@ def test_a_column_without_a_known_word_has_a_note(vwlite, trained, command):
         same = vwlite(command, "-m", "m", "train.csv", *more).err
         assert "column" not in same
     if command in ("predict", "evaluate"):
-        assert json.loads(Path("r.json").read_text())["results"]["columns without a known word"] == 1
+        assert json.loads(Path("r.json").read_text())["results"]["columns_without_a_known_word"] == 1
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
@@ -169,11 +169,11 @@ def test_levels_that_products_do_not_know_are_unknown_words(vwlite, derived):
     done = vwlite("predict", "-m", "m", "new.csv", "--report", "r.json", "-p", "p")
     assert "note: column w: none of its 3 words was seen in training\n" in done.err
     results = json.loads(Path("r.json").read_text())["results"]
-    assert results["columns without a known word"] == 1 and results["unknown features, share"] > 0
+    assert results["columns_without_a_known_word"] == 1 and results["share_of_unknown_features"] > 0
     assert "column w" in vwlite("predict", "-m", "m", "new.csv", "--on-unknown", "error", code=65).err
     vwlite("predict", "-m", "m", "some.csv", "--on-unknown", "error", "-p", "p")
     vwlite("predict", "-m", "m", "train.csv", "--on-unknown", "error", "--report", "r.json", "-p", "p")
-    assert json.loads(Path("r.json").read_text())["results"]["unknown features, share"] == 0
+    assert json.loads(Path("r.json").read_text())["results"]["share_of_unknown_features"] == 0
     # All levels that were not seen are one, and no text for a level is that of another
     rows = ["y,a,b,w", *(f"1,0.5,0.5,{word}" for word in ("s", "never seen", "*", "?", "p^q"))]
     Path("words.csv").write_text("\n".join(rows) + "\n")

@@ -216,11 +216,11 @@ def test_a_stack_is_worse_than_no_shard_by_more_than_its_standard_error(vwlite, 
     losses = {}
     for model in (tmp_path / "one", start, *shards):
         vwlite("predict", "-m", model, held, "-p", "/dev/null", "--report", tmp_path / "p", "--quiet")
-        losses[model] = json.loads((tmp_path / "p").read_text())["results"]["average loss"]
-    found = report["results"]["holdout loss"]
+        losses[model] = json.loads((tmp_path / "p").read_text())["results"]["average_loss"]
+    found = report["results"]["holdout_loss"]
     assert found == pytest.approx(losses[tmp_path / "one"], rel=1e-5)
-    assert found <= min(losses.values()) + report["results"]["standard error"]
-    assert {s["file"]: s["holdout loss"] for s in report["shards"]} == pytest.approx(
+    assert found <= min(losses.values()) + report["results"]["standard_error"]
+    assert {s["file"]: s["holdout_loss"] for s in report["shards"]} == pytest.approx(
         {str(shard): losses[shard] for shard in shards}, rel=1e-6
     )
     assert [c["loss"] for c in report["candidates"] if c["rule"] == "start"] == [pytest.approx(losses[start], rel=1e-6)]
@@ -287,9 +287,9 @@ def test_softmax(vwlite, tmp_path, trained, algorithm):
     held = write_lines(tmp_path / "held", 99, 200, 4)
     vwlite("merge", *shards, "-o", tmp_path / "merged", "--holdout", held, "--report", tmp_path / "r", "--quiet")
     assert_state_says_the_weights(tmp_path / "merged")
-    found = json.loads((tmp_path / "r").read_text())["results"]["holdout loss"]
+    found = json.loads((tmp_path / "r").read_text())["results"]["holdout_loss"]
     vwlite("predict", "-m", tmp_path / "merged", held, "-p", "/dev/null", "--report", tmp_path / "p", "--quiet")
-    assert found == pytest.approx(json.loads((tmp_path / "p").read_text())["results"]["log loss"], rel=1e-6)
+    assert found == pytest.approx(json.loads((tmp_path / "p").read_text())["results"]["log_loss"], rel=1e-6)
 
 
 @pytest.mark.parametrize("algorithm", REFUSED)
@@ -356,7 +356,7 @@ def test_merging_with_the_same_start_is_the_same_as_training_from_it_says(vwlite
         merged = tmp_path / f"merged{number}"
         vwlite("merge", *shards, "-o", merged, *start, "--holdout", held, "--state", "mean", "--report", tmp_path / "r",
                "--quiet")
-        losses.append(json.loads((tmp_path / "r").read_text())["results"]["holdout loss"])
+        losses.append(json.loads((tmp_path / "r").read_text())["results"]["holdout_loss"])
         start = ["--start", merged]
         shards = [trained(f"shard{k}", k, "-i", merged) for k in range(4)]
     assert losses == sorted(losses, reverse=True)

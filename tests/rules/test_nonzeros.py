@@ -162,7 +162,7 @@ def test_continuing_predicting_and_reporting(vwlite, tmp_path, algorithm):
     assert sum(w != 0 for key, w in weights.items() if key != 11650396) == 20
     results = json.loads((tmp_path / "report").read_text())["results"]
     name = "radius" if algorithm == "l1-ball" else "l1"
-    assert results["nonzero weights"] == 20
+    assert results["nonzero_weights"] == 20
     assert results[f"{name} found"] == model.rule["strength"] > 0
     assert "nonzero weights = 20\n" in err
     assert f"{name} found = {model.rule['strength']:.6g}\n" in err

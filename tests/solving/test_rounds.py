@@ -65,7 +65,7 @@ def test_shards_have_the_optimum_of_the_whole(vwlite, at, loss, name, constant):
     vwlite("solve", *split(loss), "--shards", 2, *options, "--tolerance", 1e-7, "-m", "m", "--report", "r")
     found = report_of()["results"]
     assert found["objective"] == pytest.approx(whole, rel=1e-6)
-    assert found["lower bound"] <= whole * (1 + 1e-9)
+    assert found["lower_bound"] <= whole * (1 + 1e-9)
     (w, b), (expected, b_expected) = weights_of("m"), weights_of("whole")
     np.testing.assert_allclose(w, expected, atol=1e-2)
     assert b == pytest.approx(b_expected, abs=1e-2)

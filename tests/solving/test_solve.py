@@ -81,10 +81,10 @@ def test_the_optimum_has_the_conditions_of_one(vwlite, at, loss, constant):
     results = report_of(at / "r")["results"]
     objective = data.mean_loss(loss, w, b) + l1 * np.abs(w).sum() + l2 / 2 * w @ w
     assert results["objective"] == pytest.approx(objective, rel=1e-12)
-    assert results["lower bound"] == pytest.approx(objective, rel=1e-9)
-    assert results["lower bound"] <= objective * (1 + 1e-12)
-    assert results["sum of |weights|"] == pytest.approx(np.abs(w).sum())
-    assert results["nonzero weights"] == np.count_nonzero(w)
+    assert results["lower_bound"] == pytest.approx(objective, rel=1e-9)
+    assert results["lower_bound"] <= objective * (1 + 1e-12)
+    assert results["sum_of_weights"] == pytest.approx(np.abs(w).sum())
+    assert results["nonzero_weights"] == np.count_nonzero(w)
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
@@ -94,13 +94,13 @@ def test_rows_come_nearer_and_bounds_never_pass_the_optimum(vwlite, at, loss):
     exact = report_of(at / "r")
     optimum = exact["results"]["objective"]
     for row in exact["steps"]:
-        assert row["lower bound"] <= optimum * (1 + 1e-12) and row["objective"] >= optimum * (1 - 1e-12)
-    bounds = [row["lower bound"] for row in exact["steps"]]
+        assert row["lower_bound"] <= optimum * (1 + 1e-12) and row["objective"] >= optimum * (1 - 1e-12)
+    bounds = [row["lower_bound"] for row in exact["steps"]]
     assert bounds == sorted(bounds)
     vwlite(*common, 0.01)
     early = report_of(at / "r")["results"]
-    assert early["relative gap"] <= 0.01 and early["ended"] == "the gap is at most --tolerance 0.01"
-    assert early["gap"] == pytest.approx(early["objective"] - early["lower bound"])
+    assert early["relative_gap"] <= 0.01 and early["ended"] == "the gap is at most --tolerance 0.01"
+    assert early["gap"] == pytest.approx(early["objective"] - early["lower_bound"])
     assert early["steps"] <= exact["results"]["steps"]
 
 
@@ -149,7 +149,7 @@ def test_weights_in_a_box(vwlite, at, loss):
         else:
             assert abs(g_j) <= l1 + NEAR
     vwlite("certify", "-m", "m", loss, "--report", "certified")
-    assert report_of(at / "certified")["results"]["lower bound"] == pytest.approx(results["objective"], rel=1e-4)
+    assert report_of(at / "certified")["results"]["lower_bound"] == pytest.approx(results["objective"], rel=1e-4)
     vwlite("solve", loss, "--loss", loss, "--l1", l1, "-m", "free", "--quiet")
     said = vwlite("certify", "-m", "m", loss, "--against", "free", code=65).err
     assert "free has weights beyond --box 0.1, which the problem of m excludes" in " ".join(said.split())
@@ -166,7 +166,7 @@ def test_a_ball_has_the_solution_of_its_strength(vwlite, at, loss):
     results, (v, _) = report_of(at / "report")["results"], weights_of("r")
     assert np.abs(v).sum() <= radius * (1 + 1e-12) and v == pytest.approx(w, abs=1e-3)
     assert results["objective"] == pytest.approx(data.mean_loss(loss, w, b), rel=1e-8)
-    assert results["lower bound"] <= data.mean_loss(loss, w, b) * (1 + 1e-12)
+    assert results["lower_bound"] <= data.mean_loss(loss, w, b) * (1 + 1e-12)
     assert results["radius"] == read_model("r").options["radius"] == radius and "l1" not in results
     vwlite("solve", loss, "--loss", loss, "--radius", radius, "--nonnegative", "-m", "n", "--quiet")
     assert np.all(weights_of("n")[0] >= 0)
@@ -199,7 +199,7 @@ def test_every_solver_ends_at_the_optimum_of_newton(vwlite, at, name, loss):
         vwlite(*common, "--solver", name, "--tolerance", 1e-6, "-m", "m")
         report = report_of(at / "r")
         assert report["results"]["objective"] == pytest.approx(optimum, rel=2e-6)
-        assert report["results"]["lower bound"] <= optimum * (1 + 1e-9)
+        assert report["results"]["lower_bound"] <= optimum * (1 + 1e-9)
         assert report["options"]["solver"] == name == read_model("m").solved["solver"]
         objectives = [step["objective"] for step in report["steps"]]
         assert not row.descends or all(b <= a * (1 + 1e-9) for a, b in pairwise(objectives))
@@ -227,7 +227,7 @@ def test_the_simplex_has_weights_that_add_up(vwlite, at):
     for model, other, lower in (("ball", "m", 0), ("m", "ball", 0), ("m", "m", simplex["lower_bound"])):
         vwlite("certify", "-m", model, "squared", "--against", other, "--report", "r")
         results = report_of(at / "r")["results"]
-        assert lower * (1 - 1e-12) <= results["lower bound"] <= results["objective"] * (1 + 1e-12)
+        assert lower * (1 - 1e-12) <= results["lower_bound"] <= results["objective"] * (1 + 1e-12)
     vwlite("solve", "squared", *large[2:], "-i", "m", "--solver", "eg", "--report", "r")
     assert report_of(at / "r")["results"]["steps"] == 0
     said = vwlite("solve", "squared", "--radius", 99, "-i", "ball", "--solver", "eg").err
@@ -275,7 +275,7 @@ def test_the_support_vector_machine(vwlite, at, more):
     objective = data.mean_loss("hinge", w, b) + l2 / 2 * (w @ w + b * b)
     assert results["objective"] == pytest.approx(objective, rel=1e-12) and "l1" not in results
     assert results["l2"] == l2
-    assert objective * (1 - 1e-9) <= results["lower bound"] <= objective * (1 + 1e-12)
+    assert objective * (1 - 1e-9) <= results["lower_bound"] <= objective * (1 + 1e-12)
     margins, h = data.y * (data.x @ w + b), data.h / data.h.sum()
     x = np.column_stack([data.x, np.ones(len(data.y)) * (b != 0)])
     on_edge = np.abs(margins - 1) < 1e-4
@@ -291,7 +291,7 @@ def test_the_support_vector_machine(vwlite, at, more):
     vwlite("certify", "-m", "m", "hinge", "--report", "r", "--against", "m")
     found = report_of(at / "r")["results"]
     assert found["objective"] == pytest.approx(objective, rel=1e-12)
-    assert found["lower bound"] == solved["lower_bound"]
+    assert found["lower_bound"] == solved["lower_bound"]
     assert not any("does not meet" in note for note in report_of(at / "r")["notes"])
     vwlite("solve", "hinge", "-i", "m", "-m", "again", "--quiet")  # its own l2
     assert read_model("again").options["l2"] == l2
@@ -306,7 +306,7 @@ def test_a_constant_without_a_penalty_has_another_bound(vwlite, at):
            "--cache-file", "cache", "--quiet")
     vwlite("certify", "-m", "t", "d", "--l1", 0, "--l2", 1, "--against", "svm", "--report", "r")
     report = report_of(at / "r")
-    assert report["results"]["lower bound"] < read_model("svm").solved["lower_bound"]
+    assert report["results"]["lower_bound"] < read_model("svm").solved["lower_bound"]
     solved = "svm was solved for other data or another regularization strength: only its weights are used"
     assert solved in report["notes"]
     vwlite("certify", "-m", "svm", "d", "--l2", 2, "--report", "r")
@@ -341,8 +341,8 @@ def test_several_classes_with_one_loss(vwlite, at, name):
     assert np.abs(found[:3]).sum(axis=0).max() <= 1 + 1e-9
     assert results["objective"] == pytest.approx(objective, rel=1e-9) == model.solved["objective"]
     assert optimum * (1 - 1e-7) <= objective <= optimum * 1.001
-    assert results["lower bound"] <= optimum
-    assert results["nonzero weights"] == np.count_nonzero(found[:3])
+    assert results["lower_bound"] <= optimum
+    assert results["nonzero_weights"] == np.count_nonzero(found[:3])
     assert model.solved["l1_max"] is None and model.settings.softmax
     vwlite("predict", "-m", "m", "d", "-p", "p")
     assert Path("p").read_text().split() == ["abc"[k] for k in scores.argmax(axis=1)]
@@ -391,7 +391,7 @@ def test_a_model_is_like_any_other(vwlite, at):
     }
     assert "m: a model, whole: solve, " in vwlite("check", "m").out
     facts = json.loads(vwlite("info", "--json", "m").out)
-    assert facts["algorithm"] == "solve" and facts["nonzero weights"] == np.count_nonzero(w)
+    assert facts["algorithm"] == "solve" and facts["nonzero_weights"] == np.count_nonzero(w)
     assert facts["solved"]["lower_bound"] <= facts["solved"]["objective"] and facts["solved"]["solver"] in SOLVERS
     assert re.fullmatch("[0-9a-f]{16}", facts["solved"]["data"])
     vwlite("export", "m", "--to", "vw", "-o", "m.vw")
@@ -514,7 +514,7 @@ def test_a_start_that_is_worse_than_none_is_left(vwlite, at):
 def test_a_path_has_a_model_and_a_line_for_each_strength(vwlite, at):
     said = vwlite("solve", SOURCES, "--l1-path", "4:0.1", "-m", "p%d.model", "--report", "r").err
     report = report_of(at / "r")
-    largest = report["results"]["l1 max"]
+    largest = report["results"]["l1_max"]
     rows = [line for line in said.splitlines() if re.match(r" +[1-4] +\d", line)]
     assert len(rows) == len(report["path"]) == 4
     for k, found in enumerate(report["path"]):
@@ -523,18 +523,18 @@ def test_a_path_has_a_model_and_a_line_for_each_strength(vwlite, at):
         assert model.options["l1"] == found["l1"] and model.solved["objective"] == found["objective"]
         vwlite("solve", SOURCES, "--l1", found["l1"], "-m", "alone", "--quiet")
         assert read_model("alone").solved["objective"] == pytest.approx(found["objective"], rel=2e-3)
-    counts = [found["nonzero weights"] for found in report["path"]]
+    counts = [found["nonzero_weights"] for found in report["path"]]
     assert counts[0] <= 1 < counts[3]
 
 
 def test_at_most_n_weights(vwlite, at):
     vwlite("solve", SOURCES, "--nonzeros", 12, "-m", "m", "--quiet", "--report", "r")
     results = report_of(at / "r")["results"]
-    assert 8 <= results["nonzero weights"] <= 12 and results["relative gap"] <= 1e-3
+    assert 8 <= results["nonzero_weights"] <= 12 and results["relative_gap"] <= 1e-3
     assert read_model("m").options["l1"] == results["l1"]
     weaker = results["l1"] / 1.1
     vwlite("solve", SOURCES, "--l1", weaker, "-m", "m", "--quiet", "--report", "r")
-    assert report_of(at / "r")["results"]["nonzero weights"] >= results["nonzero weights"]
+    assert report_of(at / "r")["results"]["nonzero_weights"] >= results["nonzero_weights"]
 
 
 @pytest.mark.parametrize(
@@ -771,7 +771,7 @@ def test_rounding_makes_no_loss_negative(vwlite, at, label):
     for more in (["--l1", 0.1], ["--l1-path", 2], ["--radius", 1, "--l2", 1]):
         vwlite("solve", "d", "--loss", "poisson", *more, "-m", "m%d" if "--l1-path" in more else "m1", "--report", "r")
         results, solved = report_of(at / "r")["results"], read_model("m1").solved
-        assert results["objective"] >= results["lower bound"] >= 0
+        assert results["objective"] >= results["lower_bound"] >= 0
         assert solved["objective"] >= solved["lower_bound"] >= 0
 
 
@@ -781,7 +781,7 @@ def test_ratios_that_are_not_numbers_are_invalid(vwlite, at):
     for l1 in (1e300, 1e-320):
         vwlite("solve", "d", "--l1", l1, "--max-seconds", 1, "--report", "r")
         report = json.loads((at / "r").read_text(), parse_constant=pytest.fail)
-        assert l1 < 1 or report["results"]["l1 / l1 max"] is None
+        assert l1 < 1 or report["results"]["l1_over_l1_max"] is None
     Path("far").write_text("1 |a x:1e38\n-1 |a y:1e38\n")
     vwlite("solve", "far", "--l1", 1e-300, "--max-seconds", 0, "--report", "r")
     report = json.loads((at / "r").read_text(), parse_constant=pytest.fail)
@@ -800,7 +800,7 @@ def test_bad_lines_are_left_out_and_kept_separately(vwlite, at):
     Path("d").write_text("1 |a x\nnonsense\n-1 |a y\n1 |a x:z\n-1 |a z\n")
     vwlite("solve", "d", "--l1", 0.05, "--on-error", "skip", "--rejects", "bad", "-m", "m", "--quiet", "--report", "r")
     assert Path("bad").read_text() == "nonsense\n1 |a x:z\n"
-    assert report_of(at / "r")["data"]["bad lines skipped"] == 2
+    assert report_of(at / "r")["data"]["bad_lines_skipped"] == 2
     Path("d").write_text("1 |a x\n-1 |a y\n-1 |a z\n")
     vwlite("solve", "d", "--l1", 0.05, "-m", "clean", "--quiet")
     assert Path("m").read_bytes() == Path("clean").read_bytes()

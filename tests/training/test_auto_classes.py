@@ -7,7 +7,7 @@ import pytest
 from running import finish, start
 from test_auto import report_of, write
 
-from vwlite.model.header import check_header
+from vwlite.model.header import check_header, in_json
 from vwlite.model.read import read_model
 from vwlite.training.auto import selection
 
@@ -57,8 +57,8 @@ def test_it_is_as_good_as_gd_with_its_best_rate(vwlite, data, tmp_path):
         vwlite("train", train, "--oaa", "4", "--loss", "logistic", "-l", rate, "--passes", "10", "-m", tmp_path / "gd",
                "--quiet")
         single.append(results_on(vwlite, tmp_path / "gd", test))
-    assert own["log loss"] < min(one["log loss"] for one in single)
-    assert own["average loss"] < 1.1 * min(one["average loss"] for one in single)
+    assert own["log_loss"] < min(one["log_loss"] for one in single)
+    assert own["average_loss"] < 1.1 * min(one["average_loss"] for one in single)
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -118,7 +118,7 @@ def test_probabilities_are_the_softmax_of_the_scores(vwlite, data, tmp_path):
     assert p == pytest.approx(shares / shares.sum(axis=1, keepdims=True), abs=1e-5)
     labels = np.array([int(line.split()[0]) for line in Path(test).read_text().splitlines()])
     expected = -np.log(p[np.arange(len(p)), labels - 1]).mean()
-    assert report_of(tmp_path / "j")["results"]["log loss"] == pytest.approx(expected, rel=1e-3)
+    assert report_of(tmp_path / "j")["results"]["log_loss"] == pytest.approx(expected, rel=1e-3)
     header = read_model(str(tmp_path / "m")).header()
     assert header["format"] == 3 and header["options"]["softmax_probabilities"] and header["algorithm"] == "gd"
 
@@ -147,14 +147,14 @@ def test_the_summary_is_of_out_of_fold_predictions(vwlite, data, tmp_path):
     labels = [line.split()[0] for line in Path(train).read_text().splitlines()]
     found = [line.split()[0] for line in (tmp_path / "p").read_text().splitlines()]
     wrong = np.mean([one != other for one, other in zip(labels, found, strict=True)])
-    assert results["out-of-fold average loss"] == pytest.approx(wrong)
-    assert results["out-of-fold log loss"] == pytest.approx(chosen["loss"], rel=1e-6)
-    assert np.trace(results["out-of-fold confusion matrix"]["rows"]) == round(1000 * (1 - wrong))
+    assert results["out_of_fold_average_loss"] == pytest.approx(wrong)
+    assert results["out_of_fold_log_loss"] == pytest.approx(chosen["loss"], rel=1e-6)
+    assert np.trace(results["out_of_fold_confusion_matrix"]["rows"]) == round(1000 * (1 - wrong))
     shares = np.unique(labels, return_counts=True)[1] / 1000
     assert chosen["baseline"] == pytest.approx(-(shares * np.log(shares)).sum(), rel=1e-9)
     assert "out-of-fold log loss" in said and "chosen = " in said and "auc" not in said
-    assert results_on(vwlite, tmp_path / "m", test)["log loss"] < 1.15 * chosen["loss"]
-    assert chosen == read_model(str(tmp_path / "m")).chosen
+    assert results_on(vwlite, tmp_path / "m", test)["log_loss"] < 1.15 * chosen["loss"]
+    assert chosen == in_json(read_model(str(tmp_path / "m")).chosen)
     assert "softmax_probabilities" in vwlite("info", tmp_path / "m", "--json").out
 
 
@@ -162,12 +162,12 @@ def test_sorted_and_repeated_lines(vwlite, data, tmp_path):
     train, test = data
     lines = Path(train).read_text().splitlines(keepends=True)
     vwlite("train", train, *AUTO, "-m", tmp_path / "m")
-    usual = results_on(vwlite, tmp_path / "m", test)["log loss"]
+    usual = results_on(vwlite, tmp_path / "m", test)["log_loss"]
     vwlite("train", write(tmp_path / "sorted.vw", sorted(lines)), *AUTO, "-m", tmp_path / "sorted")
-    assert results_on(vwlite, tmp_path / "sorted", test)["log loss"] < 1.1 * usual
+    assert results_on(vwlite, tmp_path / "sorted", test)["log_loss"] < 1.1 * usual
     twice = write(tmp_path / "twice.vw", [line for line in lines for _ in range(2)])
     vwlite("train", twice, *AUTO, "-m", tmp_path / "twice", "--report", tmp_path / "r")
-    after = results_on(vwlite, tmp_path / "twice", test)["log loss"]
+    after = results_on(vwlite, tmp_path / "twice", test)["log_loss"]
     assert after < 1.1 * usual and report_of(tmp_path / "r")["chosen"]["loss"] > 0.85 * after
 
 
@@ -176,17 +176,17 @@ def test_examples_that_the_stack_has_not_seen(vwlite, data, tmp_path, monkeypatc
     train, _ = data
     vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p", "--report", tmp_path / "r")
     report = report_of(tmp_path / "r")
-    assert report["results"]["out-of-fold log loss"] < 1.2 * report["chosen"]["loss"]
+    assert report["results"]["out_of_fold_log_loss"] < 1.2 * report["chosen"]["loss"]
 
 
 def test_a_file_to_validate_with(vwlite, data, tmp_path):
     train, test = data
     said = vwlite("train", train, *AUTO, "--validate", test, "-m", tmp_path / "m", "--report", tmp_path / "r").err
     report = report_of(tmp_path / "r")
-    assert "validation log loss" in said and report["results"]["number of examples"] == 1000
-    claimed = report["results"]["validation log loss"]
+    assert "validation log loss" in said and report["results"]["number_of_examples"] == 1000
+    claimed = report["results"]["validation_log_loss"]
     assert claimed == pytest.approx(report["chosen"]["loss"], rel=1e-6)
-    assert results_on(vwlite, tmp_path / "m", test)["log loss"] == pytest.approx(claimed, rel=0.05)
+    assert results_on(vwlite, tmp_path / "m", test)["log_loss"] == pytest.approx(claimed, rel=0.05)
 
 
 @pytest.mark.parametrize("how", [("--classes", "a,b,c,d"), ("--oaa", "9", "--classes", "auto")])
@@ -214,7 +214,7 @@ def test_a_model_is_continued_by_gd(vwlite, data, tmp_path):
     vwlite("train", train, *AUTO, "-m", tmp_path / "m")
     vwlite("train", test, "-i", tmp_path / "m", "-m", tmp_path / "n")
     before, after = (results_on(vwlite, tmp_path / name, test) for name in "mn")
-    assert after["average loss"] < before["average loss"]
+    assert after["average_loss"] < before["average_loss"]
     model = read_model(str(tmp_path / "n"))
     assert model.algorithm == "gd" and model.options["softmax_probabilities"]
 
@@ -235,7 +235,7 @@ def learned(vwlite, folder, lines, *options, how=AUTO) -> dict:
 def test_one_class(vwlite, tmp_path, options):
     lines = [f"2 |a x:{1 + i % 7}\n" for i in range(100)]
     report = learned(vwlite, tmp_path, lines, *options)
-    assert report["again"]["average loss"] == 0 and report["again"]["log loss"] < 0.1
+    assert report["again"]["average_loss"] == 0 and report["again"]["log_loss"] < 0.1
     assert ("model" in report["chosen"]) == (not options)
 
 
@@ -282,13 +282,13 @@ def test_two_classes(vwlite, tmp_path):
     report = learned(vwlite, tmp_path, lines, how=("--algorithm", "auto", "--oaa", "2"))
     binary = [line.replace("2", "-1", 1) if line[0] == "2" else line for line in lines]
     other = learned(vwlite, tmp_path, binary, how=("--algorithm", "auto", "--loss", "logistic"))
-    assert report["again"]["log loss"] == pytest.approx(other["again"]["average loss"], rel=0.1)
+    assert report["again"]["log_loss"] == pytest.approx(other["again"]["average_loss"], rel=0.1)
 
 
 def test_constant_features(vwlite, tmp_path):
     lines = [f"{1 + i % 3} |a x:5 y\n" for i in range(300)]
     report = learned(vwlite, tmp_path, lines)
-    assert report["again"]["log loss"] == pytest.approx(np.log(3), rel=0.01)
+    assert report["again"]["log_loss"] == pytest.approx(np.log(3), rel=0.01)
 
 
 @pytest.mark.parametrize("options", [(), ("--on-error", "skip")])
@@ -307,8 +307,8 @@ def test_values_of_any_size(vwlite, tmp_path, value):
 def test_initial_predictions_shift_all_classes(vwlite, tmp_path):
     lines = [line.replace(" '", f" 1 {i % 5 - 2} '", 1) for i, line in enumerate(lines_of(500))]
     report = learned(vwlite, tmp_path, lines)
-    assert report["again"]["log loss"] < 0.8 * report["chosen"]["baseline"]
-    assert report["results"]["out-of-fold log loss"] == pytest.approx(report["chosen"]["loss"], rel=1e-6)
+    assert report["again"]["log_loss"] < 0.8 * report["chosen"]["baseline"]
+    assert report["results"]["out_of_fold_log_loss"] == pytest.approx(report["chosen"]["loss"], rel=1e-6)
 
 
 @pytest.mark.parametrize("normalize", ["none", "l2", "log", "center"])
@@ -317,7 +317,7 @@ def test_each_normalization_without_an_intercept_or_with(vwlite, data, tmp_path,
     for more in ((), ("--no-constant",)) if normalize != "center" else ((),):
         vwlite("train", train, *AUTO, "--normalize", normalize, *more, "-m", tmp_path / "m", "--report", tmp_path / "r")
         claimed = report_of(tmp_path / "r")["chosen"]["loss"]
-        assert results_on(vwlite, tmp_path / "m", test)["log loss"] < 1.15 * claimed
+        assert results_on(vwlite, tmp_path / "m", test)["log_loss"] < 1.15 * claimed
 
 
 def test_values_far_from_zero(vwlite, tmp_path):
@@ -327,7 +327,7 @@ def test_values_far_from_zero(vwlite, tmp_path):
     y = (x @ rng.normal(0, 1, (3, 3))).argmax(axis=1) + 1
     lines = [f"{label} |a p:{a} q:{b} r:{c}\n" for label, (a, b, c) in zip(y, x + 1e4, strict=True)]
     report = learned(vwlite, tmp_path, lines, how=("--algorithm", "auto", "--oaa", "3"))
-    assert report["chosen"]["normalize"] == "center" and report["again"]["average loss"] < 0.1
+    assert report["chosen"]["normalize"] == "center" and report["again"]["average_loss"] < 0.1
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_large_data_have_a_short_race_and_many_classes_half_of_the_lanes(vwlite,
         monkeypatch.setattr("vwlite.training.auto.classes.SHORT_RACE_FROM", large)
         monkeypatch.setattr("vwlite.training.auto.class_trainer.SHORT_RACE_FROM", large)
         vwlite("train", train, "--classes", "auto", "-m", tmp_path / "m", "--report", tmp_path / "r")
-        losses.append(results_on(vwlite, tmp_path / "m", test)["log loss"])
+        losses.append(results_on(vwlite, tmp_path / "m", test)["log_loss"])
     assert losses[1] < 1.03 * losses[0]
     report = report_of(tmp_path / "r")
     kinds = {"gd(1)", "nsgd(64)"} if len(names) > many else {"gd(1)", "gd(8)", "nsgd(2)", "nsgd(32)"}
@@ -424,6 +424,6 @@ def test_a_model_of_many_classes_goes_on(vwlite, tmp_path, monkeypatch):
     monkeypatch.setattr("vwlite.training.auto.classes.SHORT_RACE_FROM", 1000)
     monkeypatch.setattr("vwlite.training.auto.class_trainer.SHORT_RACE_FROM", 1000)
     vwlite("train", train, "--classes", "auto", "-m", tmp_path / "m")
-    before = results_on(vwlite, tmp_path / "m", more)["log loss"]
+    before = results_on(vwlite, tmp_path / "m", more)["log_loss"]
     vwlite("train", "-i", tmp_path / "m", train, "-m", tmp_path / "n")
-    assert results_on(vwlite, tmp_path / "n", more)["log loss"] < 1.1 * before
+    assert results_on(vwlite, tmp_path / "n", more)["log_loss"] < 1.1 * before

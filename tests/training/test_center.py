@@ -259,7 +259,7 @@ def test_the_optimum_is_that_of_values_as_they_are(vwlite, tmp_path, options):
     vwlite("certify", tmp_path / "raw", "-m", tmp_path / "m", "--against", tmp_path / "m", "--report", tmp_path / "r")
     certified = json.loads((tmp_path / "r").read_text())["results"]
     assert certified["objective"] == pytest.approx(facts[0]["objective"], rel=1e-6)
-    assert certified["relative gap"] < 1e-4
+    assert certified["relative_gap"] < 1e-4
     finish(start("solve", *options, "--normalize", "center", "--tolerance", "1e-6", "-m", tmp_path / "p", "--quiet"),
            (tmp_path / "raw").read_bytes())
     assert (tmp_path / "p").read_bytes() == (tmp_path / "m").read_bytes()

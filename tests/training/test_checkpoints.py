@@ -49,7 +49,7 @@ def test_the_best_pass_survives_the_checkpoints_of_worse_ones(vwlite, folder, ev
     assert len(report["passes"]) == 4
     assert model.counters["examples"] == 270 and not model.interrupted
     counted = sum(w != 0 for k, w in zip(model.keys, model.weights, strict=True) if k != CONSTANT)
-    assert report["results"]["nonzero weights"] == counted
+    assert report["results"]["nonzero_weights"] == counted
     last = [row.split() for row in done.err.splitlines() if row.endswith(" h")][-1]
     assert last[-2] != str(counted)  # the last pass ended with another number
     assert leftovers(folder, ["data", "model", "report"]) == []

@@ -86,7 +86,7 @@ def test_a_model_that_is_not_good_enough_is_not_written(vwlite, days, check, sai
     found = vwlite("train", "--continue", "M", "day2.csv", *days, *check, "--report", "r.json", "-p", "p", code=1).err
     report = json.loads(Path("r.json").read_text())
     assert found.startswith(said) and found == report["error"] + "\n" and report["exit_code"] == 1
-    assert report["results"]["number of examples"] == 600
+    assert report["results"]["number_of_examples"] == 600
     assert Path("M").read_bytes() == before and not Path("p").exists()
     vwlite("train", "-m", "new", "day2.csv", *days, *check, code=1)
     assert not Path("new").exists()

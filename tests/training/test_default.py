@@ -169,7 +169,7 @@ def test_the_baseline_stands_beside_the_loss(vwlite, tmp_path):
     assert "(baseline 0.562335)" in result.err
     assert "(baseline 0.750000)" in result.err
     found = json.loads(report.read_text())["results"]
-    assert found["out-of-fold average loss of the baseline"] == pytest.approx(0.5623351446)
-    assert found["out-of-fold accuracy of the baseline"] == 0.75
+    assert found["out_of_fold_average_loss_of_the_baseline"] == pytest.approx(0.5623351446)
+    assert found["out_of_fold_accuracy_of_the_baseline"] == 0.75
     assert "average loss = " in (predicted := vwlite("predict", "-m", tmp_path / "m", data).err)
     assert "(baseline 0.562335)" in predicted

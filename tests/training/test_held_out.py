@@ -74,7 +74,7 @@ def test_every_nth_line_is_written_and_not_learned(vwlite, monkeypatch, kind, th
     assert not [name for name in os.listdir() if name.startswith(".")]
     vwlite("train", f"all.{kind}", *BASIC, *options, "-m", "other")
     vwlite("merge", "m", "other", "-o", "merged", "--holdout", f"held.{kind}", "--report", "r", "--quiet")
-    assert json.loads(Path("r").read_text())["results"]["holdout examples"] == 103 // 7
+    assert json.loads(Path("r").read_text())["results"]["holdout_examples"] == 103 // 7
 
 
 def test_every_fiftieth_if_nothing_else_is_said(vwlite):
@@ -83,8 +83,8 @@ def test_every_fiftieth_if_nothing_else_is_said(vwlite):
     vwlite("train", "d", *BASIC, "--holdout-to", "held", "--report", "r")
     assert Path("held").read_text() == f"{lines[49]}\n{lines[99]}\n"
     report = json.loads(Path("r").read_text())
-    assert (report["options"]["holdout-period"], report["options"]["holdout-to"]) == (50, "held")
-    assert report["results"]["number of examples"] == 118
+    assert (report["options"]["holdout_period"], report["options"]["holdout_to"]) == (50, "held")
+    assert report["results"]["number_of_examples"] == 118
     vwlite("train", "d", *BASIC, "--holdout-to", "held", "--passes", 3, "--holdout-period", 40, "--report", "r")
     assert Path("held").read_text() == f"{lines[39]}\n{lines[79]}\n{lines[119]}\n"
     assert json.loads(Path("r").read_text())["passes"][0]["holdout"] is not None

@@ -129,7 +129,7 @@ def test_predictions_do_not_cross_and_lose_no_more_than_scores(rows):
 def test_the_measures_of_training_are_those_of_its_predictions(vwlite, data, tmp_path):
     vwlite("train", data / "train.vw", *GD, *SEVERAL, "-p", tmp_path / "p", "--report", tmp_path / "r")
     results = json.loads((tmp_path / "r").read_text())["results"]
-    _check_measures(results, data, tmp_path / "p", "average loss")
+    _check_measures(results, data, tmp_path / "p", "average_loss")
 
 
 def _check_measures(found, data, predictions, mean):
@@ -251,8 +251,8 @@ def test_auto_derives_features_that_help_all_quantiles_together(vwlite, tmp_path
     vwlite("train", tmp_path / "d.csv", "--label", "y", *SEVERAL, "-m", tmp_path / "m", "--report", tmp_path / "r")
     results = json.loads((tmp_path / "r").read_text())["results"]
     assert results["derived"] == "curves of 1 number"
-    assert results["out-of-fold average loss"] < 0.95 * results["out-of-fold average loss of the baseline"]
-    assert abs(results["out-of-fold coverage_0.1_0.9"] - 0.8) < 0.05
+    assert results["out_of_fold_average_loss"] < 0.95 * results["out_of_fold_average_loss_of_the_baseline"]
+    assert abs(results["out_of_fold_coverage_0.1_0.9"] - 0.8) < 0.05
     text = vwlite("predict", "-m", tmp_path / "m", tmp_path / "d.csv").out
     vwlite("train", tmp_path / "d.csv", "-i", tmp_path / "m", "-m", tmp_path / "more")
     assert (np.diff(np.array([line.split() for line in text.splitlines()], float)) >= 0).all()
@@ -268,7 +268,7 @@ def test_auto_learns_from_standard_input_and_from_validation_as_from_files(vwlit
            data / "test.csv", "--report", tmp_path / "r")
     told = json.loads((tmp_path / "r").read_text())["results"]
     found = json.loads(vwlite("evaluate", "-m", tmp_path / "c", data / "test.csv", "--json").out)["measures"]
-    assert told["validation average loss"] == pytest.approx(found["pinball"]["value"], rel=0.01)
+    assert told["validation_average_loss"] == pytest.approx(found["pinball"]["value"], rel=0.01)
 
 
 @pytest.mark.parametrize("algorithm", ["gd", "auto"])

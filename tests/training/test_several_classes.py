@@ -39,7 +39,7 @@ def test_labels_that_are_not_classes(vwlite, tmp_path, options, line, message):
     vwlite("train", *GD, file, *options.split(), "-m", model, "--quiet", "--on-error", "skip")
     done = vwlite("predict", "-m", model, file, "--report", tmp_path / "report")  # no fault there: as good as no label
     assert len(done.out.splitlines()) == 4
-    assert json.loads((tmp_path / "report").read_text())["results"]["unlabelled examples"] == 1
+    assert json.loads((tmp_path / "report").read_text())["results"]["unlabelled_examples"] == 1
     done = vwlite("check", file, *options.split(), code=1)
     assert done.out == f"{file}:3:3: {message}\n{file}: data, 4 lines, 1 bad line\n"
     file.write_text("1 |f a\n2 |f b\n |f c\n")
@@ -102,10 +102,10 @@ def test_a_whole_run(vwlite, tmp_path, data, method):
     expected = np.zeros((3, 3))
     for (name, _), label, h in zip(said, labels, importance, strict=True):
         expected[names.index(label), names.index(name)] += h
-    assert results["confusion matrix"] == {"classes": names, "rows": expected.tolist()}
+    assert results["confusion_matrix"] == {"classes": names, "rows": expected.tolist()}
     assert results["accuracy"] == pytest.approx(np.trace(expected) / expected.sum())
-    assert results["average loss"] == pytest.approx(1 - results["accuracy"])
-    assert ("log loss" in results) == ("logistic" in options or "--softmax" in options)
+    assert results["average_loss"] == pytest.approx(1 - results["accuracy"])
+    assert ("log_loss" in results) == ("logistic" in options or "--softmax" in options)
     assert results["accuracy"] > 0.5
     assert f"accuracy = {results['accuracy']:.6f}" in done.err
     assert "confusion matrix: a row for each label, a column for each prediction\n" in done.err
@@ -140,7 +140,7 @@ def test_a_whole_run(vwlite, tmp_path, data, method):
     assert arrays["weights"].shape == (len(loaded.keys), 4)
     assert all(arrays[name].shape == (len(loaded.keys), 4) for name in arrays.files if name.startswith("state_"))
     info = json.loads(vwlite("info", "--json", model).out)
-    assert info["classes"] == names and info["nonzero weights"] == results["nonzero weights"]
+    assert info["classes"] == names and info["nonzero_weights"] == results["nonzero_weights"]
     constant = vwlite("weights", model, "--all").out.splitlines()
     assert len(constant) == 4 * len(loaded.keys)
     key, found = int(loaded.keys[3]), {}
@@ -173,7 +173,7 @@ def test_log_loss(vwlite, tmp_path, data, method, passes):
     """From the scores of each example before it is learned, or that is only predicted."""
     model, raw, report = tmp_path / "model", tmp_path / "raw", tmp_path / "report"
 
-    def expected(command, tell, held=()):
+    def expected(command, tell="log_loss", held=()):
         """Of the scores that the run has written, in the last pass; and of `held`, the lines that count."""
         scores = raw.read_text().splitlines()[-600:]
         labels = [line.split("'")[0].split() for line in data.read_text().splitlines()]
@@ -189,12 +189,12 @@ def test_log_loss(vwlite, tmp_path, data, method, passes):
             weight += h
         found = json.loads(report.read_text())["results"][tell]
         assert found == pytest.approx(total / weight, abs=1e-5) and 0.1 < found < 1.5
-        assert f"\n{tell} = {found:.6f} (baseline " in command.err
+        assert f"\n{tell.replace('_', ' ')} = {found:.6f} (baseline " in command.err
 
     options = [*METHODS[method], "--classes", "auto", "--passes", passes]
     done = vwlite("train", data, *options, "-m", model, "-r", raw, "--report", report)
-    expected(done, *(["log loss"] if passes == 1 else ["holdout log loss", range(9, 600, 10)]))
-    expected(vwlite("predict", "-m", model, data, "-r", raw, "--report", report, "-p", tmp_path / "p"), "log loss")
+    expected(done, *([] if passes == 1 else ["holdout_log_loss", range(9, 600, 10)]))
+    expected(vwlite("predict", "-m", model, data, "-r", raw, "--report", report, "-p", tmp_path / "p"))
 
 
 @pytest.mark.parametrize("method", ["logistic", "softmax"])
@@ -233,8 +233,8 @@ def test_several_passes_hold_out_and_show_classes(vwlite, tmp_path, data):
     report = tmp_path / "report"
     done = vwlite("train", *GD, data, "--oaa", "3", "--classes", "auto", "--passes", "3", "--report", report)
     results = json.loads(report.read_text())["results"]
-    assert results["holdout accuracy"] > 0.8
-    assert np.sum(results["holdout confusion matrix"]["rows"]) > 30
+    assert results["holdout_accuracy"] > 0.8
+    assert np.sum(results["holdout_confusion_matrix"]["rows"]) > 30
     assert "holdout confusion matrix: a row" in done.err
 
 

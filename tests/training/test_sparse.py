@@ -9,6 +9,7 @@ from running import finish, start
 from test_auto import LOGISTIC, lines_of, loss_on, model_of, write
 
 from vwlite.algorithms.settings import Settings
+from vwlite.model.header import in_json
 from vwlite.model.learners import make_learner
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.sparse import RATES, STRENGTHS
@@ -46,16 +47,16 @@ def test_a_small_model_keeps_most_of_the_gain(vwlite, data, tmp_path):
     train, test = data
     report = sparse(vwlite, tmp_path / "m", train, "--sparse")
     chosen, model, p = report["chosen"], model_of(tmp_path / "m"), chosen_of(report)
-    assert model.algorithm == "adagrad-rda" and model.chosen == chosen
-    assert (model.options["l1"], model.options["learning_rate"]) == (p["l1"], p["learning rate"])
-    assert report["results"]["nonzero weights"] == p["nonzero weights"] < 200 < 2000 < len(model.keys)
+    assert model.algorithm == "adagrad-rda" and in_json(model.chosen) == chosen
+    assert (model.options["l1"], model.options["learning_rate"]) == (p["l1"], p["learning_rate"])
+    assert report["results"]["nonzero_weights"] == p["nonzero_weights"] < 200 < 2000 < len(model.keys)
     vwlite("train", train, *LOGISTIC, "-m", tmp_path / "auto")
     auto = model_of(tmp_path / "auto").chosen
-    assert chosen["largest gain"] == pytest.approx(auto["baseline"] - auto["loss"], rel=1e-12)
-    assert chosen["baseline"] - p["loss"] == pytest.approx(chosen["kept"] * chosen["largest gain"])
+    assert chosen["largest_gain"] == pytest.approx(auto["baseline"] - auto["loss"], rel=1e-12)
+    assert chosen["baseline"] - p["loss"] == pytest.approx(chosen["kept"] * chosen["largest_gain"])
     assert chosen["kept"] >= 0.95 or p == report["front"][-1]
-    assert all(chosen["baseline"] - q["loss"] < 0.95 * chosen["largest gain"] for q in report["front"]
-               if q["nonzero weights"] < p["nonzero weights"])
+    assert all(chosen["baseline"] - q["loss"] < 0.95 * chosen["largest_gain"] for q in report["front"]
+               if q["nonzero_weights"] < p["nonzero_weights"])
     dense = loss_on(vwlite, tmp_path / "auto", test)
     assert chosen["baseline"] - loss_on(vwlite, tmp_path / "m", test) > 0.85 * (chosen["baseline"] - dense)
 
@@ -65,7 +66,7 @@ def test_the_front_is_printed_and_reported(vwlite, data, tmp_path):
     said = vwlite("train", train, "--sparse", "-m", tmp_path / "m", "--report", tmp_path / "r").err.splitlines()
     report = json.loads((tmp_path / "r").read_text())
     front = report["front"]
-    sizes, losses = ([p[name] for p in front] for name in ("nonzero weights", "loss"))
+    sizes, losses = ([p[name] for p in front] for name in ("nonzero_weights", "loss"))
     assert sizes == sorted(set(sizes)) and losses == sorted(set(losses), reverse=True)
     assert len(front) <= STRENGTHS * len(RATES)
     at = said.index("nonzero weights  loss      l1         learning rate")
@@ -74,13 +75,13 @@ def test_the_front_is_printed_and_reported(vwlite, data, tmp_path):
     assert [row.endswith("  chosen") for row in rows] == [p["chosen"] for p in front]
     p = chosen_of(report)
     kept = f"keeps {100 * report['chosen']['kept']:.0f} % of the gain of the default"
-    assert any(line.startswith(f"chosen = {p['nonzero weights']} of ") and kept in line for line in said)
+    assert any(line.startswith(f"chosen = {p['nonzero_weights']} of ") and kept in line for line in said)
 
 
 def test_more_of_the_gain_takes_more_weights(vwlite, data, tmp_path):
     train, _ = data
     found = [
-        chosen_of(sparse(vwlite, tmp_path / f"m{i}", train, *options))["nonzero weights"]
+        chosen_of(sparse(vwlite, tmp_path / f"m{i}", train, *options))["nonzero_weights"]
         for i, options in enumerate((("--sparse=0.5",), ("--sparse", "0.9"), ("--sparse",), ("--sparse=0.99",)))
     ]
     assert found == sorted(found) and found[0] < found[1] < found[3]
@@ -121,7 +122,7 @@ def test_the_model_is_that_of_an_ordinary_run_in_drawn_order(vwlite, data, tmp_p
     monkeypatch.setattr("vwlite.training.auto.sparse_trainer.DrawnExamples.of", keep)
     report = sparse(vwlite, tmp_path / "m", train, "--sparse")
     vwlite("train", train, "--loss", "logistic", "--algorithm", "adagrad-rda", "-m", tmp_path / "usual",
-           *(part for name in ("l1", "learning rate") for part in (f"--{name.replace(' ', '-')}",
+           *(part for name in ("l1", "learning_rate") for part in (f"--{name.replace('_', '-')}",
                                                                    repr(report["chosen"][name]))),
            "--normalize", report["chosen"]["normalize"])
     usual, found = model_of(tmp_path / "usual"), model_of(tmp_path / "m")
@@ -135,7 +136,7 @@ def test_the_model_is_that_of_an_ordinary_run_in_drawn_order(vwlite, data, tmp_p
         at += len(batch)
     half = dict(sums)[1000]
     assert report["chosen"]["loss"] == pytest.approx((learner.progressive.loss - half) / 1000, rel=1e-12)
-    shown = report["results"]["progressive average loss"]
+    shown = report["results"]["progressive_average_loss"]
     assert shown == pytest.approx(learner.progressive.average, rel=1e-12)
     weights = np.zeros(len(found.keys))
     learner.rule.weights(learner.rule.slots(), weights)
@@ -178,7 +179,7 @@ def test_a_stream_is_learned_as_it_comes(vwlite, data, tmp_path):
     report = sparse(vwlite, tmp_path / "m", train, "--sparse", "--passes", "1", *ONE)
     other = sparse(vwlite, tmp_path / "n", train, "--sparse", "--passes", "1", "--threads", "3")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
-    assert report["front"] == other["front"] and report["results"]["number of examples"] == 2000
+    assert report["front"] == other["front"] and report["results"]["number_of_examples"] == 2000
     assert loss_on(vwlite, tmp_path / "m", test) < 1.2 * chosen_of(report)["loss"]
 
 
@@ -189,7 +190,7 @@ def test_a_stream_longer_than_what_is_kept(vwlite, data, tmp_path, monkeypatch):
     lines.insert(900, "'unlabelled |a f1\n")
     lines.insert(1500, "\n")
     report = sparse(vwlite, tmp_path / "m", write(tmp_path / "d.vw", lines), "--sparse", "--passes", "1")
-    assert report["results"]["number of examples"] == 2001 and report["results"]["unlabelled examples"] == 1
+    assert report["results"]["number_of_examples"] == 2001 and report["results"]["unlabelled_examples"] == 1
     assert loss_on(vwlite, tmp_path / "m", test) < 1.2 * chosen_of(report)["loss"]
 
 
@@ -208,7 +209,7 @@ def test_a_stream_in_order_is_noticed(vwlite, data, tmp_path, monkeypatch):
 def test_very_few_examples(vwlite, tmp_path, n):
     lines = [f"{1 if i % 2 else -1} |a x{i % 2} y{i}\n" for i in range(n)]
     report = sparse(vwlite, tmp_path / "m", write(tmp_path / "d.vw", lines), "--sparse", "--loss", "logistic")
-    assert report["results"]["number of examples"] == n
+    assert report["results"]["number_of_examples"] == n
     vwlite("predict", "-m", tmp_path / "m", tmp_path / "d.vw")
 
 
@@ -230,7 +231,7 @@ def test_noise_gives_the_intercept_alone(vwlite, tmp_path):
         rng = np.random.default_rng(seed)
         lines = [f"{rng.choice([-1, 1])} |a x{rng.integers(100)} y{rng.integers(100)}\n" for _ in range(200)]
         report = sparse(vwlite, tmp_path / "m", write(tmp_path / "d.vw", lines), "--sparse")
-        found.append(report["results"]["nonzero weights"])
+        found.append(report["results"]["nonzero_weights"])
     assert sum(n > 0 for n in found) <= 1
 
 

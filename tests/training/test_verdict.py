@@ -49,9 +49,9 @@ def test_the_summary_begins_with_the_result(vwlite, options, name, rows):
     found = RESULT.fullmatch(first)
     assert found and found[1] == name and found[3] == f"on rows {rows}"
     results = json.loads(Path("r").read_text())["results"]
-    key = next(key for end in ("log loss", "average loss") for key in results if key.endswith(end))
+    key = next(key for end in ("log_loss", "average_loss") for key in results if key.endswith(end))
     assert float(found[2]) == pytest.approx(results[key], abs=6e-5)
-    baseline = results.get(f"{key} of the baseline")
+    baseline = results.get(f"{key}_of_the_baseline")
     assert (found[4] is None) == (baseline is None)
     if baseline is not None:
         gain = 100 * (1 - results[key] / baseline)

@@ -64,7 +64,7 @@ def test_each_row_is_what_its_command_makes(vwlite, tmp_path, loss, table, optio
     best_bytes = model.read_bytes()
     front = found["front"]
     assert [r["loss"] for r in front] == sorted((r["loss"] for r in front), reverse=True)
-    assert [r["nonzero weights"] for r in front] == sorted({r["nonzero weights"] for r in front})
+    assert [r["nonzero_weights"] for r in front] == sorted({r["nonzero_weights"] for r in front})
     assert [r["best"] for r in front] == [False] * (len(front) - 1) + [True]
     gain = found["baseline"] - front[-1]["loss"]
     assert gain > 0
@@ -73,11 +73,11 @@ def test_each_row_is_what_its_command_makes(vwlite, tmp_path, loss, table, optio
     for row in front:
         vwlite(*words_of(row), "--report", report, "--quiet")
         made = json.loads(report.read_text())["results"]
-        assert made["nonzero weights"] == row["nonzero weights"]
+        assert made["nonzero_weights"] == row["nonzero_weights"]
         assert row["best"] == (model.read_bytes() == best_bytes)
     vwlite("train", path, *options, "--report", report, "--quiet")  # auto
     made = json.loads(report.read_text())
-    auto = made["results"]["out-of-fold " + ("log loss" if loss == "classes" else "average loss")]
+    auto = made["results"]["out_of_fold_" + ("log_loss" if loss == "classes" else "average_loss")]
     assert front[-1]["loss"] <= auto * (1 + 1e-12)
     assert found["baseline"] == pytest.approx(made["chosen"]["baseline"])
     assert [r["loss"] for r in front if "auto" in words_of(r)] in ([], [pytest.approx(auto)])

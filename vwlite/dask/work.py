@@ -93,12 +93,12 @@ def learn(part: FilePart, start: bytes, job: ShardJob) -> ShardResult | Failed:
         out = ("-m", MODEL, "--holdout-to", HELD, f"--holdout-period={job.period}", "--report", REPORT, "--allow-empty")
         said = task.run(part, job, "train", *out, *more)
         results = json.loads((task.folder / REPORT).read_text())["results"]
-        if not results["number of examples"]:
+        if not results["number_of_examples"]:
             return ShardResult(b"", b"", 0)
         if (at := said.find(NOTHING)) >= 0:
             raise DataError(f"{part.name}: {said[at:]}")
         return ShardResult((task.folder / MODEL).read_bytes(), (task.folder / HELD).read_bytes(),
-                       results["number of examples"], results["features in the table"])
+                       results["number_of_examples"], results["features_in_the_table"])
     return task.failed
 
 

@@ -13,7 +13,7 @@ from vwlite.evaluation.evaluate import Evaluating
 from vwlite.evaluation.kinds import Binary, Regression
 from vwlite.model import Model, read_model
 from vwlite.model.weights import names_by_index
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
@@ -55,7 +55,7 @@ def diff(o: DiffOptions) -> int:
         if frame.signal is not None:
             return frame.code()
         if o.json:
-            print(json_text(versioned(facts, o.report_version), indent=2, ensure_ascii=False))
+            print(json_text(with_schema(facts), indent=2, ensure_ascii=False))
         else:
             print(plain("\n".join(_as_text(facts))))
         for note in () if o.quiet else notes:

@@ -17,7 +17,7 @@ from vwlite.hashing import namespace_hash
 from vwlite.input.parsing import EXAMPLE
 from vwlite.input.sources import display_name
 from vwlite.names import namespace_of
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
@@ -92,9 +92,8 @@ def drift(o: DriftOptions) -> int:
         if o.json:
             both = {"numbers": pairs, "columns": columns}
             facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
-            facts = versioned(facts, o.report_version)
-            if o.report_version != "1":
-                facts["columns"] = _by_column(facts["columns"])
+            facts = with_schema(facts)
+            facts["columns"] = _by_column(facts["columns"])
             print(json_text(facts, indent=2, ensure_ascii=False))
             return frame.code()
         found = {name: pair for name, pair in columns.items() if differs(*pair)}

@@ -19,7 +19,7 @@ from vwlite.evaluation.slices import Slices
 from vwlite.evaluation.sums import MOST_KEPT, Floats
 from vwlite.input.parsing import Parsed
 from vwlite.input.sources import display_name
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading, Scoring, TakeBad, refuse
@@ -229,7 +229,7 @@ def evaluate(o: EvaluateOptions) -> int:
         found, notes = evaluation.finish(names_of(o.data), o.on_unknown)
         values, against, result = evaluation.values, evaluation.against, evaluation.as_dict()
         if o.json:
-            sys.stdout.write(json_text(versioned(result, o.report_version), indent=2, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_text(with_schema(result), indent=2, ensure_ascii=False) + "\n")
         else:
             lines = [screen.head(whole, first.positive), *screen.table(values)]
             if against is not None:

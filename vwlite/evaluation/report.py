@@ -31,7 +31,7 @@ from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
 from vwlite.model.weights import largest
 from vwlite.names import namespace_of
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.run import feed, say
 
@@ -239,7 +239,7 @@ def report(o: ReportOptions) -> int:
         made.finish([*map(digests.of, o.data or ["-"])], o.on_unknown)
         facts = made.as_dict()
         if o.json:
-            written = json_text(versioned(facts, o.report_version, ("data",)), indent=2, ensure_ascii=False) + "\n"
+            written = json_text(with_schema(facts, ("data",)), indent=2, ensure_ascii=False) + "\n"
         else:
             written = made.page()
         models[0][1].bad.finish()

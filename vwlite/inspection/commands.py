@@ -36,7 +36,7 @@ class CheckOptions(InputOptions):
 @command(
     "info", "vwlite.inspection.info:info",
     examples=("vwlite info days.model",
-              "vwlite info days.model --json --report-version 2"),
+              "vwlite info days.model --json"),
 )
 @record(frozen=True)
 class InfoOptions:

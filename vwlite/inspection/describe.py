@@ -36,7 +36,7 @@ from vwlite.input.values import Values
 from vwlite.inspection.commands import DescribeOptions
 from vwlite.names import names_text
 from vwlite.options.spec import IN, TABLES, specs_of
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.shell_words import joined, quoted, split_words
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
@@ -76,7 +76,7 @@ def describe(o: DescribeOptions) -> int:
         if frame.signal is None:
             facts = found.facts()
             if o.json:
-                print(json_text(versioned(facts, o.report_version), indent=2, ensure_ascii=False))
+                print(json_text(with_schema(facts), indent=2, ensure_ascii=False))
             else:
                 print(plain(as_text(facts, o.all)))
         return frame.code()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import plain
 from vwlite.output.text import printable
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def info(model: str, json: bool, report_version: str) -> int:
-    """Run `vwlite info`; the exit code."""
+    """Run `vwlite info`; the exit code. report_version: there is one."""
     from vwlite.model import read_model
 
     facts = describe(model, read_model(model))
     if json:
-        click.echo(json_text(versioned(facts, report_version), indent=2, ensure_ascii=False))
+        click.echo(json_text(with_schema(facts), indent=2, ensure_ascii=False))
     else:
         click.echo(plain(as_table(facts)))
     return 0

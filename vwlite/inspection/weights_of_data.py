@@ -24,7 +24,7 @@ from vwlite.inspection.commands import TOP, WeightsOptions
 from vwlite.model.feature_names import FeatureNames, escaped, indices_of
 from vwlite.model.learners import make_expander, make_finder
 from vwlite.model.weights import Row, has_weight, intercept_key
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import cut, printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
@@ -136,15 +136,14 @@ def beside_data(o: WeightsOptions, rows: Callable[..., Iterable[Row]]) -> int:
         if frame.signal is None:
             bad.finish()
             found.finish()
-            version, top = o.report_version if o.json else None, None if o.everything else TOP
-            write(found, found.rows(rows(found.model, found.effects)), version, top)
+            write(found, found.rows(rows(found.model, found.effects)), o.json, None if o.everything else TOP)
         return frame.code()
 
 
-def write(data: WeightsOfData, rows: Iterable[WeightRow], json_version: str | None, top: int | None) -> None:
-    """Both tables to standard output, as JSON of a version, or text. top: how many groups are shown."""
+def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: int | None) -> None:
+    """Both tables to standard output, as JSON or text. top: how many groups are shown."""
     groups = data.groups()
-    if json_version is not None:
+    if as_json:
         weights = [
             {"index": r.key, **({} if r.of_class is None else {"class": r.of_class}), "weight": r.weight,
              "names": r.names, "examples": r.examples, "spread": r.spread, "weight x spread": r.effect}
@@ -152,7 +151,7 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], json_version: str | No
         ]
         sums = [{"name": g.name, "sum of |weight x spread|": g.effect, "share": g.share, "features": g.size}
                 for g in groups]
-        found = versioned({"examples": data.examples, "weights": weights, "groups": sums}, json_version)
+        found = with_schema({"examples": data.examples, "weights": weights, "groups": sums})
         sys.stdout.write(json_text(found, indent=1) + "\n")
         return
     column = f" {'class':<10}" if data.model.class_names() else ""

@@ -59,6 +59,8 @@ CHOSEN: dict[str, Any] = {
     "columns": int, "sparse": float, "best loss": float, "largest gain": float, "kept": float, "nonzero weights": int,
     "l1": float, "learning rate": float,
 }
+# The keys in JSON of what models spell otherwise, in `chosen` and `passes`.
+_KEYS = {name: name.replace(" ", "_") for name in CHOSEN} | {"out-of-fold": "out_of_fold"}
 MOST_POINTS = 1000
 MOST_INPUTS = 1000
 # What classes can be called, and in formats before WITH_MARKS; bytes that are not UTF-8 are U+DC80 to U+DCFF.
@@ -74,6 +76,11 @@ def brief(text: Any) -> str:
     """Words that may be long, and may try to command a terminal, as part of a sentence."""
     shown = printable(str(text))
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}..."
+
+
+def in_json(found: dict[str, Any]) -> dict[str, Any]:
+    """A choice of `--algorithm auto`, or the losses of a pass, with the keys that reports have."""
+    return {_KEYS.get(name, name): value for name, value in found.items()}
 
 
 def check_header(header: dict[str, Any]) -> None:

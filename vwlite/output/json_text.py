@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any
 
-VERSIONS = ("1", "2")
+SCHEMA = 2  # of the keys
 _RENAMED = {
     "best pass, kept": "best_pass", "distinct labels, up to 3": "distinct_labels", "l1 / l1 max": "l1_over_l1_max",
     "sum of |weights|": "sum_of_weights", "sum of |weight x spread|": "effect", "weight x spread": "effect",
@@ -32,12 +32,12 @@ def json_values(value: Any) -> Any:
     return [json_values(x) for x in value] if isinstance(value, list | tuple) else value
 
 
-def versioned(content: dict[str, Any], version: str, by_name: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The content of `--report` or `--json` as of a version. 2: with `schema`, and all keys in snake case.
+def with_schema(content: dict[str, Any], by_name: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The content of `--report` or `--json` with its `schema`, and all keys in snake case.
 
     by_name: further keys of objects whose own keys are names out of the data.
     """
-    return content if version == "1" else {"schema": int(version), **_in_snake_case(content, _BY_NAME | {*by_name})}
+    return {"schema": SCHEMA, **_in_snake_case(content, _BY_NAME | {*by_name})}
 
 
 def _in_snake_case(value: Any, by_name: frozenset[str], named: bool = False) -> Any:

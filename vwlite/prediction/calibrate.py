@@ -20,7 +20,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE, Parsed
 from vwlite.model import write_model
 from vwlite.model.header import MOST_POINTS
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.text import label_text, printable, probability, shown
 from vwlite.prediction.calibrate_classes import BINS, ClassScores, bins_of, calibrated, function_of, softplus
 from vwlite.prediction.commands import CalibrateOptions
@@ -65,7 +65,7 @@ def calibrate(o: CalibrateOptions) -> int:
         if not frame.commit(file.commit):
             return frame.code()
         if o.json:
-            click.echo(json_text(versioned(results, o.report_version), indent=2))
+            click.echo(json_text(with_schema(results), indent=2))
         else:
             click.echo(_table(results, mark))
         for note in () if o.quiet else notes:

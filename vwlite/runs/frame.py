@@ -111,12 +111,12 @@ class RunFrame(ExitStack):
         """Write the report, if there is to be one."""
         if self._report is None:
             return
-        from vwlite.output.json_text import json_text, versioned
+        from vwlite.output.json_text import json_text, with_schema
 
         interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
         parts = {"exit_code": 128 + self.signal if self.signal else 0, **interrupted, **parts}
         content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
-        content = versioned(content, self.options.report_version, ("data",) if self.command == "report" else ())
+        content = with_schema(content, ("data",) if self.command == "report" else ())
         file, self._report = self._report, None
         file.write((json_text(content, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
         file.commit()

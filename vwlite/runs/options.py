@@ -151,9 +151,9 @@ class InputOptions:
         help="Write options and results to this file, as JSON. Also if the run fails: then with the error.",
     )
     report_version: str = option(
-        "1", "--report-version", group=OUT, type=Choice(["1", "2"]),
-        help="Version of the keys of JSON. 2: all in snake_case, as in `vwlite help json`. 1 goes away with the next "
-             "version of vwlite.",
+        "2", "--report-version", group=OUT,
+        type=Choice(["2"], ended={"1": "version 1 ended with vwlite 0.2: use 2, whose keys `vwlite help json` lists"}),
+        help="Version of the keys of JSON. There is one, that of `vwlite help json`.",
     )
     on_error: str = option(
         "stop", "--on-error", group=IN, reported=True, type=Choice(["stop", "skip"]),

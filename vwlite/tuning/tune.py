@@ -34,7 +34,7 @@ from vwlite.model.learners import make_expander, make_loss, new_learner, restore
 from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
 from vwlite.output.atomic import AtomicFile
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.progress import LiveLine
 from vwlite.output.shell_words import joined, quoted
 from vwlite.output.stdio import plain
@@ -513,7 +513,7 @@ class Tuner:
         if self.typed.json:
             kind = "out-of-fold" if self.data.validation is None else "validation"
             about = {"loss is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
-            print(json_text(versioned({**about, "front": rows}, self.typed.report_version), indent=2))
+            print(json_text(with_schema({**about, "front": rows}), indent=2))
         else:
             print(f"{name:<10}  nonzero weights    gain")
             for row, m in zip(rows, front, strict=True):

@@ -25,7 +25,7 @@ from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows
 from vwlite.inspection.split import Rule, check_sizes, divided, is_read_once
 from vwlite.model.file import Model, read_own, to_bytes
-from vwlite.output.json_text import json_text, versioned
+from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import say
 from vwlite.output.text import shown
 from vwlite.runs.counted import with_counted_classes
@@ -70,7 +70,7 @@ def cv(o: CvOptions) -> int:
                                 "by its labels: give --loss, or --classes")
         if frame.signal is None:
             facts = _facts(folds.rows, found)
-            sys.stdout.write(json_text(versioned(facts, o.report_version), indent=2) + "\n" if o.json else
+            sys.stdout.write(json_text(with_schema(facts), indent=2) + "\n" if o.json else
                              _shown(facts, [value.name for value in found[0]]))
         return frame.code("")
 

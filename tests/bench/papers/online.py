@@ -48,7 +48,7 @@ class Bench:
             return None
         w, constant = weights_of(model, to.features)
         scores = to.scores(w, constant)
-        return Run(scores, results["nonzero weights"], results["seconds"]) if np.isfinite(scores).all() else None
+        return Run(scores, results["nonzero_weights"], results["seconds"]) if np.isfinite(scores).all() else None
 
     def close(self) -> None:
         for path in self.folder.glob("*"):
@@ -115,7 +115,7 @@ def trace(
         w, _ = weights_of(model, int(keys[-1]))
         accesses.append(float(n * entries))
         objectives.append(objective_of(problem, w[keys.astype(int)]))
-        counts.append(float(results["nonzero weights"]))
+        counts.append(float(results["nonzero_weights"]))
         done = n
     model.unlink(missing_ok=True)
     return accesses, objectives, counts

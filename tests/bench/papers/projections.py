@@ -350,7 +350,7 @@ def online_run(at: Any, text: Path, labels: np.ndarray, options: list[Any]) -> d
         return None
     scores = np.fromfile(predictions, sep=" ")
     losses = list(accumulate(np.logaddexp(0, -labels * scores).tolist()))
-    return {"scores": scores, "losses": losses, "nonzeros": results["nonzero weights"], "options": options}
+    return {"scores": scores, "losses": losses, "nonzeros": results["nonzero_weights"], "options": options}
 
 
 def amount(step: int) -> float:
@@ -414,7 +414,7 @@ def figure9(at: Any) -> Figure:
             heads[-1].write_text("".join(lines[:count]), encoding="utf-8")
             known = unless_diverged(at.folder, heads[-1], *plain)
             assert known
-            seen.append(known["features in the table"])
+            seen.append(known["features_in_the_table"])
         bounds: dict[float, dict[str, dict[str, Any]]] = {}
         for step in count_from(4):
             radius = amount(step)
@@ -435,7 +435,7 @@ def figure9(at: Any) -> Figure:
         for head, features in zip(heads, seen, strict=True):
             part = unless_diverged(at.folder, head, "--loss", "logistic", *best["L1"]["options"])
             assert part
-            share.append(100 * part["nonzero weights"] / features)
+            share.append(100 * part["nonzero_weights"] / features)
         panels_share.series.append(Series(f"L1 - {name}", few, share))
 
         def both(value: Callable[[dict[str, Any]], float], bounds: Any = bounds) -> list[tuple[float, float]]:

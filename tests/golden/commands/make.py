@@ -91,7 +91,7 @@ def main() -> None:
             vwlite("train", "day.csv", *continued, *([] if "--drop" in options or "-i" in continued else TEXT))
         vwlite("predict", test, "-m", model, "-p", "predictions", "-r", "raw", "--report", "report")
         found[name] = {"data": data, "options": options, "predictions": numbers("predictions"), "raw": numbers("raw")}
-        found[name]["loss"] = json.loads((folder / "report").read_text())["results"]["average loss"]
+        found[name]["loss"] = json.loads((folder / "report").read_text())["results"]["average_loss"]
         if "--algorithm" in options:
             vwlite("train", f"../{data}.more.csv", "-i", model, "-m", "next")
             vwlite("predict", test, "-m", "next", "-r", "raw", "-p", "predictions")

@@ -60,7 +60,7 @@ def test_predict(vwlite: Shell, case):
     predictions = vwlite("predict", "-m", case["model"], data(case), "-r", "raw", "--report", "report").out
     assert_near(words(predictions), case["predictions"])
     assert_near(words(Path("raw").read_text()), case["raw"])
-    assert json.loads(Path("report").read_text())["results"]["average loss"] == pytest.approx(case["loss"], rel=1e-5)
+    assert json.loads(Path("report").read_text())["results"]["average_loss"] == pytest.approx(case["loss"], rel=1e-5)
     assert len({*map(tuple, case["predictions"])}) > 1
 
 
