@@ -74,6 +74,8 @@ def test_names_out_of_the_data_stay_as_they_are(vwlite, files):
     assert "My Column" in drift["columns"]
     one = drift["columns"]["My Column"]["unknown"]
     assert {*one} == {"yesterday", "yesterday_error", "today", "today_error", "differs"}
+    drift = json.loads(vwlite("drift", "-m", "c.model", "t.csv", "u.csv", "--json").out)
+    assert {"label_Very Good", "label_so so"} < {*drift["numbers"]}
 
 
 def test_a_failed_run_has_the_version_too(vwlite, files):

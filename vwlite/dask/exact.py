@@ -11,6 +11,7 @@ from vwlite.dask.work import same, sums
 from vwlite.errors import UsageError
 from vwlite.model.file import Model, to_bytes
 from vwlite.options.spec import option_name
+from vwlite.output.results import Result
 from vwlite.solving.commands import SolveOptions
 from vwlite.solving.options import resolve_solve
 from vwlite.solving.rounds.driver import NO_STATE, Rounds
@@ -78,6 +79,6 @@ class ExactRounds(DaskRounds):
 
         return self.cluster.each(len(parts), make, lambda i: parts[i].name)
 
-    def results(self) -> dict[str, Any]:
+    def results(self) -> list[Result]:
         seconds = round(sum(row["seconds"] for row in self.done), 3)
-        return self.run.results() | {"seconds": seconds, "ended": self.run.why or self._over()}
+        return [*self.run.results(), Result("seconds", seconds), Result("ended", self.run.why or self._over())]

@@ -14,8 +14,8 @@ from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
 from vwlite.options.taking import typed_again
+from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.run import summary
 
 SUFFIX = ".predictions"
 
@@ -48,10 +48,11 @@ def predict(o: DaskPredictOptions) -> int:
             progress.live.clear()
         except Interrupted:
             return frame.code(f"; the files in {o.predictions} are complete, but some are missing")
-        results = {"shards": len(parts), "number of predictions": progress.lines, "seconds": frame.seconds()}
+        results = [Result("shards", len(parts)), Result("number_of_predictions", progress.lines),
+                   Result("seconds", frame.seconds())]
         frame.show(summary(results))
         pairs = zip(parts, outputs, strict=True)
-        frame.report(results=results, outputs=[{"shard": part.name, "file": output} for part, output in pairs])
+        frame.report(results=values(results), outputs=[{"shard": part.name, "file": output} for part, output in pairs])
     return 0
 
 

@@ -36,10 +36,11 @@ from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
 from vwlite.options.taking import typed_again
 from vwlite.output.progress import LiveLine, format_number
+from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
 from vwlite.runs.resolve import resolve
-from vwlite.runs.run import say, summary
+from vwlite.runs.run import say
 
 # More shards or larger models than these are merged on the workers, in ranges of this many keys of all shards.
 MANY_SHARDS, MANY_KEYS, RANGE_KEYS, MOST_RANGES = 100, 1_000_000, 8_000_000, 64
@@ -76,7 +77,7 @@ def train(o: DaskTrainOptions) -> int:
         )
         frame.report(
             options=frame.reported_options(settings, *names),
-            results=results,
+            results=values(results),
             rounds=run.done,
             shards=[part.name for part in listing.parts],
             notes=notes,
@@ -169,8 +170,8 @@ class RoundProgress:
         if not self.titled:
             say(HEAD)
             self.titled = True
-        loss = format_number(done["holdout loss"])
-        say(f"{done['round']:>5} {done['shards']:>7} {done['examples']:>14} {done['rows a second']:>10.0f} {loss:>13}  "
+        loss = format_number(done["holdout_loss"])
+        say(f"{done['round']:>5} {done['shards']:>7} {done['examples']:>14} {done['rows_a_second']:>10.0f} {loss:>13}  "
             f"{done['rule']:<11} {done['seconds']:>10.3f}")
 
 
@@ -216,15 +217,17 @@ class MergedRounds(DaskRounds):
             self.progress.row(self.done[-1])
         remove_state(self.path)
 
-    def results(self) -> dict[str, Any]:
+    def results(self) -> list[Result]:
         last = self.done[-1]
         own = {"start": "the start as it is", "shard": f"that of {last.get('shard')} alone"}
         rule = own.get(last["rule"], last["rule"])
-        lines: dict[str, Any] = {"rounds": len(self.done), "shards": last["shards"], "rule": rule}
-        lines |= {"holdout examples": last["holdout examples"], "holdout loss": last["holdout loss"]}
-        lines |= {"number of examples": last["examples"], "nonzero weights": last["nonzero weights"]}
-        lines |= {"features": last["features"], "seconds": round(sum(x["seconds"] for x in self.done), 3)}
-        return lines
+        return [
+            Result("rounds", len(self.done)), Result("shards", last["shards"]), Result("rule", rule),
+            Result("holdout_examples", last["holdout_examples"]), Result("holdout_loss", last["holdout_loss"]),
+            Result("number_of_examples", last["examples"]), Result("nonzero_weights", last["nonzero_weights"]),
+            Result("features", last["features"]),
+            Result("seconds", round(sum(x["seconds"] for x in self.done), 3)),
+        ]
 
     def notes(self) -> list[str]:
         found = []
@@ -232,7 +235,7 @@ class MergedRounds(DaskRounds):
         if without:
             more = f" and {len(without) - 3} more" if len(without) > 3 else ""
             found.append(f"empty shards are left out: {', '.join(without[:3])}{more}")
-        held = self.done[-1]["holdout examples"]
+        held = self.done[-1]["holdout_examples"]
         if held < FEW:
             found.append(f"only {held} lines are held out, so the choice is partly random: {FEW} or more are better")
         return found
@@ -335,15 +338,15 @@ class Round:
             "round": self.round_number,
             "shards": len(self.used),
             "examples": merge.model.counters["examples"],
-            "rows a second": round(self.rate, 1),
-            "holdout loss": shown(c.loss),
-            "holdout examples": choice.held,
+            "rows_a_second": round(self.rate, 1),
+            "holdout_loss": shown(c.loss),
+            "holdout_examples": choice.held,
             "rule": c.way,
             **({"shard": merge.shards.each[c.shard].path} if c.way == "shard" else {}),
-            "nonzero weights": self.nonzeros,
+            "nonzero_weights": self.nonzeros,
             "features": len(merge.model.keys),
             "candidates": [{"rule": x.way, "loss": shown(x.loss)} for x in choice.candidates if x.way != "shard"],
-            "holdout losses of shards": own,
+            "holdout_losses_of_shards": own,
             "seconds": round(time.monotonic() - self.started_at, 3),
         }
 

@@ -38,6 +38,7 @@ from vwlite.model.learners import make_finder, restore
 from vwlite.model.read import read_model
 from vwlite.model.row_sample import RowSample
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.results import Result
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
 from vwlite.training.fit import FitProgress, settled
@@ -172,7 +173,7 @@ def names_in(rows: BatchSource, batch: Batch, end: int, finder: NameFinder | Non
 class Report:
     """The results of a run, and its number of passes."""
 
-    results: dict[str, Any]
+    results: list[Result]
     passes: int
 
 

@@ -71,6 +71,7 @@ from vwlite.model.read import read_model
 from vwlite.names import can_name, names_in, names_text, namespace_of
 from vwlite.options.spec import Spec
 from vwlite.options.types import Labels
+from vwlite.output.results import values
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import resolve
 
@@ -269,7 +270,7 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
                 self._schema = Schema.restored(learned.model().columns)  # with n-grams of texts, or without
         self._learned, self._sparse_coef = learned, False
         self.n_iter_ = report.passes
-        self.report_ = {name: value for name, value in report.results.items() if name != "seconds"}
+        self.report_ = values((r for r in report.results if r.key != "seconds"), labelled=True)
 
     def _begin(self, X: Any, label: Any, importance: Any, o: TrainOptions, names: list[bytes]) -> None:
         """The first call of `partial_fit`."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vwlite.runs.watched import BUCKETS, CHANCE, Number, mean, share
+from vwlite.runs.watched import BUCKETS, CHANCE, Number, Watched, mean, share
 
 
 class Columns:
@@ -46,18 +46,18 @@ class Columns:
         _, features, unknown = (sum(row[k] for row in self._sums.values()) for k in range(3))
         return share(unknown, features, self._examples)
 
-    def beside(self, other: "Columns", names: Mapping[int, str]) -> dict[str, tuple[Number, Number]]:
-        """The numbers of this and of the other data, by name. names: of columns, by their hashes."""
-        result: dict[str, tuple[Number, Number]] = {}
+    def beside(self, other: "Columns", names: Mapping[int, str]) -> dict[Watched, tuple[Number, Number]]:
+        """The numbers of this and of the other data. names: of columns, by their hashes."""
+        result: dict[Watched, tuple[Number, Number]] = {}
         for space in {**self._sums, **other._sums}:
             a, b = pair = [c._sums.get(space, np.zeros(5 + BUCKETS)) for c in (self, other)]
-            found = {"in lines": [share(c._sums[space][0] if space in c._sums else 0, c._examples, c._examples)
+            found = {"in_lines": [share(c._sums[space][0] if space in c._sums else 0, c._examples, c._examples)
                                   for c in (self, other)]}
             if a[1] and b[1]:
                 found["unknown"] = [share(x[2], x[1], x[0]) for x in pair]
-                found["mean value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]
+                found["mean_value"] = [mean(x[3], x[4], x[1], x[1]) for x in pair]
                 apart = float(np.abs(a[5:] / a[1] - b[5:] / b[1]).sum()) / 2
                 found["alike"] = [Number(1.0, 0.0), Number(1 - apart, CHANCE * math.sqrt(1 / a[0] + 1 / b[0]))]
             name = names.get(space, f"#{space}")
-            result |= {f"{name}: {what}": (x, y) for what, (x, y) in found.items()}
+            result |= {Watched(key, column=name): (x, y) for key, (x, y) in found.items()}
         return result

@@ -33,7 +33,7 @@ def diff(o: DiffOptions) -> int:
         for path, model in zip((o.model, o.other), models, strict=True):
             model.settings.outputs.check_one("vwlite diff", path)
         headers = [
-            m.shown_options | {f"counted {name}": n for name, n in m.counters.items()}
+            m.shown_options | {f"counted_{name}": n for name, n in m.counters.items()}
             | {"calibration": m.calibration.get("method")} for m in models
         ]
         options = {name: [header.get(name) for header in headers] for name in headers[0] | headers[1]}
@@ -57,7 +57,8 @@ def diff(o: DiffOptions) -> int:
         if o.json:
             print(json_text(with_schema(facts), indent=2, ensure_ascii=False))
         else:
-            print(plain("\n".join(_as_text(facts))))
+            labels = {f"counted_{name}": f"counted {name}" for model in models for name in model.counters}
+            print(plain("\n".join(_as_text(facts, labels))))
         for note in () if o.quiet else notes:
             say(f"note: {note}")
         if not facts["weights"] and not facts["predictions"]:
@@ -135,14 +136,15 @@ def _of_predictions(both: list[tuple[Evaluating, Reading]], top: int, notes: lis
             line = f"{batch.source}:{batch.line_number(int(one[2][i]))}"
             kept.append((-size[i], {"line": line, "label": values[0], "a": values[1], "b": values[2]}))
         kept = sorted(kept, key=lambda pair: pair[0])[:top]
-    found = dict(zip(("examples", "differ", "labelled", "A better", "B better"), counts.tolist(), strict=True))
+    found = dict(zip(("examples", "differ", "labelled", "a_better", "b_better"), counts.tolist(), strict=True))
     return found | {"lines": [example for _, example in kept]}
 
 
-def _as_text(facts: dict[str, Any]) -> Iterator[str]:
-    """The facts as lines of at most 80 columns."""
+def _as_text(facts: dict[str, Any], labels: dict[str, str]) -> Iterator[str]:
+    """The facts as lines of at most 80 columns. labels: of options and counts, where they are not the key."""
     yield _row("options and counts that differ", *facts["models"])
-    yield from (_row(name.replace("_", "-"), *values) for name, values in facts["options"].items())
+    for name, values in facts["options"].items():
+        yield _row(labels.get(name, name).replace("_", "-"), *values)
     if weights := facts["weights"]:
         keys = ("came", "went", "changed", "same")
         yield from ("", _row("weights", *keys))

@@ -23,9 +23,10 @@ from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import Opened, opened
 from vwlite.runs.run import say
-from vwlite.runs.watched import Number, differs, watched
+from vwlite.runs.watched import Number, Watched, differs, watched
 
 SHOWN = 30  # numbers of columns
+UNKNOWN = Watched("unknown_features")
 
 
 class FileStatistics:
@@ -57,8 +58,8 @@ class FileStatistics:
             reading.bad.finish()
             _, self.notes = run.finish(names_of(reading.data))
         self.numbers, self.rows, self.classes = watched(run.learner), run.learner.examples, run.class_names
-        if not has_features and "unknown features" in self.numbers:
-            self.numbers["unknown features"] = self.columns.unknown()
+        if not has_features and UNKNOWN in self.numbers:
+            self.numbers[UNKNOWN] = self.columns.unknown()
 
     def day(self, path: str) -> Day:
         """For the page."""
@@ -90,34 +91,24 @@ def drift(o: DriftOptions) -> int:
             if frame.commit(out.commit) and not o.quiet:
                 say(f"the page is in {o.page}")
         if o.json:
-            both = {"numbers": pairs, "columns": columns}
-            facts = {kind: {name: _fact(*pair) for name, pair in of.items()} for kind, of in both.items()}
-            facts = with_schema(facts)
-            facts["columns"] = _by_column(facts["columns"])
-            print(json_text(facts, indent=2, ensure_ascii=False))
+            facts: dict[str, Any] = {"numbers": {of.name: _fact(*pair) for of, pair in pairs.items()}, "columns": {}}
+            for of, pair in columns.items():
+                facts["columns"].setdefault(of.column, {})[of.key] = _fact(*pair)
+            print(json_text(with_schema(facts), indent=2, ensure_ascii=False))
             return frame.code()
-        found = {name: pair for name, pair in columns.items() if differs(*pair)}
-        print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(name, *pair) for name, pair in pairs.items()), sep="\n")
+        found = {of: pair for of, pair in columns.items() if differs(*pair)}
+        print(f"{'':40}{'yesterday':>12}{'today':>12}", *(_row(of.text, *pair) for of, pair in pairs.items()), sep="\n")
         print(f"\n{len(found)} of {len(columns)} numbers of columns differ{'; --json has all' * (len(found) > SHOWN)}")
-        for name in list(found)[:SHOWN]:
-            print(_row(name, *found[name]))
+        for of in list(found)[:SHOWN]:
+            print(_row(of.text, *found[of]))
         for note in () if o.quiet else dict.fromkeys(a.notes + b.notes):
             say(f"note: {note}")
         return frame.code()
 
 
-def _by_column(numbers: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Numbers named COLUMN: NAME, as objects of each column."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, fact in numbers.items():
-        column, _, kind = name.rpartition(": ")
-        found.setdefault(column, {})[kind.replace(" ", "_")] = fact
-    return found
-
-
 def _fact(a: Number, b: Number) -> dict[str, float | None]:
     errors = [x.error if math.isfinite(x.error) else None for x in (a, b)]
-    return {"yesterday": a.value, "yesterday error": errors[0], "today": b.value, "today error": errors[1],
+    return {"yesterday": a.value, "yesterday_error": errors[0], "today": b.value, "today_error": errors[1],
             "differs": differs(a, b)}
 
 

@@ -68,7 +68,7 @@ class Evaluating:
         numbers, notes = self.scoring.notes(labels, on_unknown)
         if self.learner.unlabelled:
             notes.insert(0, f"{self.learner.unlabelled:,} examples without a label are not evaluated")
-        return {"number of examples": self.learner.examples} | numbers, notes
+        return {"number_of_examples": self.learner.examples} | numbers, notes
 
     def kind(self, threshold: float | None = None, most: int = MOST_KEPT, *, top: int = 0) -> Kind:
         """What counts examples of this model."""

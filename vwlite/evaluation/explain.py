@@ -326,7 +326,7 @@ def explain(o: ExplainOptions) -> int:
         for note in () if o.quiet else model.settings.outputs.transform.notes("scores and contributions"):
             say(f"note: {note}")
         frame.report(options=frame.reported_options(model.settings, "data", "model"), signal=frame.signal,
-                     results={"number of examples": explaining.recorder.examples})
+                     results={"number_of_examples": explaining.recorder.examples})
         return frame.code()
 
 

@@ -29,6 +29,7 @@ from vwlite.input.sources import display_name
 from vwlite.input.tables import TableReader
 from vwlite.inspection.describe import Description
 from vwlite.inspection.weights_of_data import WeightRow, WeightsOfData
+from vwlite.model.header import in_json
 from vwlite.model.weights import largest
 from vwlite.names import namespace_of
 from vwlite.output.json_text import json_text, with_schema
@@ -109,7 +110,7 @@ class ModelPart:
     def as_dict(self) -> dict[str, Any]:
         return {
             "model": self.path, "digest": self.model.digest, "command": command_of(self.model),
-            "passes": self.model.passes, "worst": [row.as_dict() for row in self.worst],
+            "passes": [*map(in_json, self.model.passes)], "worst": [row.as_dict() for row in self.worst],
             "groups": [g._asdict() for g in self.weights.groups()], "weights": [row._asdict() for row in self.rows()],
             "effects": self.influence.as_dict() if self.influence is not None else [],
         }
@@ -239,7 +240,7 @@ def report(o: ReportOptions) -> int:
         made.finish([*map(digests.of, o.data or ["-"])], o.on_unknown)
         facts = made.as_dict()
         if o.json:
-            written = json_text(with_schema(facts, ("data",)), indent=2, ensure_ascii=False) + "\n"
+            written = json_text(with_schema(facts), indent=2, ensure_ascii=False) + "\n"
         else:
             written = made.page()
         models[0][1].bad.finish()
@@ -262,8 +263,8 @@ def front_of(path: str | None) -> list[dict[str, Any]]:
     try:
         with open(path, encoding="utf-8") as file:
             rows = json.load(file)["front"]
-        counts = [row.get("nonzero weights", row.get("nonzero_weights")) for row in rows]
-        return [{"nonzero weights": int(n), "loss": float(row["loss"])} for n, row in zip(counts, rows, strict=True)]
+        counts = [row.get("nonzero_weights", row.get("nonzero weights")) for row in rows]  # those of vwlite 0.2, too
+        return [{"nonzero_weights": int(n), "loss": float(row["loss"])} for n, row in zip(counts, rows, strict=True)]
     except OSError as e:
         raise NoInputError(f"{path}: {e.strerror}") from None
     except (ValueError, KeyError, TypeError):

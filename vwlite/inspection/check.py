@@ -93,7 +93,7 @@ def _check_model(path: str) -> bool:
     restore(model, model.settings, path, learn=False)
     facts = describe(path, model)
     state = ", without state" if model.weights_only else ""
-    weights = _count(facts["nonzero weights"], "nonzero weight")
+    weights = _count(facts["nonzero_weights"], "nonzero weight")
     _say(f"{path}: a model, whole: {model.algorithm}, {weights}{state}")
     return True
 

@@ -202,8 +202,8 @@ class Description:
             why = f"; the first bad line is {self._first_bad}" if self._first_bad else ""
             raise DataError(f"{listed(files)}: no rows: there is nothing to describe{why}")
         self._table.check_awaited()
-        facts: Facts = {"files": files, "rows": self.rows, "blank lines": self._blank, "bad lines": self._bad}
-        facts |= {"repeated rows": self._distinct.repeated, "repeated rows are exact": not self._distinct.level}
+        facts: Facts = {"files": files, "rows": self.rows, "blank_lines": self._blank, "bad_lines": self._bad}
+        facts |= {"repeated_rows": self._distinct.repeated, "repeated_rows_are_exact": not self._distinct.level}
         about = f"bad lines: {self._bad:,}, which are not in these numbers; the first is {self._first_bad}"
         findings, label = [Finding("", about)] if self._bad else [], None
         if self.rows > self._lines:
@@ -232,7 +232,7 @@ class Description:
             counted = v.items()
             fact = {"role": role, "missing": 1 - v.total / rows, **_numbers(v)}
             if counted and (v.words or role not in ("numeric", "importance")):
-                fact |= {"most frequent": printable(_word(counted[0][0])), "count": counted[0][1]}
+                fact |= {"most_frequent": printable(_word(counted[0][0])), "count": counted[0][1]}
             found[name] = fact
             words.append(Counter({_word(value).encode("utf-8", "surrogateescape"): n for value, n in counted}))
             if role == "label":
@@ -360,7 +360,7 @@ def _numbers(v: Values) -> Facts:
     """How many different values there are, and the extremes and the mean of those that are numbers."""
     count = v.total - v.words
     found = {"minimum": v.low, "mean": v.sum / count, "maximum": v.high} if count else {}
-    return {"distinct": v.distinct, "distinct is exact": not v.level, **found}
+    return {"distinct": v.distinct, "distinct_is_exact": not v.level, **found}
 
 
 def _of_label(name: str, v: Values, rows: int) -> Facts | None:
@@ -388,8 +388,8 @@ def as_text(facts: Facts, everything: bool) -> str:
     """The facts as lines of at most 80 columns."""
     rows, notes = facts["rows"], facts["notes"]
     lines = [f"{rows:,} rows in {listed(facts['files'], most=3)}"]
-    tilde = "" if facts["repeated rows are exact"] else "~"
-    counts = ((facts["bad lines"], "bad"), (facts["blank lines"], "blank"), (facts["repeated rows"], "repeated"))
+    tilde = "" if facts["repeated_rows_are_exact"] else "~"
+    counts = ((facts["bad_lines"], "bad"), (facts["blank_lines"], "blank"), (facts["repeated_rows"], "repeated"))
     lines[0] += "".join(f"; {tilde * (what == 'repeated')}{n:,} {what}" for n, what in counts if n)
     for kind in ("columns", "namespaces"):
         if kind in facts:
@@ -418,10 +418,10 @@ def _table(kind: str, facts: list[Facts], rows: int, everything: bool) -> Iterat
         name = name if len(name) <= 20 else name[:17] + "..."
         own = f"{f['role']:<12}{_share(f['missing']):>8}" if kind == "columns" else \
             f"{_share(f['lines'] / rows):>9}{f['features']:>11,}"
-        distinct = ("" if f["distinct is exact"] else "~") + f"{f['distinct']:,}"
+        distinct = ("" if f["distinct_is_exact"] else "~") + f"{f['distinct']:,}"
         values = _range(f)
-        if "most frequent" in f:
-            word, share = f["most frequent"], _share(f["count"] / rows)
+        if "most_frequent" in f:
+            word, share = f["most_frequent"], _share(f["count"] / rows)
             values = f"{word if len(word) <= 16 else word[:13] + '...'} {share}"
         yield f"{name:<20} {own}{distinct:>11}  {values}".rstrip()
     if len(facts) > SHOWN and not everything:

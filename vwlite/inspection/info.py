@@ -19,10 +19,24 @@ def info(model: str, json: bool, report_version: str) -> int:
 
     facts = describe(model, read_model(model))
     if json:
-        click.echo(json_text(with_schema(facts), indent=2, ensure_ascii=False))
+        click.echo(json_text(with_schema(_in_json(facts)), indent=2, ensure_ascii=False))
     else:
         click.echo(plain(as_table(facts)))
     return 0
+
+
+def _in_json(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts with the keys of JSON, where the model has others."""
+    from vwlite.model.header import in_json
+    from vwlite.runs.watched import Watched
+
+    found = facts | {"chosen": in_json(facts["chosen"])} if "chosen" in facts else {**facts}
+    if "passes" in facts:
+        found["passes"] = [in_json(losses) for losses in facts["passes"]]
+    if numbers := facts.get("continued", {}).get("numbers"):
+        of_last = {Watched.restored(text).name: x for text, x in numbers.items()}
+        found["continued"] = facts["continued"] | {"numbers": of_last}
+    return found
 
 
 def describe(path: str, model: "Model") -> dict[str, Any]:
@@ -47,10 +61,10 @@ def describe(path: str, model: "Model") -> dict[str, Any]:
     return {
         **header,
         "features": int(features),
-        "nonzero weights": int(np.count_nonzero(counted)),
-        "l1 norm": norm if norm < np.inf else None,
+        "nonzero_weights": int(np.count_nonzero(counted)),
+        "l1_norm": norm if norm < np.inf else None,
         **_of_names(model),
-        "file size": os.path.getsize(path),
+        "file_size": os.path.getsize(path),
     }
 
 
@@ -61,7 +75,7 @@ def _of_names(model: "Model") -> dict[str, Any]:
     from vwlite.inspection.names import named_share
 
     features, _, share = named_share(model)
-    return {"names": len(model.names), "named features": features, "named share of l1 norm": round(share, 6)}
+    return {"names": len(model.names), "named_features": features, "named_share_of_l1_norm": round(share, 6)}
 
 
 def as_table(facts: dict[str, Any]) -> str:

@@ -146,10 +146,10 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
     if as_json:
         weights = [
             {"index": r.key, **({} if r.of_class is None else {"class": r.of_class}), "weight": r.weight,
-             "names": r.names, "examples": r.examples, "spread": r.spread, "weight x spread": r.effect}
+             "names": r.names, "examples": r.examples, "spread": r.spread, "effect": r.effect}
             for r in rows
         ]
-        sums = [{"name": g.name, "sum of |weight x spread|": g.effect, "share": g.share, "features": g.size}
+        sums = [{"name": g.name, "effect": g.effect, "share": g.share, "features": g.size}
                 for g in groups]
         found = with_schema({"examples": data.examples, "weights": weights, "groups": sums})
         sys.stdout.write(json_text(found, indent=1) + "\n")

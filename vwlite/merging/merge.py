@@ -8,10 +8,10 @@ from vwlite.merging.holdout import OWN
 from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import checked_shards, read_models
 from vwlite.model import write_model
+from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.run import summary
 
-IN_SENTENCE = ("shards", "holdout loss", "standard error", "of the best shard", "of the mean")
+IN_SENTENCE = ("shards", "holdout_loss", "standard_error", "of_the_best_shard", "of_the_mean")
 FAR = 3  # standard errors
 FEW = 2000  # with fewer examples in the holdout, the choice is mostly chance
 
@@ -33,20 +33,20 @@ def merge(o: MergeOptions) -> int:
                 break
             step()
         if frame.commit(file.commit):
-            results, notes = results_of(run) | {"seconds": frame.seconds()}, notes_of(run)
+            results, notes = [*results_of(run), Result("seconds", frame.seconds())], notes_of(run)
             frame.show(shown(run, results), notes)
             options = frame.reported_options(run.settings, "rule", "state", "holdout", "model", start=o.initial)
             frame.report(options=options, **report_of(run, results), notes=notes)
         return frame.code(f"; {o.model} is unchanged")
 
 
-def shown(run: Merge, results: dict[str, Any]) -> str:
+def shown(run: Merge, results: list[Result]) -> str:
     """The summary; the losses on a holdout are a sentence."""
     if not run.choice.held:
         return summary(results)
     c, best, mean = run.choice.chosen, min(_own_losses(run).values()), run.choice.mean_loss
     losses = f"holdout loss {c.loss:.4g} (+- {c.error:.1g}); best shard {best:.4g}; mean {mean:.4g}"
-    rest = summary({name: value for name, value in results.items() if name not in IN_SENTENCE})
+    rest = summary(r for r in results if r.key not in IN_SENTENCE)
     return f"merge of {len(run.shards.each)} shard{'s' if len(run.shards.each) != 1 else ''}: {losses}\n{rest}"
 
 
@@ -55,25 +55,23 @@ def _own_losses(run: Merge) -> dict[str, float]:
     return {run.shards.each[c.shard].path: c.loss for c in run.choice.candidates if c.way == "shard"}
 
 
-def results_of(run: Merge) -> dict[str, Any]:
-    """What the summary and the report say, by name."""
+def results_of(run: Merge) -> list[Result]:
+    """What the summary and the report say."""
     c, model = run.choice.chosen, run.model
-    lines: dict[str, Any] = {"shards": len(run.shards.each)}
     if c.way == "shard":
-        lines["rule"] = f"that of {run.shards.each[c.shard].path} alone"
+        rule = f"that of {run.shards.each[c.shard].path} alone"
     else:
-        lines["rule"] = "the start as it is" if c.way == "start" else c.way
+        rule = "the start as it is" if c.way == "start" else c.way
+    found = [Result("shards", len(run.shards.each)), Result("rule", rule)]
     if run.choice.held:
         own = _own_losses(run)
         start = next((x.loss for x in run.choice.candidates if x.way == "start"), None)
-        lines |= {"ridge": run.choice.strength} if c.parts else {}
-        lines["holdout examples"] = run.choice.held
-        lines |= {"holdout loss": c.loss, "standard error": c.error}
-        lines |= {"of the best shard": min(own.values()), "of the mean": run.choice.mean_loss, "of the start": start}
-    lines["number of examples"] = model.counters["examples"]
-    lines["nonzero weights"] = run.nonzeros
-    lines["features"] = len(model.keys)
-    return lines
+        found += [Result("ridge", run.choice.strength)] if c.parts else []
+        found += [Result("holdout_examples", run.choice.held), Result("holdout_loss", c.loss),
+                  Result("standard_error", c.error), Result("of_the_best_shard", min(own.values())),
+                  Result("of_the_mean", run.choice.mean_loss), Result("of_the_start", start)]
+    return [*found, Result("number_of_examples", model.counters["examples"]), Result("nonzero_weights", run.nonzeros),
+            Result("features", len(model.keys))]
 
 
 def notes_of(run: Merge) -> list[str]:
@@ -102,14 +100,14 @@ def notes_of(run: Merge) -> list[str]:
     return found
 
 
-def report_of(run: Merge, results: dict[str, Any]) -> dict[str, Any]:
+def report_of(run: Merge, results: list[Result]) -> dict[str, Any]:
     own, of = _own_losses(run), {(c.way, c.shard): u for c, u in run.choice.chosen.parts}
     return {
-        "results": {k: None if v == inf else v for k, v in results.items()},
+        "results": {k: None if v == inf else v for k, v in values(results).items()},
         "candidates": [{"rule": c.way, "loss": c.loss if c.loss < inf else None, "coefficient": of.get((c.way, -1))}
                        for c in run.choice.candidates if c.way != "shard"],
         "shards": [{"file": s.path, "digest": s.model.digest, "examples": s.model.counters.get("examples", 0),
-                    "holdout loss": own.get(s.path) if own.get(s.path, inf) < inf else None,
+                    "holdout_loss": own.get(s.path) if own.get(s.path, inf) < inf else None,
                     "coefficient": of.get(("shard", i))} for i, s in enumerate(run.shards.each)],
         "missing": run.shards.missing,
     }

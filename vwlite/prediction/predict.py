@@ -10,11 +10,12 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import BadLine
 from vwlite.input.formats import COMPRESSED
 from vwlite.names import names_text
+from vwlite.output.results import Result, summary, values
 from vwlite.prediction.commands import PredictOptions
 from vwlite.prediction.scoring import Reading, Scoring
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import opened
-from vwlite.runs.run import PredictionFiles, measures_of, say, summary
+from vwlite.runs.run import PredictionFiles, measures_of, say
 
 
 def predict(o: PredictOptions) -> int:
@@ -49,17 +50,19 @@ def predict(o: PredictOptions) -> int:
         if frame.signal is not None and (o.predictions != "-" or not learner.examples):
             return frame.code()
         reading.bad.finish()
-        results: dict[str, Any] = {"number of examples": learner.examples}
+        results = [Result("number_of_examples", learner.examples)]
         if learner.unlabelled:
-            results["unlabelled examples"] = learner.unlabelled
+            results.append(Result("unlabelled_examples", learner.unlabelled))
         labels, wrong = scoring.about_labels()
         if wrong and o.on_error == "stop" and frame.signal is None:
             raise DataError(f"{wrong}: change the labels, or remove them; --on-error skip predicts without evaluating")
+        measures = dict[str, Result]()
         if learner.progressive.weight and not wrong:
-            results.update(measures_of(settings, learner, learner.progressive))
-        if o.threshold is not None:
-            results["accuracy"] = None  # it would be that of another threshold
-        results["seconds"] = frame.seconds()
+            measures = measures_of(settings, learner, learner.progressive)
+        if o.threshold is not None:  # the accuracy would be that of another one
+            measures["accuracy"] = measures.get("accuracy", Result("accuracy", None))._replace(value=None)
+        results += measures.values()
+        results.append(Result("seconds", frame.seconds()))
         numbers, notes = scoring.notes(labels, o.on_unknown)
         frame.commit(files.commit)
         frame.show(summary(results), notes)
@@ -67,7 +70,7 @@ def predict(o: PredictOptions) -> int:
             say(f"no average loss: {o.model} does not store its loss; give --loss")
         frame.report(
             options=frame.reported_options(settings, "data", "model"), signal=frame.signal,
-            results={**results, **numbers}, notes=notes,
+            results={**values(results), **numbers}, notes=notes,
         )
         return frame.code()
 

@@ -96,7 +96,7 @@ class Scoring:
         cells = {name: (missing, 0 if name in noted else unknown)
                  for name, (missing, unknown) in self.parse.table.absents.items()}
         absent = [*absent_cells(self._model, cells, self.learner.examples)]
-        return together(found, ({"columns with absent cells": len(absent)}, absent))
+        return together(found, ({"columns_with_absent_cells": len(absent)}, absent))
 
 
 class Reading:

@@ -1,8 +1,7 @@
 """The frame of each command: signals, output files, the summary, the report, the exit code."""
 
-import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -10,6 +9,7 @@ from vwlite import __version__
 from vwlite.algorithms.settings import Settings
 from vwlite.errors import VwliteError
 from vwlite.output.atomic import AtomicFile
+from vwlite.output.results import Result, lines, values
 from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import say
 from vwlite.runs.options import InputOptions
@@ -85,27 +85,28 @@ class RunFrame(ExitStack):
         return round(time.monotonic() - self.begin, 3)
 
     def show(
-        self, summary: str, notes: Iterable[str] = (), *, ended: bool = False, results: dict[str, Any] | None = None
+        self, summary: str, notes: Iterable[str] = (), *, ended: bool = False, results: Sequence[Result] | None = None
     ) -> None:
-        """Print the results, unless --quiet. ended: say first whether the run came to its end. results: for JSON."""
+        """Print the results, unless --quiet. ended: say first whether the run came to its end. results: for
+        --log-format."""
         if self.options.quiet:
             return
         end, format = "interrupted" if self.signal else "finished run", getattr(self.options, "log_format", "text")
         if results is not None and format == "line":
-            say(f"{end}: {', '.join(line for line in summary.splitlines() if ' = ' in line)}")
+            say(f"{end}: {', '.join(lines(results))}")
         elif results is not None and format == "json":
-            say(end, summary={re.sub(r"\W+", "_", name): value for name, value in results.items()})
+            say(end, summary=values(results))
         else:
             say(f"\n{end}\n{summary}" if ended else summary)
         for note in notes:
             say(f"note: {note}")
 
     def reported_options(self, settings: Settings, *names: str, **more: Any) -> dict[str, Any]:
-        """The options of the report: settings, those of the run with these names, and more, by their long names."""
+        """The options of the report: settings, those of the run with these names, and more, by their names."""
         run = {name: getattr(self.options, name) for name in names}
         if "data" in run:
             run["data"] = self.options.data or ["-"]
-        return {name.replace("_", "-"): value for name, value in {**settings.stored(), **run, **more}.items()}
+        return {**settings.stored(), **run, **more}
 
     def report(self, **parts: Any) -> None:
         """Write the report, if there is to be one."""
@@ -115,8 +116,7 @@ class RunFrame(ExitStack):
 
         interrupted = {"error": f"interrupted by signal {self.signal}"} if self.signal else {}
         parts = {"exit_code": 128 + self.signal if self.signal else 0, **interrupted, **parts}
-        content = {"program": f"vwlite {__version__}", "command": self.command, **parts}
-        content = with_schema(content, ("data",) if self.command == "report" else ())
+        content = with_schema({"program": f"vwlite {__version__}", "command": self.command, **parts})
         file, self._report = self._report, None
         file.write((json_text(content, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
         file.commit()

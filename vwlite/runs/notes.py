@@ -38,7 +38,7 @@ def about_options(settings: Settings, namespaces: Namespaces, unseen: Sequence[i
     """Options that match nothing in the data. unseen: the hashes of namespaces that are crossed by name, and are not in
     it."""
     texts = [*_letters(settings, namespaces), *_interactions(settings, namespaces), *_crosses(settings, unseen)]
-    return {"options that match nothing": len(texts)}, texts
+    return {"options_that_match_nothing": len(texts)}, texts
 
 
 def _letters(settings: Settings, namespaces: Namespaces) -> Iterator[str]:
@@ -77,7 +77,7 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
         only = tally.weight > 0 and tally.min_label == tally.max_label
         name = learner.class_names[int(tally.min_label) - 1] if only else ""
         return {}, [_one(f"is of class {name}")] if only and learner.examples > 1 else []
-    count = {"distinct labels, up to 3": min(learner.distinct_labels, 3)}
+    count = {"distinct_labels": min(learner.distinct_labels, 3)}
     if learner.distinct_labels == 1 and learner.examples > 1:
         label = settings.outputs.label_of(learner.first_label)
         return count, [_one(f"has the label {printable(label) if isinstance(label, str) else format_number(label)}")]
@@ -102,7 +102,7 @@ def about_unfit(settings: Settings, learner: Learner, unfit: Mapping[str, str], 
     """
     if not learner.unfit:
         return ({}, []), ""
-    found = {"labels that the model does not have": learner.unfit}
+    found = {"labels_that_the_model_does_not_have": learner.unfit}
     expects, tally = _expected(settings, learner), learner.progressive
     fits = [_known(settings, learner, tally.min_label)] if tally.weight else []
     several = tally.min_label != tally.max_label or (fits and not settings.outputs.is_binary)
@@ -167,7 +167,7 @@ MORE_NAMES = "--names=N keeps N, and vwlite names finds only those of the model'
 
 def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
     """Names of features that a model does not have because of the limit. more: how to keep more."""
-    found = {"names of features found": len(store)}
+    found = {"names_of_features_found": len(store)}
     full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]
     if not full:
         return found, []
@@ -202,7 +202,7 @@ def about_features(settings: Settings, learner: Learner, model: str, kept: Known
     if not learner.looked_up:
         return {}, []
     share = learner.unknown / learner.looked_up
-    found = {"unknown features, share": round(share, 6), "examples of unknown features": learner.unknown_examples}
+    found = {"share_of_unknown_features": round(share, 6), "examples_of_unknown_features": learner.unknown_examples}
     if not kept.features:  # an intercept alone: it knows no feature, also not of what it was trained on
         return found, []
     if kept.dropped:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
 
 from vwlite.algorithms.memory import TOO_LONG, table_needs
 from vwlite.algorithms.settings import Settings
@@ -13,7 +12,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.errors import ClosedPipe, DataError
 from vwlite.input.diagnostics import BadLine
 from vwlite.output.atomic import AtomicFile
-from vwlite.output.progress import fit, format_number
+from vwlite.output.results import Result
 from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.frame import RunFrame
@@ -21,8 +20,6 @@ from vwlite.runs.notes import smaller_steps
 from vwlite.runs.options import InputOptions
 
 SHOWN = 5  # bad lines whose message is printed
-MOST_ROWS = 20  # of a confusion matrix that is printed
-BASELINE = " of the baseline"  # after the name of a measure: that of the best constant prediction
 
 
 class Sink:
@@ -174,60 +171,22 @@ def feed(
     written(learner)
 
 
-def measures_of(settings: Settings, learner: Learner, tally: Tally) -> dict[str, Any]:
-    """`quality`, the log loss of classes that have probabilities, and which class is taken for which."""
-    found: dict[str, Any] = {**quality(tally)}
+def measures_of(settings: Settings, learner: Learner, tally: Tally) -> dict[str, Result]:
+    """The measures of predictions, by key: those of numbers, the log loss of classes that have probabilities, and which
+    class is taken for which."""
+    found = {"average_loss": tally.average, "accuracy": tally.accuracy, "auc": tally.auc}
     if not settings.loss:
-        del found["average loss"]
+        del found["average_loss"]
     found |= zip(settings.outputs.facts, tally.means_of_facts, strict=False)
     if tally.probable:
-        found["log loss"] = tally.log_loss
-    baseline = baseline_of(settings, learner, tally)
+        found["log_loss"] = tally.log_loss
+    constant, baseline = dict[str, float | None](), baseline_of(settings, learner, tally)
     if baseline is not None:
-        constant = {"average loss": baseline.loss, "accuracy": baseline.accuracy, "log loss": baseline.log_loss}
-        found |= {name + BASELINE: x for name, x in constant.items() if name in found and x is not None}
+        constant = {"average_loss": baseline.loss, "accuracy": baseline.accuracy, "log_loss": baseline.log_loss}
+    measures = {key: Result(key, value, constant.get(key)) for key, value in found.items()}
     if learner.class_names is not None:
         rows = tally.matrix(learner.named)
         if rows is not None:
             classes = learner.class_names.first(learner.named)
-            found["confusion matrix"] = {"classes": classes, "rows": rows}
-    return found
-
-
-def quality(tally: Tally) -> dict[str, float | None]:
-    """The measures of predictions that the summary and the report hold."""
-    return {"average loss": tally.average, "accuracy": tally.accuracy, "auc": tally.auc}
-
-
-def summary(lines: dict[str, Any]) -> str:
-    """The lines of the summary: `name = value`. None is left out for what only some tasks have."""
-    out = []
-    for name, value in lines.items():
-        if isinstance(value, dict) or (value is None and name in ("accuracy", "auc", "log loss")):
-            continue
-        if name.endswith(BASELINE):
-            continue
-        if name.endswith(" found"):
-            out.append(f"{name} = {value:.6g}")
-            continue
-        shown = format_number(value) if isinstance(value, float | int | None) else value
-        if name + BASELINE in lines:
-            shown = f"{shown} (baseline {format_number(lines[name + BASELINE])})"
-        out.append(f"{name} = {shown}")
-    out += [f"{name}: {_table(**value)}" for name, value in lines.items() if isinstance(value, dict)]
-    return "\n".join(out)
-
-
-def _table(classes: list[str], rows: list[list[float]]) -> str:
-    """A confusion matrix as text, with a line for each label."""
-    if len(classes) > MOST_ROWS:
-        return f"that of {len(classes)} classes is in the --report"
-    names = [fit(name) for name in classes]
-    cells = [[format_number(x) if float(x).is_integer() else f"{x:.1f}" for x in row] for row in rows]
-    first = max(map(len, names), default=0)
-    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
-    lines = ["a row for each label, a column for each prediction"]
-    for name, row in zip(["", *names], [names, *cells], strict=True):
-        columns = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append(" ".join([name.ljust(first), *columns]))
-    return "\n".join(lines)
+            measures["confusion_matrix"] = Result("confusion_matrix", {"classes": classes, "rows": rows})
+    return measures

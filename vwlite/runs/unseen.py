@@ -102,7 +102,7 @@ class Unseen:
             others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
             raise DataError(f"{found[0]}{others}; --on-unknown note accepts this")
         rest = [f"and {len(found) - SHOWN:,} more such columns"] if len(found) > SHOWN else []
-        return {"columns without a known word": len(found)}, [*found[:SHOWN], *rest]
+        return {"columns_without_a_known_word": len(found)}, [*found[:SHOWN], *rest]
 
     def _found(self) -> Iterator[tuple[str, str]]:
         seen, there = "was seen in training", "was not seen in training"

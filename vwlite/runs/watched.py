@@ -12,6 +12,31 @@ BUCKETS = 64  # of the hashes of a column's features
 CHANCE = 1.6  # of d = sum |p - q| / 2 over 64 buckets: E d + 3 sd <= 3 * 1.6 sqrt(1 / n + 1 / m), for n and m lines
 
 
+class Watched(NamedTuple):
+    """What a number is of: the data, a class, or a column."""
+
+    key: str
+    of_class: str = ""
+    column: str = ""
+
+    @property
+    def name(self) -> str:
+        """The key in JSON, where numbers of a column are one object."""
+        return f"{self.key}_{self.of_class}" if self.of_class else self.key
+
+    @property
+    def text(self) -> str:
+        """For people, and in models."""
+        text = self.key.replace("_", " ")
+        return f"{self.column}: {text}" if self.column else f"{text} {self.of_class}" if self.of_class else text
+
+    @staticmethod
+    def restored(text: str) -> "Watched":
+        """That of a model."""
+        kind, _, name = text.partition(" ")
+        return Watched("label", name) if kind == "label" else Watched(text.replace(" ", "_"))
+
+
 class Number(NamedTuple):
     """A mean or a share, and its standard error, infinite if it is not known."""
 
@@ -44,22 +69,24 @@ def differs(before: Number, after: Number) -> bool:
     return bool(change > abs(before.value) / 10 and change > 3 * math.hypot(before.error, after.error))
 
 
-def watched(learner: "Learner") -> dict[str, Number]:
-    """By name, what a learner has counted of labelled examples; and of features, if it does not learn. Predictions are
+def watched(learner: "Learner") -> dict[Watched, Number]:
+    """What a learner has counted of labelled examples; and of features, if it does not learn. Predictions are
     probabilities if `logistic` of its tally was set."""
-    tally, names, found = learner.progressive, learner.class_names, dict[str, Number]()
+    tally, names, found = learner.progressive, learner.class_names, dict[Watched, Number]()
     if learner.looked_up:
-        found["unknown features"] = share(learner.unknown, learner.looked_up, learner.examples)
+        found[Watched("unknown_features")] = share(learner.unknown, learner.looked_up, learner.examples)
     if not tally.weight:
         return found
     examples = effective(tally.weight, tally.weight2)
     if names is not None:
         sums = map(sum, tally.matrix(learner.named) or [])
-        found |= {f"label {name}": share(x, tally.weight, examples)
+        found |= {Watched("label", name): share(x, tally.weight, examples)
                   for name, x in zip(names.first(learner.named), sums, strict=False)}
     else:
-        of = "mean log1p" if learner.writer.of_log else "mean"
-        found[f"{of} label"] = (share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
-                                mean(tally.labels, tally.squares, tally.weight, tally.weight2))
-        found[f"{of} prediction"] = mean(tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
-    return found | {"loss": mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}
+        of = "mean_log1p" if learner.writer.of_log else "mean"
+        found[Watched(f"{of}_label")] = (
+            share((tally.weight + tally.labels) / 2, tally.weight, examples) if tally.signs else
+            mean(tally.labels, tally.squares, tally.weight, tally.weight2))
+        found[Watched(f"{of}_prediction")] = mean(
+            tally.predictions, tally.prediction_squares, tally.weight, tally.weight2)
+    return found | {Watched("loss"): mean(tally.loss, tally.loss_squares, tally.weight, tally.weight2)}

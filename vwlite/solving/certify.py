@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import click
 
@@ -17,6 +16,7 @@ from vwlite.model import Model, read_model
 from vwlite.model.absent import learned
 from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
+from vwlite.output.results import Result, values
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import KEPT, check_run
 from vwlite.runs.run import say
@@ -179,32 +179,30 @@ class Certifying(Bounds):
     def gap(self) -> float:
         return max(self.objective - self.lower_bound, 0.0)
 
-    def results(self) -> dict[str, Any]:
-        """What is printed and reported, by name."""
+    def results(self) -> list[Result]:
+        """What is printed and reported."""
         s = self.settings
-        lines: dict[str, Any] = {
-            "number of examples": len(self.examples.rows),
-            "loss": s.loss,
-            **({"l1": s.l1} if s.radius is None else {"radius": s.radius}),
-            **({"l2": s.l2} if s.l2 else {}),
-            **self.named(),
-        }
+        found = [
+            Result("number_of_examples", len(self.examples.rows)), Result("loss", s.loss),
+            Result("l1", s.l1) if s.radius is None else Result("radius", s.radius),
+            *([Result("l2", s.l2)] if s.l2 else []), *super().results(),
+        ]
         if self.solved_objective is not None:
-            lines[f"objective of {self.options.against}"] = self.solved_objective
-        return {**lines, "nonzero weights": self.nonzeros, "sum of |weights|": self.norm}
+            found.append(Result("objective_of_against", self.solved_objective))
+        return [*found, Result("nonzero_weights", self.nonzeros), Result("sum_of_weights", self.norm)]
 
     def finish(self, frame: RunFrame) -> None:
         """Print what was found, and write the report."""
         results = self.results()
         notes = list(self._notes())
-        click.echo(summary(results))
+        click.echo(summary(results, self.options.against))
         if not self.options.quiet:
             for note in notes:
                 say(f"note: {note}")
         settings = replace(self.settings, algorithm=self.model.algorithm)
         frame.report(
             options=frame.reported_options(settings, "data", "against", model=self.options.initial),
-            results={**results, "seconds": frame.seconds()},
+            results={**values(results), "seconds": frame.seconds()},
             notes=notes,
         )
 

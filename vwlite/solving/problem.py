@@ -6,7 +6,7 @@ import tempfile
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +31,7 @@ from vwlite.model.absent import with_absent
 from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander
 from vwlite.output.progress import LiveLine
+from vwlite.output.results import Result
 from vwlite.runs.means import center, summary_of_columns
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.options import InputOptions, SourceOptions
@@ -69,11 +70,10 @@ class Bounds:
         """The gap as a part of the objective."""
         return self.gap / self.objective if self.objective > 0 else 0.0
 
-    def named(self) -> dict[str, float]:
-        """As summaries and reports have them."""
-        return {
-            "objective": self.objective, "lower bound": self.lower_bound, "gap": self.gap, "relative gap": self.share
-        }
+    def results(self) -> list[Result]:
+        """What summaries and reports say."""
+        return [Result("objective", self.objective), Result("lower_bound", self.lower_bound), Result("gap", self.gap),
+                Result("relative_gap", self.share)]
 
 
 class Limits:
@@ -374,18 +374,20 @@ def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:
     problem.set(weights.cast("d", (len(numbers), columns)) if columns else None, constants)
 
 
-def summary(results: dict[str, Any]) -> str:
-    """The lines of the summary: `name = value`; the gap has its share of the objective beside it."""
-    lines = []
-    for name, value in results.items():
-        if value is None or name == "relative gap":
+def summary(results: Iterable[Result], against: str | None = None) -> str:
+    """The lines of the summary: `label = value`; the gap has its share of the objective beside it. against: the model
+    whose objective is among them."""
+    found = {r.key: r for r in results}
+    share, lines = found.pop("relative_gap", None), []
+    for key, r in found.items():
+        if r.value is None:
             continue
-        if name == "gap":
-            lines.append(f"gap = {value:.6g} ({100 * results['relative gap']:.3g} %)")
-        elif name == "ended":
-            lines.append(f"ended: {value}")
-        elif isinstance(value, float):
-            lines.append(f"{name} = {value:.{10 if name.startswith(('objective', 'lower')) else 6}g}")
+        if key == "gap" and share is not None:
+            lines.append(f"gap = {r.value:.6g} ({100 * share.value:.3g} %)")
+        elif key == "ended":
+            lines.append(f"ended: {r.value}")
         else:
-            lines.append(f"{name} = {value}")
+            label = f"{r.label} {against}" if key == "objective_of_against" else r.label
+            digits = 10 if key in ("objective", "lower_bound", "objective_of_against") else 6
+            lines.append(f"{label} = {f'{r.value:.{digits}g}' if isinstance(r.value, float) else r.value}")
     return "\n".join(lines)

@@ -24,6 +24,7 @@ from vwlite.model.absent import learned
 from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.progress import LiveLine, fit
+from vwlite.output.results import Result, values
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import check_run
@@ -236,7 +237,7 @@ class Solving:
             if names:
                 self.file = self._frame.file(names[i])
             self.outcome = self._solve_classes(self.settings, rows=False)
-            self.path.append({"l1": l1, "model": names[i] if names else None, **self.results()})
+            self.path.append({"l1": l1, "model": names[i] if names else None, **values(self.results())})
             if not self.options.quiet:
                 found = self.outcome
                 self._live.clear()
@@ -358,7 +359,7 @@ class Solving:
                 + (f"  {fit(name)}" if name else f"  {p.l1:.6g}" if self.settings.nonzeros else "")
             )
         return {
-            "step": step, "seconds": round(seconds, 6), "objective": p.objective, "lower bound": p.lower_bound,
+            "step": step, "seconds": round(seconds, 6), "objective": p.objective, "lower_bound": p.lower_bound,
             "nonzeros": p.nonzeros, "violation": violation if math.isfinite(violation) else None,
             "columns": solver.columns, "accesses": solver.accesses,
             **({"class": name} if name else {"l1": p.l1} if self.settings.nonzeros else {}),
@@ -383,33 +384,31 @@ class Solving:
             options=frame.reported_options(self.settings, *names, solver=self.solver, cache=self.examples.cache),
             signal=frame.signal,
             data={
-                "examples": len(rows), "unlabelled": rows.unlabelled, "bad lines skipped": self.examples.bad.count,
-                "columns": len(rows.keys), "nonzeros": rows.nonzeros, "in files": rows.in_file,
+                "examples": len(rows), "unlabelled": rows.unlabelled, "bad_lines_skipped": self.examples.bad.count,
+                "columns": len(rows.keys), "nonzeros": rows.nonzeros, "in_files": rows.in_file,
             },
             steps=found.rows,
             path=self.path,
-            results={**results, "l1 max": self.l1_max, "warning": found.warning or None},
+            results={**values(results), "l1_max": self.l1_max, "warning": found.warning or None},
             notes=notes,
         )
 
-    def results(self) -> dict[str, Any]:
-        """What the summary and the report say, by name."""
+    def results(self) -> list[Result]:
+        """What the summary and the report say."""
         found, settings = self.outcome, self.settings
-        lines: dict[str, Any] = {
-            **found.named(),
-            "nonzero weights": found.nonzeros,
-            "sum of |weights|": math.fsum(abs(w) for weights, _ in self.weights for w in weights),
-        }
+        norm = math.fsum(abs(w) for weights, _ in self.weights for w in weights)
+        results = [*found.results(), Result("nonzero_weights", found.nonzeros), Result("sum_of_weights", norm)]
         if settings.radius is not None:
-            lines["radius"] = settings.radius
+            results.append(Result("radius", settings.radius))
         elif "l1" not in self.row.takes:
-            lines["l2"] = settings.l2
+            results.append(Result("l2", settings.l2))
         else:
-            lines["l1"] = settings.l1
             part = settings.l1 / self.l1_max if self.l1_max else math.inf
-            lines["l1 / l1 max"] = part if math.isfinite(part) else None
-        lines |= {"steps": found.steps, "passes": found.passes, "seconds": round(time.monotonic() - self.started_at, 3)}
-        return lines | {"ended": found.ended}
+            results.append(Result("l1", settings.l1))
+            results.append(Result("l1_over_l1_max", part if math.isfinite(part) else None))
+        seconds = round(time.monotonic() - self.started_at, 3)
+        return [*results, Result("steps", found.steps), Result("passes", found.passes), Result("seconds", seconds),
+                Result("ended", found.ended)]
 
     def notes(self) -> list[str]:
         """What the data say about the options."""

@@ -15,18 +15,19 @@ from vwlite.input.sources import display_name
 from vwlite.model.absent import unlearned
 from vwlite.model.header import MOST_INPUTS
 from vwlite.options.spec import option_name
+from vwlite.output.results import Result
 from vwlite.output.text import printable
 from vwlite.runs.conditions import check_names, failures
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.run import say
-from vwlite.runs.watched import Number, differs, share, watched
+from vwlite.runs.watched import Number, Watched, differs, share, watched
 
 if TYPE_CHECKING:
     from vwlite.model import Model
 
 PIECE = 1 << 20
-NEW = "share of new features"
+NEW = Watched("share_of_new_features")
 NOTHING = blake2b(digest_size=16).digest()
 
 
@@ -44,7 +45,7 @@ class Continuing:
         self._features: int | None = None  # of that model
         self._found: dict[str, Any] = {}  # digests, by the name of a file or pipe
         self._files: Sequence[str] = ()
-        self._numbers: dict[str, Number] = {}
+        self._numbers: dict[Watched, Number] = {}
 
     def lock(self, o: TrainOptions, frame: RunFrame) -> TrainOptions:
         """Lock the model before it is read, so that no other job writes it; the options with --initial."""
@@ -87,15 +88,15 @@ class Continuing:
             new = passes * max(len(learner.rule) - self._features, 0)
             self._numbers[NEW] = share(new, learner.features, learner.examples / passes)
         inputs = [digest.hexdigest() for digest in self._found.values() if digest.digest() != NOTHING]
-        numbers = {name: x for name, x in self._numbers.items() if x.error < inf}
+        numbers = {of.text: x for of, x in self._numbers.items() if x.error < inf}
         return {"inputs": inputs[:MOST_INPUTS], "numbers": numbers}
 
     def notes(self) -> list[str]:
         """What differs from the last run, as sentences. New features become fewer: only more are worth one."""
-        before = {name: Number(*x) for name, x in self._before.get("numbers", {}).items()}
-        pairs = [(name, before[name], x) for name, x in self._numbers.items() if name in before]
-        return [f"{printable(name)}: {b.value:.4g}, in the last run {a.value:.4g}: vwlite drift shows the columns"
-                for name, a, b in pairs if differs(a, b) and (name != NEW or b.value > a.value)]
+        before = {text: Number(*x) for text, x in self._before.get("numbers", {}).items()}
+        pairs = [(of, before[of.text], x) for of, x in self._numbers.items() if of.text in before]
+        return [f"{printable(of.text)}: {b.value:.4g}, in the last run {a.value:.4g}: vwlite drift shows the columns"
+                for of, a, b in pairs if differs(a, b) and (of != NEW or b.value > a.value)]
 
 
 class Checks:
@@ -106,10 +107,10 @@ class Checks:
         own = settings.outputs.keys(losses)
         check_names(o.fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
 
-    def failed(self, settings: Settings, measures: dict[str, Any], examples: int, kept: str) -> CheckError | None:
+    def failed(self, settings: Settings, measures: dict[str, Result], examples: int, kept: str) -> CheckError | None:
         """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned."""
-        values = {name.replace(" ", "_"): x for name, x in measures.items()}
-        values |= dict.fromkeys(settings.outputs.loss_keys, measures.get("average loss"))
+        values = {key: measure.value for key, measure in measures.items()}
+        values |= dict.fromkeys(settings.outputs.loss_keys, values.get("average_loss"))
         found = failures(self._options.fail_if, values)
         if examples < (self._options.min_examples or 0):
             found.append(f"--min-examples {self._options.min_examples}: it is {examples}")

@@ -13,11 +13,12 @@ from vwlite.errors import DataError
 from vwlite.input.parsing import Parsed
 from vwlite.options.spec import specs_of
 from vwlite.output.atomic import AtomicFile, Draft
+from vwlite.output.results import summary, values
 from vwlite.output.stdio import say
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import Notes, namespaces_of, together
 from vwlite.runs.options import InputOptions, TrainOptions
-from vwlite.runs.run import BadLines, PredictionFiles, summary
+from vwlite.runs.run import BadLines, PredictionFiles
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import Job, Trainer
 from vwlite.training.trainers import source_of
@@ -217,7 +218,7 @@ class TrainRun(Progress):
             changed={k: {"model": a, "now": b} for k, (a, b) in trainer.resolved.changed.items()},
             signal=frame.signal,
             passes=trainer.losses,
-            results={**results, **numbers},
+            results={**values(results), **numbers},
             notes=notes,
             **trainer.more_for_report(),
             **({"exit_code": failed.exit_code, "error": str(failed)} if failed else {}),

@@ -23,6 +23,7 @@ from vwlite.model.feature_names import NONE
 from vwlite.model.header import SMEARING
 from vwlite.model.learners import new_learner, resume
 from vwlite.model.snapshot import FROM_NOTHING, Provenance, snapshot
+from vwlite.output.results import Result
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, together
 from vwlite.runs.options import EARLY_TERMINATE, TrainOptions
 from vwlite.runs.resolve import resolve
@@ -321,31 +322,34 @@ class Trainer:
         """The tally of the held-out examples, if there are any: its measures are shown instead of those of training."""
         return self.held or (self.learner.holdout if self.learner.holdout.weight else None)
 
-    def measures(self, tally: Tally) -> dict[str, Any]:
+    @property
+    def where(self) -> str:
+        """Which predictions the measures are of, as of `Result`."""
+        return "holdout" if self.held_tally is not None else ""
+
+    def measures(self, tally: Tally) -> dict[str, Result]:
         return measures_of(self.settings, self.learner, tally)
 
-    def results(self) -> dict[str, Any]:
-        """What the summary and the report say, by name."""
+    def results(self) -> list[Result]:
+        """What the summary and the report say."""
         tally, learner, held = self.learner.progressive, self.learner, self.held_tally
-        lines: dict[str, Any] = {"number of examples": learner.examples}
+        found = [Result("number_of_examples", learner.examples)]
         if self.options.passes > 1:
-            lines["passes used"] = len(self.losses) or self.pass_number
+            found.append(Result("passes_used", len(self.losses) or self.pass_number))
             if self.best_is_kept:
-                lines["best pass, kept"] = self.best_pass
-        lines["weighted example sum"] = tally.weight + learner.unlabelled_weight
+                found.append(Result("best_pass", self.best_pass))
+        found.append(Result("weighted_example_sum", tally.weight + learner.unlabelled_weight))
         if learner.unlabelled:
-            lines["unlabelled examples"] = learner.unlabelled
+            found.append(Result("unlabelled_examples", learner.unlabelled))
         if self.listener.bad_lines:
-            lines["bad lines skipped"] = self.listener.bad_lines
-        measures = self.measures(held or tally)
-        lines.update({f"holdout {k}" if held else k: v for k, v in measures.items() if v is not None or not held})
-        lines["total feature number"] = learner.features
-        lines["nonzero weights"] = self.nonzeros
+            found.append(Result("bad_lines_skipped", self.listener.bad_lines))
+        measures = self.measures(held or tally).values()
+        found += [m._replace(where=self.where) for m in measures if m.value is not None or not held]
+        found += [Result("total_feature_number", learner.features), Result("nonzero_weights", self.nonzeros)]
         if self.strength is not None:
-            lines[f"{ALGORITHMS[self.settings.algorithm].strength} found"] = self.strength
-        lines["features in the table"] = len(learner.rule)
-        lines["seconds"] = round(time.monotonic() - self.started_at, 3)
-        return lines
+            found.append(Result(f"{ALGORITHMS[self.settings.algorithm].strength}_found", self.strength))
+        found.append(Result("features_in_the_table", len(learner.rule)))
+        return [*found, Result("seconds", round(time.monotonic() - self.started_at, 3))]
 
     def more_for_report(self) -> dict[str, Any]:
         """What the report has beside the options and results."""

@@ -1,27 +1,27 @@
 """The first sentences of the summary of a training run: how good the model is, and how it came about."""
 
 import math
-from typing import Any
 
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
+from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.baseline import is_worse
-from vwlite.runs.run import BASELINE
 
 NORMALIZATIONS = {"none": "no normalization", "center": "columns centered"}
 
 
-def result(settings: Settings, measures: dict[str, Any], rows: str) -> str:
+def result(settings: Settings, measures: dict[str, Result], rows: str) -> str:
     """`log loss 0.4113 on rows not learned; best constant 0.5756, 28.5 % better`; "" if nothing was measured.
 
     measures: as `Run.measures` has them. rows: which they are of.
     """
-    name = "log loss" if "log loss" in measures else "average loss"
-    loss, baseline = measures.get(name), measures.get(name + BASELINE)
+    key = "log_loss" if "log_loss" in measures else "average_loss"
+    found = measures.get(key, Result(key, None))
+    loss, baseline = found.value, found.baseline
     if loss is None or not math.isfinite(loss):
         return ""
-    said = f"{settings.outputs.called if name == 'average loss' else name} {shown(loss)} {rows}"
+    said = f"{settings.outputs.called if key == 'average_loss' else found.label} {shown(loss)} {rows}"
     if baseline is None or not math.isfinite(baseline):
         return said
     gain = 100 * (1 - loss / baseline) if baseline else 0.0

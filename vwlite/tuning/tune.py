@@ -506,13 +506,13 @@ class Tuner:
         rows = []
         for m in front:
             rows.append({
-                "loss": m.judged.loss, "nonzero weights": m.judged.nonzeros,
+                "loss": m.judged.loss, "nonzero_weights": m.judged.nonzeros,
                 "gain": (self.baseline_loss - m.judged.loss) / kept if kept > 0 else None, "best": m is best,
                 "smallest": m is small, "command": joined(["vwlite", *self.command(m)]),
             })
         if self.typed.json:
             kind = "out-of-fold" if self.data.validation is None else "validation"
-            about = {"loss is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
+            about = {"loss_is": f"{kind} {name}", "baseline": self.baseline_loss, "settings": self.tried}
             print(json_text(with_schema({**about, "front": rows}), indent=2))
         else:
             print(f"{name:<10}  nonzero weights    gain")

@@ -15,12 +15,12 @@ from vwlite.evaluation.page.sections import of_notes
 from vwlite.model.effects import Axis as EffectAxis
 from vwlite.model.effects import LevelAxis
 from vwlite.output.text import percent, shown
-from vwlite.runs.watched import Number, differs
+from vwlite.runs.watched import Number, Watched, differs
 
 MOST_COLUMNS, MOST_NUMBERS, MOST_LEVELS = 12, 30, 7
 DAYS = ("yesterday", "today")
 BINS, OUTER = 24, 0.005
-Pairs = Mapping[str, tuple[Number, Number]]
+Pairs = Mapping[Watched, tuple[Number, Number]]
 
 
 class Day(NamedTuple):
@@ -82,7 +82,8 @@ def _answer(days: Sequence[Day], names: Sequence[str], n: int, changed: int, col
 
 def _tiles(numbers: Pairs) -> Markup:
     each = (
-        f'<div class="tile{" other" if differs(a, b) else ""}"><p class="big">{shown(b.value)}</p><p>{text(of)}</p>'
+        f'<div class="tile{" other" if differs(a, b) else ""}"><p class="big">{shown(b.value)}</p>'
+        f'<p>{text(of.text)}</p>'
         f'<p class="soft">yesterday {shown(a.value)}{": differs" if differs(a, b) else ""}</p></div>'
         for of, (a, b) in numbers.items()
     )
@@ -90,7 +91,7 @@ def _tiles(numbers: Pairs) -> Markup:
 
 
 def _numbers(found: Pairs) -> Markup:
-    rows = [(of, shown(a.value), shown(b.value)) for of, (a, b) in list(found.items())[:MOST_NUMBERS]]
+    rows = [(of.text, shown(a.value), shown(b.value)) for of, (a, b) in list(found.items())[:MOST_NUMBERS]]
     more = len(found) - len(rows)
     return joined([table("Numbers of columns that differ", ("column: number", *DAYS), rows),
                    paragraph(f"{more:,} more: vwlite drift --json has all.") if more else Markup()])

@@ -288,7 +288,7 @@ def of_numbers(e: Regression, label: Label) -> Markup:
 
 def of_front(front: Sequence[dict[str, Any]]) -> Markup:
     """The losses of models over their nonzero weights, as `vwlite tune --json` writes them."""
-    found = sorted((int(row["nonzero weights"]), float(row["loss"])) for row in front if row["nonzero weights"])
+    found = sorted((int(row["nonzero_weights"]), float(row["loss"])) for row in front if row["nonzero_weights"])
     if len(found) < 2:
         return Markup()
     series = Series("", [n for n, _ in found], [loss for _, loss in found], (), True)

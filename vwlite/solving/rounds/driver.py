@@ -23,6 +23,7 @@ from vwlite.model import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_expander
 from vwlite.model.slots import array_of
+from vwlite.output.results import Result
 from vwlite.runs.run import say
 from vwlite.solving.problem import CERTAIN, Bounds, solved_model
 from vwlite.solving.rounds.shards import ShardSums
@@ -257,14 +258,14 @@ class Rounds:
             return f"the gap is at most --tolerance {self.tolerance:g}"
         return "no step lowers the objective any more" if self.done else ""
 
-    def results(self) -> dict[str, Any]:
-        """What summaries and reports say, by name."""
+    def results(self) -> list[Result]:
+        """What summaries and reports say."""
         state = self.state
-        lines: dict[str, Any] = {"shards": len(state.shards), "number of examples": state.counters.get("examples", 0)}
+        found = [Result("shards", len(state.shards)), Result("number_of_examples", state.counters.get("examples", 0))]
         if self.descent is None:
-            return lines
-        found = {**self.bounds.named(), "nonzero weights": self.nonzeros}
-        return {**found, **lines, "rounds": self.descent.rounds}
+            return found
+        return [*self.bounds.results(), Result("nonzero_weights", self.nonzeros), *found,
+                Result("rounds", self.descent.rounds)]
 
     def weights(self, *, best: bool) -> tuple[Any, float]:
         """The weight of each key, and the intercept: the best so far, or those at which gradients are requested."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from vwlite.input.sources import check_sources
 from vwlite.model import read_model, write_model
+from vwlite.output.results import Result, values
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
@@ -45,8 +46,8 @@ def solve_shards(o: SolveOptions) -> int:
         if file is not None and rows:
             write_model(file, replace(run.model(best=True), interrupted=frame.signal is not None))
             file.commit()
-        results = run.results() | {"seconds": frame.seconds()} if rows else {}
-        results["ended"] = ended
+        results = [*run.results(), Result("seconds", frame.seconds())] if rows else []
+        results.append(Result("ended", ended))
         if rows:
             frame.show(summary(results), ended=True)
         warns = frame.signal is None and run.state.word != "converged" and run.bounds.share > max(o.tolerance, SMALL)
@@ -57,7 +58,7 @@ def solve_shards(o: SolveOptions) -> int:
             options=frame.reported_options(settings, *names, solver=run.state.solver),
             signal=frame.signal,
             rounds=[vars(row) for row in rows],
-            results={**results, "warning": ended if warns else None},
+            results={**values(results), "warning": ended if warns else None},
         )
         saved = f"the model so far was saved to {o.model}, -i continues from it"
         kept = saved if o.model and rows else "nothing is written"

@@ -13,6 +13,7 @@ from vwlite.core.auto.lanes import Lanes
 from vwlite.core.auto.summary import DataSummary
 from vwlite.errors import UsageError
 from vwlite.model.learners import make_expander, make_loss, make_rule
+from vwlite.output.results import Result
 from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.classes import (
@@ -135,8 +136,8 @@ class ClassTrainer(AutoTrainer):
         self.learner = learner
         return learner
 
-    def results(self) -> dict[str, Any]:
-        return {name: value for name, value in super().results().items() if not name.endswith("auc")}
+    def results(self) -> list[Result]:
+        return [r for r in super().results() if r.key != "auc"]
 
     def chosen(self) -> dict[str, Any]:
         found = super().chosen()

@@ -16,13 +16,14 @@ from vwlite.core.auto.stream import Reservoir
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner
 from vwlite.errors import UsageError
+from vwlite.model.header import in_json
 from vwlite.model.learners import field_of, slots_of
 from vwlite.options.spec import option_name
+from vwlite.output.results import Result
 from vwlite.output.text import shown
 from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
-from vwlite.runs.run import BASELINE
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.model import INTERCEPT, VALUES, WeightScale
 from vwlite.training.auto.reading import ROBUST, AutoData
@@ -322,13 +323,14 @@ class SparseTrainer(DataTrainer):
     def _doubts(self) -> Iterator[str]:
         yield from super()._doubts()
         measures = self.measures(self.held_tally or self.learner.progressive)
-        if self.point is not None and is_worse(measures["average loss"], measures.get("average loss" + BASELINE)):
+        own = measures["average_loss"]
+        if self.point is not None and is_worse(own.value, own.baseline):
             yield ("the loss above, of all rows before they were learned, is worse than that of the best constant; on "
                    "the later rows, by which the model was chosen, it is better")
 
     def more_for_report(self) -> dict[str, Any]:
-        front = [{**reported(p), "chosen": p == self.point} for p in self.front]
-        return {"chosen": self.chosen(), "front": front}
+        front = [{**in_json(reported(p)), "chosen": p == self.point} for p in self.front]
+        return {"chosen": in_json(self.chosen()), "front": front}
 
     def judged_on(self) -> str:
         return "on rows before they were learned"
@@ -340,21 +342,25 @@ class SparseTrainer(DataTrainer):
         kept = f"{p.nonzeros:,} of {self.features:,} weights"
         return [normalization(self.grid.normalize), kept, f"l1 {p.l1:g}", f"learning rate {p.rate:g}"]
 
-    def results(self) -> dict[str, Any]:
-        found = super().results()
-        lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
+    @property
+    def where(self) -> str:
+        return "progressive" if super().where else ""
+
+    def results(self) -> list[Result]:
+        examples, *others = super().results()
+        found = [examples]
         if self.point is not None and self.grid is not None:
             p, kept = self.point, 100 * (self.data.baseline - self.point.loss) / self._largest_gain
             of = "the default" if self.gain is not None else "the best learner"
-            lines["chosen"] = (
+            found.append(Result("chosen", (
                 f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
                 f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
                 f"{called(self.settings.loss)} {shown(p.loss)} (best {shown(self.front[-1].loss)}, baseline "
                 f"{shown(self.data.baseline)})"
-            )
+            )))
         elif self.data.summary.examples:
-            lines["chosen"] = INTERCEPT
-        return lines | {name.replace("holdout ", "progressive "): value for name, value in found.items()}
+            found.append(Result("chosen", INTERCEPT))
+        return found + others
 
 
 def point_of(judged: JudgedLearner, pair: tuple[float, float]) -> SparsePoint:

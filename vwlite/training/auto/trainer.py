@@ -29,18 +29,19 @@ from vwlite.derived import Derived
 from vwlite.digest import blake2b
 from vwlite.errors import DataError, UsageError
 from vwlite.input.parsing import EXAMPLE
-from vwlite.model.header import COUNTERS
+from vwlite.model.header import COUNTERS, in_json
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.names import namespace_of
 from vwlite.options.spec import option_name
 from vwlite.output.progress import pass_text
+from vwlite.output.results import WHERE, Result
 from vwlite.output.shell_words import quoted
 from vwlite.output.text import shown
 from vwlite.runs.means import NOT_DENSE
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.options import PAIRS, TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
-from vwlite.runs.run import BASELINE, feed
+from vwlite.runs.run import feed
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.model import (
     INTERCEPT,
@@ -199,13 +200,15 @@ class DataTrainer(Trainer, Learning):
     def is_progressive(self) -> bool:
         return self.has_begun
 
-    def measures(self, tally: Tally) -> dict[str, Any]:
+    def measures(self, tally: Tally) -> dict[str, Result]:
         """With the best constant of all labels of files, where the tally has a sample of them."""
         data = self.data
-        found, name = super().measures(tally), "average loss" + BASELINE
+        found = super().measures(tally)
+        own = found.get("average_loss")
         of_all = not (self.has_begun or self.held is not None or data.summary.has_initial)
-        if name in found and data.settings.loss in ROBUST and data.settings.constant and of_all:
-            found[name] = data.constant_loss_of(data.summary) * data.labels_as.loss_scale
+        if own and own.baseline is not None and data.settings.loss in ROBUST and data.settings.constant and of_all:
+            baseline = data.constant_loss_of(data.summary) * data.labels_as.loss_scale
+            found["average_loss"] = own._replace(baseline=baseline)
         return found
 
     def notes(self, namespaces: Namespaces) -> Notes:
@@ -896,7 +899,7 @@ class AutoTrainer(DataTrainer):
         """The losses of the passes of what was chosen, for the model."""
         if self.best is None or self.data.stream is not None or len(self.best.passes) < 2:
             return []
-        kind = self._kind_of_loss
+        kind = WHERE[self._where_judged]
         return [{"pass": x.number, kind: self._reported(min(x.stacked, min(x.losses)))} for x in self.best.passes]
 
     def chosen(self) -> dict[str, Any]:
@@ -909,17 +912,17 @@ class AutoTrainer(DataTrainer):
         return found | {
             "normalize": self.best.name, "pass": result.number, "passes": self.passes_used,
             "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale,
-            "loss is": f"{self._kind_of_loss} {called(data.settings.loss)}",
+            "loss is": f"{WHERE[self._where_judged]} {called(data.settings.loss)}",
         } | ({"loss without derived features": self.without} if has_both else {})
 
     @property
-    def _kind_of_loss(self) -> str:
-        """Of which examples the loss is by which models are chosen."""
+    def _where_judged(self) -> str:
+        """Of which predictions the loss is by which models are chosen, as of `Result`."""
         if self.data.stream is not None:
             return "progressive"
         if self.data.validation is not None:
             return "validation"
-        return "holdout" if self.holds_out else "out-of-fold"
+        return "holdout" if self.holds_out else "out_of_fold"
 
     def _digest(self) -> dict[str, str]:
         """That of the examples, which does not depend on how they are split into files and written there. Without, if a
@@ -941,31 +944,29 @@ class AutoTrainer(DataTrainer):
                 stack = {"stacked": self._reported(result.stacked), "weights": result.u}
                 passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
         sample = {"sample": self.race_on_sample} if self.race_on_sample else {}
-        return {"chosen": self.chosen(), **sample, "candidates": passes}
+        return {"chosen": in_json(self.chosen()), **sample, "candidates": passes}
 
     def _reported(self, loss: float) -> float | None:
         """A loss of labels as they are; None if it is not finite."""
         return finite(loss * self.data.labels_as.loss_scale)
 
-    def results(self) -> dict[str, Any]:
-        found = super().results()
-        lines: dict[str, Any] = {"number of examples": found.pop("number of examples")}
-        lines["passes used"] = self.passes_used
-        if self.without is not None and self.data.settings.derived:
-            lines["derived"] = self.data.settings.derived.summary()
-            lines["loss without derived features"] = self.without
-        if self.best is not None:
-            lines["chosen"] = described(self.best, self.chosen())
-        elif self.data.summary.examples:
-            lines["chosen"] = INTERCEPT
-        found.pop("passes used", None)
+    @property
+    def where(self) -> str:
         if self.held is not None:
-            found = {name.replace("holdout ", f"{self._kind_of_loss} "): value for name, value in found.items()}
-        elif self.data.stream is None:
-            measures = ("average loss", "accuracy", "auc", "log loss", "confusion matrix", "pinball_", "coverage_",
-                        "width_")
-            found = {f"out-of-fold {k}" if k.startswith(measures) else k: value for k, value in found.items()}
-        return lines | found
+            return self._where_judged
+        return super().where or ("out_of_fold" if self.data.stream is None else "")
+
+    def results(self) -> list[Result]:
+        examples, *others = super().results()
+        found = [examples, Result("passes_used", self.passes_used)]
+        if self.without is not None and self.data.settings.derived:
+            found.append(Result("derived", self.data.settings.derived.summary()))
+            found.append(Result("loss_without_derived_features", self.without))
+        if self.best is not None:
+            found.append(Result("chosen", described(self.best, self.chosen())))
+        elif self.data.summary.examples:
+            found.append(Result("chosen", INTERCEPT))
+        return found + [r for r in others if r.key != "passes_used"]
 
     def verdict(self) -> list[str]:
         found = super().verdict()
