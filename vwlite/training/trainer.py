@@ -359,7 +359,11 @@ class Trainer:
         """The first sentences of the summary: how good the model is, and how it came about."""
         measures = self.measures(self.held_tally or self.learner.progressive)
         measured = result(self.settings, measures, self.judged_on())
-        return [measured, ", ".join(self.how())] if measured else []
+        return [measured, *self.about_model()] if measured else []
+
+    def about_model(self) -> Iterator[str]:
+        """How the model was learned."""
+        yield ", ".join(self.how())
 
     def judged_on(self) -> str:
         """Which examples the measures are of."""

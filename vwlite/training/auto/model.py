@@ -12,9 +12,8 @@ from vwlite.core.learn.learner import Learner
 from vwlite.errors import DataError
 from vwlite.model.centered import LARGEST, NOTHING_PENDING, Dense
 from vwlite.model.learners import slots_of
-from vwlite.output.text import shown
 from vwlite.records import record
-from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult, columns_of, kinds_of
+from vwlite.training.auto.selection import COLUMNS, KINDS, GridCandidate, PassResult, kinds_of
 
 INTERCEPT = "the intercept alone: nothing predicts better than a constant"
 STACKED = 0.1  # a kind of lane is named if it has this part of the sum of |u|
@@ -123,21 +122,6 @@ def load_intercept(learner: Learner, value: float, examples: int) -> float:
     state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
     learner.rule.load(state, slots_of(learner.rule, keys, fields))
     return value
-
-
-def described(c: GridCandidate, chosen: dict[str, Any]) -> str:
-    """What was chosen, as a line of the summary. chosen: as it is in the model's header."""
-    assert c.best is not None
-    who = f"stacked {' and '.join(members(c))}" if c.best.is_stacked else columns_of(c.rates)[c.best.best]
-    passes = f"pass {chosen['pass']} of {chosen['passes']}"
-    losses = f"{chosen['loss is']} {shown(chosen['loss'])}, baseline {shown(chosen['baseline'])}"
-    return f"{VALUES[c.name]}; {passes}; {who}; {losses}"
-
-
-VALUES = {
-    "none": "values as they are", "l2": "values scaled to length 1", "log": "logarithms scaled to length 1",
-    "center": "values minus their means",
-}
 
 
 def update_of(c: GridCandidate) -> str:

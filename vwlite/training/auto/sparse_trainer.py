@@ -25,7 +25,7 @@ from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
 from vwlite.training.auto.data import DrawnExamples
-from vwlite.training.auto.model import INTERCEPT, VALUES, WeightScale
+from vwlite.training.auto.model import INTERCEPT, WeightScale
 from vwlite.training.auto.reading import ROBUST, AutoData
 from vwlite.training.auto.sparse import (
     NORMALIZATIONS,
@@ -332,6 +332,10 @@ class SparseTrainer(DataTrainer):
         front = [{**in_json(reported(p)), "chosen": p == self.point} for p in self.front]
         return {"chosen": in_json(self.chosen()), "front": front}
 
+    def about_model(self) -> Iterator[str]:
+        """Nothing: it is in `chosen`."""
+        yield from ()
+
     def judged_on(self) -> str:
         return "on rows before they were learned"
 
@@ -353,8 +357,7 @@ class SparseTrainer(DataTrainer):
             p, kept = self.point, 100 * (self.data.baseline - self.point.loss) / self._largest_gain
             of = "the default" if self.gain is not None else "the best learner"
             found.append(Result("chosen", (
-                f"{p.nonzeros:,} of {self.features:,} weights, l1 = {p.l1:g}, learning rate = {p.rate:g}, "
-                f"{VALUES[self.grid.normalize]}: keeps {kept:.0f} % of the gain of {of}; "
+                f"{', '.join(self.how())}: keeps {kept:.0f} % of the gain of {of}; "
                 f"{called(self.settings.loss)} {shown(p.loss)} (best {shown(self.front[-1].loss)}, baseline "
                 f"{shown(self.data.baseline)})"
             )))

@@ -47,7 +47,6 @@ from vwlite.training.auto.model import (
     INTERCEPT,
     WeightScale,
     best_kind,
-    described,
     gd_settings,
     load,
     load_intercept,
@@ -960,20 +959,19 @@ class AutoTrainer(DataTrainer):
         examples, *others = super().results()
         found = [examples, Result("passes_used", self.passes_used)]
         if self.without is not None and self.data.settings.derived:
-            found.append(Result("derived", self.data.settings.derived.summary()))
-            found.append(Result("loss_without_derived_features", self.without))
+            found += [Result("derived", self.data.settings.derived.summary()),
+                      Result("loss_without_derived_features", self.without)]
         if self.best is not None:
-            found.append(Result("chosen", described(self.best, self.chosen())))
+            c, how = self.chosen(), ", ".join(self.how())
+            losses = f"{c['loss is']} {shown(c['loss'])}, baseline {shown(c['baseline'])}"
+            found.append(Result("chosen", f"{how}; {losses}"))
         elif self.data.summary.examples:
             found.append(Result("chosen", INTERCEPT))
         return found + [r for r in others if r.key != "passes_used"]
 
-    def verdict(self) -> list[str]:
-        found = super().verdict()
-        return [*found, *self._about_features()] if found else []
-
-    def _about_features(self) -> Iterator[str]:
-        """What the derived features are, or that none are of use; nothing, if none were tried."""
+    def about_model(self) -> Iterator[str]:
+        """What the derived features are, or that none are of use; nothing, if none were tried. The rest is in
+        `chosen`."""
         derived = self.data.settings.derived
         if self.without is not None and derived:
             loss = called(self.data.settings.loss)
