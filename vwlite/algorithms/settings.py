@@ -297,3 +297,4 @@ class Resolved:
     settings: Settings
     changed: dict[str, tuple[Any, Any]]  # name -> (in the model, now)
     why: str = ""  # the algorithm, if it was not typed
+    option: str = ""  # that which needs this algorithm, as typed, if it was not typed

@@ -8,7 +8,7 @@ from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.page import read_page
 from vwlite.algorithms.settings import SPECS
 from vwlite.algorithms.solvers import SOLVERS, SolverRow
-from vwlite.algorithms.table import AUTO, CHOICES, Algorithm
+from vwlite.algorithms.table import AUTO, CHOICES, SCHEDULE, Algorithm
 from vwlite.options.spec import shown_value
 from vwlite.options.taking import parameter
 
@@ -144,7 +144,7 @@ def refusals(a: Algorithm, more: str) -> list[str]:
     found: dict[str, list[str]] = {}
     elsewhere = []
     for name, why in refused(a).items():
-        if why.startswith("it is an option of "):
+        if name not in a.instead and (name not in SCHEDULE or name in a.schedule):
             elsewhere.append(SPECS[name].long)
         else:
             found.setdefault(why, []).append(SPECS[name].long)

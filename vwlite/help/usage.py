@@ -196,11 +196,11 @@ def _brief(option: click.Option) -> str:
 
 def _a_model(arguments: Sequence[str]) -> str:
     """The first argument that is the name of a model."""
-    from vwlite.input.sources import not_data
+    from vwlite.input.sources import is_model
 
     for argument in filter(os.path.isfile, arguments[1:]):
         with suppress(OSError), open(argument, "rb") as file:
-            if not_data(file.read(512), argument).startswith("it is a model"):
+            if is_model(file.read(512)):
                 return argument
     return ""
 

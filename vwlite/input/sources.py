@@ -125,8 +125,7 @@ def not_data(head: bytes, path: str) -> str:
     from vwlite.output.shell_words import quoted
 
     name = "FILE" if path == "<stdin>" else quoted(path)
-    text = head[:2048].replace(b"\0", b"")
-    if looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text):
+    if is_model(head):
         return (f"it is a model, not data: `vwlite predict -m {name} DATA` predicts with it, "
                 f"`vwlite train -i {name} DATA` continues it")
     if head.startswith(b"vwlite cache\0"):
@@ -136,6 +135,12 @@ def not_data(head: bytes, path: str) -> str:
     if is_spreadsheet(head):
         return "it is a spreadsheet: save it as CSV"
     return ""
+
+
+def is_model(head: bytes) -> bool:
+    """Whether a file is a model of this program or of Vowpal Wabbit."""
+    text = head[:2048].replace(b"\0", b"")
+    return looks_like_vw(head) or (head[30:40] == b"header.npy" and b'{"algorithm"' in text)
 
 
 def is_spreadsheet(head: bytes) -> bool:

@@ -84,14 +84,15 @@ def resolve(
         if "feature_weights" in typed:
             raise UsageError(f"--feature-weights: the model {path} keeps its own: leave the option out")
         changed = contradictions(options, typed, model, path)
-    why = ""
+    why = option = ""
     if typed.get("softmax") and model is None:
         by_radius = "radius" in typed
-        why = f"as {'--radius' if by_radius else '--softmax'} is given" if "algorithm" not in typed else ""
+        option = ("--radius" if by_radius else "--softmax") if "algorithm" not in typed else ""
         typed = {"algorithm": "l1-ball" if by_radius else "adagrad", "loss": "logistic"} | typed
     if model is None:
         if usual == AUTO.name and "algorithm" not in typed:
-            usual, why = default_algorithm(typed, given, passes)
+            usual, option = default_algorithm(typed, given, passes)
+            why = "" if option else "name one, or a rate, for a single learner"
         typed = {"algorithm": usual} | typed
         if typed.get("label_transform", "none") != "none":
             typed = {"loss": "squared"} | typed
@@ -101,26 +102,27 @@ def resolve(
     if model is None and "link" not in typed:
         settings = replace(settings, link=settings.outputs.usual_link)
     check_together(settings, typed)
-    return Resolved(settings, changed, why)
+    return Resolved(settings, changed, f"as {option} is given" if option else why, option)
 
 
 def default_algorithm(typed: Typed, given: Collection[str], passes: int) -> tuple[str, str]:
-    """The algorithm of a new model for which none was typed, and why: auto, unless an option needs another one."""
+    """The algorithm of a new model for which none was typed, and the option that needs it: auto and none, or another
+    one."""
     if "nonzeros" in typed:
-        return "adagrad-rda", "as --nonzeros is given"
+        return "adagrad-rda", "--nonzeros"
     loss = typed.get("loss", AUTO.losses[0])
     others = [name for name in [*refused(AUTO), *NOT_AUTO] if name in typed or name in given]
     if loss not in AUTO.losses:
-        return "gd", f"as --loss {loss} is given"
+        return "gd", f"--loss {loss}"
     if "oaa" in typed and loss != "logistic" and "loss" in typed:
-        return "gd", f"as --loss {loss} is given"
+        return "gd", f"--loss {loss}"
     if typed.get("oaa", 0) > MOST_STACKED:
-        return "gd", f"as --oaa {typed['oaa']} is given"
+        return "gd", f"--oaa {typed['oaa']}"
     if ("oaa" in typed or isinstance(typed.get("quantile_tau"), tuple)) and "passes" in given and passes == 1:
-        return "gd", "as --passes 1 is given"
+        return "gd", "--passes 1"
     if others:
-        return "gd", f"as {option_name(others[0])} is given"
-    return AUTO.name, "name one, or a rate, for a single learner"
+        return "gd", option_name(others[0])
+    return AUTO.name, ""
 
 
 def _from_solved(options: Typed, typed: Typed, model: Settings, path: str | None) -> Resolved:

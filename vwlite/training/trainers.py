@@ -42,10 +42,9 @@ def _not_sparse(o: TrainOptions, job: Job) -> str:
     """Why --sparse has no effect."""
     if o.initial:
         return "--sparse begins with new learners: leave -i out (or --continue)"
-    why = job.resolved.why.removeprefix("as ").removesuffix(" is given")
-    if not why:
+    if not (option := job.resolved.option):
         return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"
-    return f"--sparse and {why} cannot be used together: it chooses among learners of its own (vwlite help training)"
+    return f"--sparse and {option} cannot be used together: it chooses among learners of its own (vwlite help training)"
 
 
 def source_of(o: TrainOptions, job: Job, bad: BadLines, how: SourceOptions | None = None) -> Source:
