@@ -1,5 +1,5 @@
-"""The processor time of each case, of its child processes too: the slowest are printed, and in `make test` a case above
-MOST fails.
+"""The processor time of each case, of its child processes too: the slowest are printed, and with VWLITE_TEST_TIMES=1 one
+above MOST fails.
 
 It is the time of the case itself; fixtures, which several cases may share, are summed apart. Modules that a case is the
 first to import are not counted, as the next run may have another order. Children count once they are waited for.
@@ -67,7 +67,7 @@ class Times:
 
     def __init__(self, listed: Iterable[str], fails: bool) -> None:
         self.listed, self._fails = set(listed), fails
-        self.slow: list[str] = []  # cases that are on the list
+        self.slow: list[str] = []  # cases of this run that are on the list
         self.unknown: list[str] = []  # entries of the list that are no cases, though their file is here
         self._cases: dict[str, float] = {}
         self._fixtures = 0.0
@@ -81,14 +81,14 @@ class Times:
     @pytest.hookimpl(tryfirst=True)  # before any are left out
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         cases = [item.nodeid for item in items]
-        self.slow = [case for case in cases if self._is_listed(case)]
         if not any("::" in argument for argument in config.args):
             known = {*cases, *map(test_of, items)}
             files = {case.partition("::")[0] for case in cases}
             self.unknown = [entry for entry in self.listed - known if entry.partition("::")[0] in files]
 
-    def pytest_collection_finish(self) -> None:
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
         """What was collected stays, so that no case has to look for garbage in it."""
+        self.slow = [item.nodeid for item in session.items if self._is_listed(item.nodeid)]
         gc.collect()
         gc.freeze()
 
@@ -134,6 +134,8 @@ class Times:
                     self._fixtures += time
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self._cases:
+            return
         slowest = sorted(self._cases.items(), key=lambda case: -case[1])
         quick = [(case, time) for case, time in slowest if time <= LONG and self._is_listed(case)]
         count = sum(time > LONG for _, time in slowest)
@@ -150,5 +152,5 @@ class Times:
 
 
 def of_this_run() -> Times:
-    """With the list of this folder; it fails cases where `make test` says so, which leaves out the long ones."""
+    """With the list in `tests`. Without VWLITE_TEST_TIMES=1 no case fails, as one that is looked at alone need not."""
     return Times(SLOW_CASES.read_text().splitlines(), os.environ.get("VWLITE_TEST_TIMES") == "1")
