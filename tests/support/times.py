@@ -1,5 +1,5 @@
-"""The processor time of each case, of its child processes too: the slowest are printed, and with VWLITE_TEST_TIMES=1 one
-above MOST fails.
+"""The processor time of each case, of its child processes too: the slowest are printed, and one above MOST fails with
+VWLITE_TEST_TIMES=1.
 
 It is the time of the case itself; fixtures, which several cases may share, are summed apart. Modules that a case is the
 first to import are not counted, as the next run may have another order. Children count once they are waited for.
