@@ -46,6 +46,7 @@ from vwlite.training.trainer import PassTrainer, Trainer, prepared
 from vwlite.training.trainers import check_options, trainer_of
 
 NAME = "the model"  # in messages: the model that is continued
+ONE_PASS: dict[str, Any] = {"passes": 1, "holdout_period": None, "early_terminate": None}  # options of each `update`
 BATCHES = 2  # prepared ahead of the learner
 MIN_JOURNAL = 1 << 16  # features between checkpoints of the state
 Array = Any  # of NumPy
@@ -288,7 +289,7 @@ class FittedState(Fitted):
         self._size = 0  # features of the journal
 
     def _update(self, rows: BatchSource, o: TrainOptions, names: list[bytes]) -> None:
-        o = replace(o, initial=NAME, passes=1, holdout_period=None, early_terminate=None)
+        o = replace(o, initial=NAME, **ONE_PASS)
         known: tuple[str, ...] = ()  # what the model of `fit` says
         if o.typed.get("algorithm") == AUTO.name:
             known = ("algorithm", "normalize")

@@ -40,6 +40,7 @@ from vwlite.core.tables.matrix import column_hashes
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import (
+    ONE_PASS,
     BatchSource,
     Fitted,
     RowsOf,
@@ -697,7 +698,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         importance = self._class_importance(y, importance)
         o = self._options(self._more)
         if first:
-            self._begin(X, label, importance, _one_pass(o), names)
+            self._begin(X, label, importance, replace(o, **ONE_PASS), names)
         else:
             self._update(X, label, importance, o, names)
 
@@ -789,21 +790,21 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         _refuse_dates(y)
         X, y = self._validated(X, y, first, y_numeric=True)
         o = self._options({})
-        label, importance = self._labels(y, o), self._importance(X, sample_weight)
+        label, importance = self._labels(y, o.typed), self._importance(X, sample_weight)
         if restart:
             self._learn(X, label, importance, o, [])
         elif first:
-            self._begin(X, label, importance, _one_pass(o), [])
+            self._begin(X, label, importance, replace(o, **ONE_PASS), [])
         else:
             self._update(X, label, importance, o, [])
 
-    def _labels(self, y: Any, o: TrainOptions) -> Array:
+    def _labels(self, y: Any, typed: Mapping[str, Any]) -> Array:
         label = np.asarray(y, dtype=np.float64)
         missing = np.flatnonzero(np.isnan(label))  # None among numbers becomes NaN
         if missing.size:
             raise ValueError(f"y has no label at row {missing[0]}: remove the row")
-        loss = o.typed.get("loss", "squared")  # else that of the initial model
-        transform = o.typed.get("label_transform", "none")
+        loss = typed.get("loss", "squared")  # else that of the initial model
+        transform = typed.get("label_transform", "none")
         initial = self._initial_settings() if transform == "none" else None
         transform = transform if initial is None else initial.label_transform
         outputs = Settings(loss=loss, label_transform=transform).outputs
@@ -850,10 +851,6 @@ def _about_names(fitted: list[str], found: list[str]) -> str:
     if set(fitted) == set(found):
         text += "Feature names must be in the same order as they were in fit.\n"
     return text
-
-
-def _one_pass(o: TrainOptions) -> TrainOptions:
-    return replace(o, passes=1, holdout_period=None, early_terminate=None)
 
 
 def _refuse_texts(X: Any) -> None:

@@ -71,21 +71,20 @@ class MergeOptions(InputOptions):
              "be repeated.",
     )
 
-
-def check_merge(o: MergeOptions) -> None:
-    """Options of the run that mean nothing together: UsageError."""
-    if not o.data:
-        raise UsageError("no shard is given: name the models to merge, as in vwlite merge a.model b.model")
-    if not o.holdout:
-        for name in ("max_errors", "rejects"):
-            if getattr(o, name) is not None:
-                raise UsageError(f"{option_name(name)} needs --holdout: shards are models, not lines")
-    if "-" in o.data:
-        raise UsageError("-: a shard is a file, not standard input")
-    check_run(o)
-    for paths, what in ((o.data, "what it has learned"), (o.holdout, "its examples")):
-        seen: dict[str, str] = {}
-        for path in paths:
-            if other := seen.get(os.path.realpath(path)):
-                raise UsageError(f"{other} and {path} are the same file: {what} would count twice; name it once")
-            seen[os.path.realpath(path)] = path
+    def check(self) -> None:
+        """Options of the run that mean nothing together: UsageError."""
+        if not self.data:
+            raise UsageError("no shard is given: name the models to merge, as in vwlite merge a.model b.model")
+        if not self.holdout:
+            for name in ("max_errors", "rejects"):
+                if getattr(self, name) is not None:
+                    raise UsageError(f"{option_name(name)} needs --holdout: shards are models, not lines")
+        if "-" in self.data:
+            raise UsageError("-: a shard is a file, not standard input")
+        check_run(self)
+        for paths, what in ((self.data, "what it has learned"), (self.holdout, "its examples")):
+            seen: dict[str, str] = {}
+            for path in paths:
+                if other := seen.get(os.path.realpath(path)):
+                    raise UsageError(f"{other} and {path} are the same file: {what} would count twice; name it once")
+                seen[os.path.realpath(path)] = path

@@ -3,7 +3,7 @@
 from math import inf
 from typing import Any
 
-from vwlite.merging.commands import MergeOptions, check_merge
+from vwlite.merging.commands import MergeOptions
 from vwlite.merging.holdout import OWN
 from vwlite.merging.merged import Merge, MergeRequest
 from vwlite.merging.shards import checked_shards, read_models
@@ -18,7 +18,7 @@ FEW = 2000  # with fewer examples in the holdout, the choice is mostly chance
 
 def merge(o: MergeOptions) -> int:
     """Run `vwlite merge`; the exit code."""
-    check_merge(o)
+    o.check()
     assert o.model is not None
     with RunFrame("merge", o) as frame:
         file = frame.file(o.model)
