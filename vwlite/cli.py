@@ -3,7 +3,7 @@
 import os
 import sys
 
-from vwlite.errors import ClosedPipe, is_internal, outcome
+from vwlite.errors import ClosedPipe, VwliteError, outcome
 from vwlite.output import stdio
 from vwlite.versions import version_text
 
@@ -25,9 +25,9 @@ def run(arguments: list[str] | None = None) -> int:
     except ClosedPipe as e:
         return e.exit_code
     except Exception as e:
-        if os.environ.get("VWLITE_DEBUG") and is_internal(e):
-            raise
         code, message = outcome(e)
+        if code == 70 and not isinstance(e, VwliteError | MemoryError) and os.environ.get("VWLITE_DEBUG"):  # internal
+            raise
         stdio.say_error(message)
         return code
 

@@ -82,16 +82,6 @@ _FAILING = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ESTALE)
 
 def outcome(e: Exception) -> tuple[int, str]:
     """The exit code after an exception, and the sentence about it."""
-    return _expected(e) or (70, f"internal error: {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report "
-                                "it)")
-
-
-def is_internal(e: Exception) -> bool:
-    """Whether an exception is a fault of this program."""
-    return _expected(e) is None
-
-
-def _expected(e: Exception) -> tuple[int, str] | None:
     if isinstance(e, VwliteError):
         return e.exit_code, str(e)
     if isinstance(e, MemoryError):
@@ -100,7 +90,7 @@ def _expected(e: Exception) -> tuple[int, str] | None:
         return ShortageError.exit_code, shortage
     if isinstance(e, OSError) and e.errno in _FAILING:
         return WriteError.exit_code, f"{e.filename or 'reading or writing a file'}: {e.strerror}"
-    return None
+    return 70, f"internal error: {type(e).__name__}: {e} (VWLITE_DEBUG=1 shows where; please report it)"
 
 
 def _shortage(e: Exception) -> str | None:
