@@ -137,8 +137,8 @@ class Certifying(Bounds):
         )
 
     def _place(self, problem: Problem, model: Model, classes: range) -> tuple[float, list[float], int]:
-        """The objective of a model, the sum of its |weights| of each class, and how many weights are not zero, those of
-        features that the data do not have too."""
+        """The objective of a model, the sum of |weights| of each class, and the number of nonzero weights, which count
+        features that the data do not have."""
         settings, examples = self.settings, self.examples
         numbers = [examples.start(model, k) for k in classes]
         name = self.options.initial if model is self.model else self.options.against
@@ -207,7 +207,7 @@ class Certifying(Bounds):
         )
 
     def _notes(self) -> list[str]:
-        """What the numbers do not say."""
+        """What a reader must know beside the numbers."""
         s, found = self.settings, list(self.examples.notes()[1])
         if self.outside:
             found.append(

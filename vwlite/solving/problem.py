@@ -107,8 +107,8 @@ def solved_model(
 class Examples:
     """The labelled examples of DATA, read once.
 
-    settings: those of the features and labels. gram: whether Newton's method will be at work. Rows and columns are in
-    files where the memory is not enough for them and all that is made of them.
+    settings: of the features and labels. gram: whether Newton's method will be used. Rows and columns are stored in
+    files if the memory is too small for them and for the arrays that are computed from them.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class Examples:
         self.stopped = False
         self.bad = BadLines.of(options, stack)
         self.lines = 0
-        self.shares: array[float] | None = None  # how much each column counts in the penalty
+        self.shares: array[float] | None = None  # the weight of each column in the penalty
         self._gram = gram
         self._namespaces = namespaces_of(settings)
         self._source = Source(options, settings, known, self.bad, source or SourceOptions())
@@ -240,7 +240,7 @@ class Examples:
         return f"no example with a label: {why}"
 
     def _limit(self, memory: int) -> None:
-        """Share out the memory that is left for columns and for windows into the files. DataError: it is too little."""
+        """Divide the remaining memory between the columns and the windows of the files. DataError: it is too small."""
         rows = self.rows
         least = LEAST_OF_ENTRIES + least_of_batch(
             len(rows), len(rows.keys), classes=self.records, together=self.settings.softmax, gram=self._gram
@@ -276,7 +276,7 @@ class Examples:
         return self.shares_of(self.rows.keys)
 
     def shares_of(self, keys: Any) -> "array[float]":
-        """How much features count in the penalty, by their keys."""
+        """The weights of features in the penalty, by their keys."""
         found: array[float] = aligned(keys, self.share_keys, self.share_weights, unseen=1.0)
         return found
 
@@ -302,7 +302,7 @@ class Examples:
         return "" if names is None else str(names[k]) if k < len(names) else f"?{k + 1}"
 
     def one_sided(self, name: str) -> str:
-        """Why the problem of this class, or the only one, has no finite constant."""
+        """Why the intercept of this class, or of the only problem, has no finite optimum."""
         return f"class {name}: all examples, or none, are of it" if name else f"every label is {self.rows.labels[0]:g}"
 
     def notes(self) -> Notes:
@@ -313,8 +313,8 @@ class Examples:
         self, of: Settings, k: int, *, simplex: bool = False, penalize_constant: bool = False,
         columns: Columns | None = None,
     ) -> Problem | SoftmaxProblem:
-        """The problem of class k, or of all together, at w = 0. of: what says its loss and strength. DataError for
-        labels that it does not take, or for fewer than two classes."""
+        """The problem of class k, or of all together, at w = 0. of: the settings with its loss and strength. DataError
+        for labels that the loss does not take, or for fewer than two classes."""
         try:
             if of.softmax:
                 return SoftmaxProblem(
@@ -333,7 +333,7 @@ class Examples:
             raise DataError(str(e)) from None
 
     def norm(self, weights: Any) -> float:
-        """The sum of |weights| of the columns, each as often as it counts."""
+        """The sum of |weights| of the columns, each times its weight in the penalty."""
         norm, _, _ = norms_beside(array("I"), self.rows.keys, weights, shares=self.shares)
         return float(norm)
 
@@ -365,7 +365,7 @@ def temporary_files() -> Iterator[None]:
 
 
 def set_numbers(problem: Problem, numbers: list[Numbers]) -> None:
-    """Have these weights in the problem."""
+    """Set the weights of the problem."""
     if not isinstance(problem, SoftmaxProblem):
         problem.set(*numbers[0])
         return

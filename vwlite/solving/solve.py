@@ -158,7 +158,7 @@ class Solving:
             self.outcome = self._solve_classes(self.settings, rows=True)
 
     def _first(self) -> Numbers:
-        """Weights to begin from, without a model: zeros, and on the simplex, which does not have them, equal ones."""
+        """The initial weights without a model: zeros; on the simplex, which does not contain them, equal weights."""
         weights, intercept = self.examples.start(None, 0)
         if self.row.simplex and len(weights):
             shares, radius = self.examples.shares, self.settings.radius or 0.0
@@ -209,7 +209,7 @@ class Solving:
         return found
 
     def _problem_of(self, settings: Settings, k: int) -> Problem:
-        """The problem of a class. That of the only class is made once."""
+        """The problem of a class. The problem of the only class is created once."""
         if self.examples.separate:
             return self._new_problem(settings, k)
         if self._problem is None:
@@ -251,7 +251,7 @@ class Solving:
                 self._write_model(interrupted=False)
 
     def _solve_classes(self, settings: Settings, *, rows: bool) -> SolveStatus:
-        """All classes, one after the other, from their weights as they are. rows: whether to print the steps."""
+        """Solve all classes in turn, each from its current weights. rows: whether to print the steps."""
         rows &= not self.options.quiet
         if rows:
             say(HEADER + ("  class" if self.examples.class_name(0) else "  l1" if self.settings.nonzeros else ""))
@@ -493,7 +493,7 @@ def numbers_of(problem: Problem) -> list[Numbers]:
 
 
 class Best:
-    """The weights to come back to, of a solver whose objective may rise: those where it was least."""
+    """The best weights so far, for a solver whose objective may rise: those of the least objective."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -502,20 +502,20 @@ class Best:
         self.look()
 
     def look(self) -> None:
-        """After a step."""
+        """Keep the weights after a step if they are the best."""
         p = self._problem
         if p.objective < self.objective:
             self.objective, self._numbers = p.objective, numbers_of(p)
 
     def restore(self) -> None:
-        """Have the best weights in the problem."""
+        """Set the problem to the best weights."""
         p = self._problem
         if self._numbers is not None and p.objective > self.objective:
             set_numbers(p, self._numbers)
 
 
 class BestOfCount(Best):
-    """The weights to come back to if a search for a strength ends where more than `most` are not zero."""
+    """The best weights with at most `most` nonzero ones, for a search for a strength that ends with more."""
 
     def __init__(self, problem: Problem, most: int) -> None:
         self._most = most

@@ -28,7 +28,7 @@ from vwlite.runs.run import say
 from vwlite.solving.problem import CERTAIN, Bounds, solved_model
 from vwlite.solving.rounds.shards import ShardSums
 
-ALL_SHOWN = 100  # rounds that have a row each; of later ones fewer and fewer have one
+ALL_SHOWN = 100  # each of the first rounds has a row; of later rounds fewer and fewer have one
 NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # errors of `RoundState.unpacked`
 HEADER = " round             loss        objective           gap     gap %      step  nonzeros"
 
@@ -54,7 +54,7 @@ class RoundRow:
 
 @dataclass
 class RoundState:
-    """All that a run is at, between two rounds."""
+    """The state of a run between two rounds."""
 
     options: dict[str, Any]
     solver: str  # of ROUNDS
@@ -132,10 +132,10 @@ class Rounds:
     def go(
         self, ask: Callable[["Rounds"], list[ShardSums]], over: Callable[[RoundRow], str], *, shards: int, quiet: bool
     ) -> Iterator[RoundRow]:
-        """Rounds to the end, which `ended` tells; a row after each.
+        """Run rounds until the end, whose reason is in `ended`; yields a row after each.
 
-        ask: the sums over each shard at the requested weights; empty: it was stopped. over: why a round is the
-        last, though the tolerance is not reached; nothing if it is not.
+        ask: returns the sums over each shard at the requested weights; nothing after a stop. over: returns why a round
+        is the last although the tolerance is not reached, or nothing.
         """
         if not quiet:
             say(f"solver = {self.state.solver}, loss = {self.settings.loss}, shards = {shards}")
@@ -156,7 +156,7 @@ class Rounds:
             yield row
 
     def take(self, parts: list[ShardSums]) -> RoundRow:
-        """What all shards say of the weights that were asked for. DataError for shards that are not those of before."""
+        """Add up the sums of all shards at the requested weights. DataError if the shards differ from those before."""
         state, parts = self.state, self.checked(parts)
         if self.descent is None:
             self._first(parts)
@@ -188,7 +188,7 @@ class Rounds:
         return RoundRow(descent.rounds, loss, self.objective, self.bounds.gap, step, taken, self.nonzeros)
 
     def checked(self, parts: list[ShardSums]) -> list[ShardSums]:
-        """In the order of their shards. DataError unless these are the shards of the rounds before, each once."""
+        """The sums in the order of the shards. DataError unless each shard of the rounds before is there once."""
         parts = sorted(parts, key=lambda part: part.shard)
         for one, other in pairwise(parts):
             if one.shard == other.shard:

@@ -28,7 +28,8 @@ Read = Callable[[ExitStack, str], Examples]
 
 
 class Line:
-    """One end of a line between two processes. EOFError: the other end is closed; OSError: it has been for long."""
+    """One end of a line between two processes. EOFError: the other end is closed. OSError: it was
+    closed before the call."""
 
     def __init__(self, end: socket.socket) -> None:
         self._file = end.makefile("rwb")
@@ -42,21 +43,21 @@ class Line:
         return pickle.load(self._file)
 
     def close(self) -> None:
-        with suppress(OSError):  # what the other end did not read
+        with suppress(OSError):  # of data that the other end has not read
             self._file.close()
 
 
 class Processes:
-    """Processes that hold shards, the files of DATA: the first file is the first one's, the second the second one's,
-    and round again. Use as a context manager: at its end they end. read: makes the examples of a file, not yet read.
+    """Processes that hold shards, the files of DATA, which are dealt to them in turn. Use as a context manager: its exit
+    ends the processes. read: creates the examples of a file, which are read later.
 
-    stop: from any thread. Answers that are awaited then are none.
+    Any thread may call `stop`. The processes then end without an answer.
     """
 
     def __init__(self, paths: Sequence[str], count: int, read: Read, settings: Settings) -> None:
         self.paths = paths
         self.stopped = False
-        self._busy = False  # answers are awaited
+        self._busy = False  # waits for answers
         self._ours: list[Line] = []
         self._pids: list[int] = []
         self._keys: list[Any] = [None] * len(paths)
@@ -75,7 +76,7 @@ class Processes:
 
     @staticmethod
     def _fork() -> int:
-        """As `os.fork`. The child does not hear the signals of who asks, who ends it when they come."""
+        """As `os.fork`. The child ignores the signals that stop a run: the parent gets them and ends the child."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         try:
             pid = os.fork()
@@ -102,23 +103,23 @@ class Processes:
             os.waitpid(self._pids.pop(), 0)
 
     def stop(self) -> None:
-        """End them now."""
+        """End the processes now."""
         self.stopped = True
         for pid in self._pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
 
     def read(self) -> None:
-        """Have all shards in memory, unless it is stopped. The error of the first file that has one."""
+        """Wait until all shards are in memory, or `stop` was called. Raises the error of the first file that has one."""
         for i, (keys, known) in self._answers():
             self._keys[i], self._known[i] = keys, known
 
     def ask(self, run: Rounds) -> list[ShardSums]:
-        """The sums over each shard at the weights that the run wants. None of it, if it is stopped."""
+        """The sums over each shard at the weights of the run; [] after `stop`."""
         keys, (weights, intercept) = run.state.keys, run.weights(best=False)
         for line, mine in zip(self._ours, self._mine, strict=True):
             parts = [aligned(self._keys[i], keys, weights) for i in mine]
-            with suppress(OSError):  # that it has ended, its answer will tell
+            with suppress(OSError):  # a process that has ended is found when its answer is read
                 line.send((parts, intercept))
         return [
             ShardSums(keys=self._keys[i], sums=sums, slopes=slopes, second=second, name=self.paths[i], **self._known[i])
@@ -159,7 +160,7 @@ class Processes:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End this process; what it writes, a cache, is not there then."""
+    """End this process, and delete the cache that it writes."""
     abandon_all()
     os._exit(128 + number)
 
@@ -193,5 +194,5 @@ def _serve(line: Line, paths: Sequence[str], read: Callable[[str], Examples], se
             line.send([shard.sums(w, intercept) for w, shard in zip(parts, shards, strict=True)])
     except (EOFError, BrokenPipeError, ConnectionResetError):
         raise
-    except Exception as e:  # whatever it is, who asks makes a sentence and an exit code of it
+    except Exception as e:  # the parent makes a message and an exit code from it
         line.send((at, e))

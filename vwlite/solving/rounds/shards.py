@@ -23,12 +23,12 @@ class ShardSums:
     sums: Any
     slopes: Any  # of each key
     second: Any = None  # of each key, where the loss and the constant need it for the lower bound
-    name: str = ""  # what a sentence calls it
+    name: str = ""  # its name in messages
     columns: dict[str, Any] = field(default_factory=dict)  # of tables
 
 
 def check_problem(settings: Settings, what: str) -> None:
-    """UsageError for a problem that is not solved in rounds. what: whose it is."""
+    """UsageError for a problem that cannot be solved in rounds. what: the option that asks for rounds."""
     refused = [option_name(name) for name in NOT_IN_ROUNDS if getattr(settings, name)]
     if settings.normalize == "center":
         refused.append("--normalize center")
@@ -48,5 +48,5 @@ def shard_of(examples: Examples, settings: Settings) -> Shard:
 
 
 def facts_of(examples: Examples) -> dict[str, Any]:
-    """Those of a `ShardSums` that are the same in each round, but for the keys."""
+    """The fields of a `ShardSums` that are the same in each round, without the keys."""
     return {"shard": examples.digest, "counters": examples.counters, "columns": examples.columns}
