@@ -48,8 +48,8 @@ class Line:
 
 
 class Processes:
-    """Processes that hold shards, the files of DATA, which are dealt to them in turn. Use as a context manager: its exit
-    ends the processes. read: creates the examples of a file, which are read later.
+    """Processes that hold shards, the files of DATA, which are dealt to them in turn. Use as a context manager: leaving
+    it ends the processes. read: creates the examples of a file, which are read later.
 
     Any thread may call `stop`. The processes then end without an answer.
     """
@@ -110,7 +110,7 @@ class Processes:
                 os.kill(pid, signal.SIGTERM)
 
     def read(self) -> None:
-        """Wait until all shards are in memory, or `stop` was called. Raises the error of the first file that has one."""
+        """Wait until all shards are in memory, or `stop` was called. Raises the error of the first such file."""
         for i, (keys, known) in self._answers():
             self._keys[i], self._known[i] = keys, known
 
