@@ -1,1 +1,1 @@
-"""What a model of Vowpal Wabbit is stacked of: a linear model, and reductions above it."""
+"""The layers of a model of Vowpal Wabbit: a linear model, and reductions above it."""

@@ -8,7 +8,7 @@ from vwlite.vw.setup import Setup
 
 
 class Active(Layer):
-    """Labels are asked for where they matter. In a simulation they are there, and left unread."""
+    """Asks for the labels that matter. In a simulation the data have all labels, and the others are ignored."""
 
     option = "active"
 
@@ -37,7 +37,7 @@ class Active(Layer):
             self._ask(e)
 
     def _ask(self, e: Current) -> None:
-        """Of an example without a label: how much the other label would matter."""
+        """How much the other label would change the prediction of an example without a label."""
         if e.labelled:
             self.low, self.high = min(self.low, e.label), max(self.high, e.label)
             return
@@ -64,8 +64,8 @@ class Active(Layer):
             e.label, e.weight = float("nan"), 0.0
 
     def decide(self, revert: float, count: float) -> float:
-        """The importance of an example whose label is asked for, by chance; -1 if it is not. revert: updates that
-        would turn the prediction; count: examples so far."""
+        """The importance of an example whose label is queried at random; -1 if it is not queried. revert: the updates
+        that would change the sign of the prediction; count: examples so far."""
         bias = 1.0
         if count > 1:
             average = min(max(self.setup.statistics.sum_loss / count, 0.0), 1.0)

@@ -11,8 +11,8 @@ from vwlite.vw.text.parser import to_float
 class Autolink(Symmetric):
     """Powers of the prediction become features.
 
-    In Vowpal Wabbit these are at consecutive floats, not at the start of a slot: the sum of squared gradients of one is
-    the weight of the next. With gradient descent the same happens here.
+    In Vowpal Wabbit these weights are at consecutive floats, not at the start of a slot: the sum of squared gradients
+    of one is the weight of the next. With gradient descent the same happens here.
     """
 
     option = name = "autolink"
@@ -23,7 +23,7 @@ class Autolink(Symmetric):
         self.degree, self.fields, self.stride = s.arguments["autolink"], s.plan.fields, s.plan.stride
         self.mask = (s.plan.stride << s.plan.bits) - 1
         self.power_t = s.plan.power_t
-        self.rest: dict[int, float] = {}  # floats that no slot of the table has
+        self.rest: dict[int, float] = {}  # floats outside of the slots of the table
         self.adax = s.arguments.flag("adax")
         self.packed = s.plan.stride == 4 and isinstance(self.bottom.stepper.rule, GdWithFlags)
 

@@ -25,8 +25,8 @@ class Current:
     weight: float = 1.0
     initial: float = 0.0
     tag: bytes = b""
-    words: list[bytes] = field(default_factory=list)  # of a label that is not simple
-    target: Any = None  # such a label, read
+    words: list[bytes] = field(default_factory=list)  # the words of a label that is not simple
+    target: Any = None  # the value of such a label
     shared: bool = False  # its features belong to all lines that follow
     held: bool = False
     test: bool = False  # only predict

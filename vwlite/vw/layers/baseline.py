@@ -1,4 +1,4 @@
-"""A constant that is learned first, and fast; the rest of the learner predicts what remains: baseline."""
+"""A constant that is learned first, and fast; the other weights learn the remaining error: baseline."""
 
 from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.vw.layers.base import Current, Layer
@@ -8,7 +8,7 @@ LARGEST = 1000.0  # a multiplier by itself is at most this
 
 
 class Baseline(Layer):
-    """p = c + f(x), where c learns from the label, and f from what c leaves.
+    """p = c + f(x), where c learns from the label, and f from the label minus c.
 
     multiplier: of the learning rate of c; 0: the largest label so far; none for logistic loss. separate: c is a
     weight of its own (`--global_only`), not that of the constant.

@@ -4,7 +4,7 @@ from vwlite.vw.layers.base import Current, Symmetric
 
 
 class Binary(Symmetric):
-    """Predicts the sign, and counts wrong ones."""
+    """Predicts the sign, and counts wrong signs."""
 
     option = name = "binary"
     compatible_with = ("batches", "lines")

@@ -93,7 +93,7 @@ class Boosting(Layer):
         return kept + [("v", x) for x in self.v] if self.variant == "adaptive" else kept
 
     def _tell(self, what: str) -> None:
-        """Say what is kept, which Vowpal Wabbit does whenever it reads or writes a model."""
+        """Print the stored values, as Vowpal Wabbit does whenever it reads or writes a model."""
         if self.variant == "adaptive":
             rows = [f"{shortest(alpha)} {shortest(v)}" for alpha, v in zip(self.alpha, self.v, strict=True)]
             self.streams.info("\n".join([what.format("alpha and v"), *rows, ""]))

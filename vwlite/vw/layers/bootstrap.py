@@ -61,8 +61,9 @@ class Bootstrap(Symmetric):
 def majority(found: list[float]) -> float:
     """The whole number that most of the predictions round to, as Vowpal Wabbit finds it.
 
-    What remains when different ones cancel each other out; if that was not a choice between two, the most frequent one,
-    the least of several. There the largest of all does not count, as if it were the end of the list.
+    It is the vote that remains when different votes cancel each other (Boyer, Moore); of three or more different ones
+    without a majority, the most frequent one, the smallest of several. There the largest vote does not count, as if the
+    list ended before it.
     """
     votes = [floor(p + 0.5) if isfinite(p) else p for p in found]
     first = kept = votes[0]

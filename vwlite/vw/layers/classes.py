@@ -6,7 +6,8 @@ from vwlite.vw.setup import Setup
 
 
 class Indexing:
-    """Whether classes are counted from 0 or from 1: as said, or as the first label at an end of the range tells."""
+    """Whether classes are counted from 0 or from 1: by the option, or by the first label that is 0 or the number of
+    classes."""
 
     def __init__(self, k: int, s: Setup) -> None:
         self.k, self.first, self.streams = k, s.arguments.get("indexing"), s.streams
@@ -28,7 +29,7 @@ class Indexing:
         return label
 
     def label(self, place: int) -> int:
-        """The label of the place-th class, from 0. Counted from 1 as long as it is not known."""
+        """The label of the class at a place, from 0. Labels count from 1 until the data show that they count from 0."""
         return place if self.first == 0 else place + 1
 
 

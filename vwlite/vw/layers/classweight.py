@@ -44,7 +44,7 @@ class ClassWeight(Symmetric):
 
 
 class MulticlassWeight(ClassWeight):
-    """The same over a learner of classes, which predicts and learns as that does."""
+    """The same above a learner of classes, whose predictions it passes on."""
 
     of_classes = True
     predicts_first = None
@@ -55,7 +55,7 @@ class MulticlassWeight(ClassWeight):
 
 
 def _class_weights(values: list[str], streams: Streams) -> dict[int, float]:
-    """Weights by class. What follows a number in one of them is ignored, as in Vowpal Wabbit."""
+    """Weights by class. Text behind a number is ignored, as in Vowpal Wabbit."""
     found: dict[int, float] = {}
     for value in values:
         for pair in value.split(",") if value else []:

@@ -5,7 +5,7 @@ from vwlite.vw.layers.base import Current, Layer, LinearLayer, Symmetric
 from vwlite.vw.messages import Critical
 from vwlite.vw.setup import Setup
 
-NO_LABEL = 3.4028234663852886e38  # Vowpal Wabbit's number for it
+NO_LABEL = 3.4028234663852886e38  # Vowpal Wabbit's number for a missing label
 
 
 class Confidence(Symmetric):
@@ -32,7 +32,7 @@ class Confidence(Symmetric):
         self.last: Current | None = None
 
     def _before(self, e: Current) -> float:
-        """What an example shows before it is predicted: the prediction of the one that had its place in the pool."""
+        """The prediction that an example shows before its own: that of the earlier example at its place in the pool."""
         if self.last is not None:
             self.stale[self.last.counter % len(self.stale)] = self.last.prediction
         self.last = e
@@ -54,7 +54,7 @@ class Confidence(Symmetric):
 
 
 def sensitivity(bottom: LinearLayer, e: Current, label: float, p: float) -> float:
-    """How far the prediction would move per unit of the loss's dloss at p, were the example learned with the label."""
+    """The change of the prediction per unit of dloss at p, if the example were learned with the label."""
     stepper = bottom.stepper
     rule = stepper.rule
     if not isinstance(rule, GdWithFlags):

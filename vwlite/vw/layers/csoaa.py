@@ -32,7 +32,7 @@ class Csoaa(Symmetric):
 
     def _one(self, e: Current, place: int, cost: float | None, learns: bool) -> None:
         model = e.model
-        e.model = (model + place * self.increment) % (1 << 32)  # classes that are none have models of others
+        e.model = (model + place * self.increment) % (1 << 32)  # an invalid class uses the model of another one
         if learns:
             e.label = 0.0 if cost is None else cost
             e.weight = 0.0 if cost is None else 1.0
@@ -56,6 +56,6 @@ class Csoaa(Symmetric):
             if e.partial < score or (e.partial == score and label < best):
                 best, score = label, e.partial
         if not learns:
-            e.weight = weight  # else that of the last class counts, as in Vowpal Wabbit
+            e.weight = weight  # else the weight of the last class remains, as in Vowpal Wabbit
         e.label = float("nan")
         e.prediction, e.partial = best, score

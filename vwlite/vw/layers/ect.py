@@ -12,13 +12,13 @@ from vwlite.vw.setup import Setup
 
 
 def circuit_width(k: int, errors: int) -> int:
-    """How many linear models a circuit of k classes has."""
+    """The number of linear models of a circuit of k classes."""
     return (k - 1) * (errors + 1) + errors if k > 1 else 1
 
 
 @dataclass(slots=True)
 class Match:
-    """A class or a match: where its winner and its loser go, and who meets in it. 0: nowhere."""
+    """A class or a match: the next match of its winner and of its loser, and its two players. 0: none."""
 
     tournament: int
     left: int = 0
@@ -43,7 +43,7 @@ class Circuit:
         self.width = circuit_width(k, errors)
 
     def _round(self, tournaments: list[list[int]]) -> list[list[int]]:
-        """One round of every tournament; who is left in them."""
+        """One round of every tournament; returns the players that remain in each."""
         following: list[list[int]] = [[] for _ in tournaments]
         for i, players in enumerate(tournaments):
             lowest = i + 1 == len(tournaments)
@@ -122,7 +122,7 @@ class Ect(Layer):
         e.label = float("nan")
 
     def _learn_matches(self, e: Current) -> list[bool]:
-        """Learn the matches that the class comes to, as the model lets it win and lose; which tournaments it wins."""
+        """Learn the matches of the class, whose path the predictions decide; returns the tournaments it wins."""
         circuit, won = self.circuit, []
         place = circuit.matches[e.target - 1].winner
         left = circuit.matches[place].left == e.target - 1
@@ -146,7 +146,7 @@ class Ect(Layer):
                 return won
 
     def _learn_finals(self, e: Current, won: list[bool]) -> None:
-        """Learn the last elimination. Its weight is the example's from then on, as in Vowpal Wabbit."""
+        """Learn the last elimination. The example keeps the weight of it, as in Vowpal Wabbit."""
         circuit = self.circuit
         for i in range(circuit.height):
             j = 0

@@ -1,4 +1,4 @@
-"""The features of two namespaces multiplied one by one: interact."""
+"""Products of the features of two namespaces, position by position: interact."""
 
 from vwlite.vw.layers.base import Current, Layer, Symmetric
 from vwlite.vw.messages import Critical

@@ -1,6 +1,6 @@
 """Examples of several lines, a line for each class that may be chosen: csoaa_ldf and wap_ldf.
 
-A line may say `shared` for its label: it comes first, and its features belong to all lines that follow.
+A line with the label `shared` comes first, and its features belong to all lines that follow.
 """
 
 from dataclasses import dataclass, field
@@ -224,7 +224,7 @@ class Ldf(Layer):
 
 
 class WapLdf(Ldf):
-    """The classifier of pairs."""
+    """The classifier of pairs of classes."""
 
     option = "wap_ldf"
 
@@ -234,7 +234,7 @@ def _cost(e: Current) -> float:
 
 
 def _share(lines: list[Current], shared: Current) -> None:
-    """Give the features of the shared line to all others, behind their own."""
+    """Append the features of the shared line to those of each other line."""
     more = _spans(shared)
     batch = Batch()
     for i, e in enumerate(lines):
@@ -260,7 +260,8 @@ def _spans(e: Current) -> list[tuple[int, Any, Any]]:
 
 
 def _wap_values(costs: list[float]) -> list[float]:
-    """What the costs are worth in all pairs: each step between neighbours, over the number of classes below it.
+    """The weights of the costs in all pairs: the sum over steps between neighbours, each divided by the number of
+    classes below it.
 
     Beygelzimer, Langford, Ravikumar. Error-Correcting Tournaments. ALT 2009 (weighted all pairs).
     """

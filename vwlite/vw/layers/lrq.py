@@ -16,7 +16,7 @@ def merand(x: int) -> float:
 
 
 def _pairs(a: Arguments) -> list[tuple[int, int, int]]:
-    """The pairs of namespaces and their ranks, sorted and each once."""
+    """The pairs of namespaces and their ranks, sorted, without duplicates."""
     pairs = []
     for text in sorted({unescaped(value) for value in a["lrq"]}):
         if ":" in text:
@@ -30,7 +30,7 @@ def _pairs(a: Arguments) -> list[tuple[int, int, int]]:
 class Lrq(Symmetric):
     """Low rank quadratic features: each feature has vectors of weights, which multiply those of another namespace.
 
-    An example is learned twice, once with each side of a pair held.
+    An example is learned twice, once with each side of a pair fixed.
     """
 
     option = name = "lrq"
@@ -79,7 +79,7 @@ class Lrq(Symmetric):
         e.prediction, e.loss, e.confidence = shown, loss, confidence
 
     def _products(self, e: Current, spaces: Spaces, second: int, learns: bool) -> list[tuple[int, float, bytes]]:
-        """Key, value and name of the features that a turn adds."""
+        """Key, value and name of the features that one of the two updates adds."""
         drops = self.dropout and learns
         scale = 0.5 if self.dropout and not drops else 1.0
         found = []

@@ -11,7 +11,7 @@ from vwlite.vw.setup import Setup
 
 
 class Lrqfa(Lrq):
-    """The same with a vector for every pair of fields: a field-aware factorization."""
+    """Low rank crosses with a vector for every pair of fields: a field-aware factorization."""
 
     option = name = "lrqfa"
 

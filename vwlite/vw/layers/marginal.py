@@ -1,8 +1,8 @@
 """The mean label of an id in place of the id: --marginal.
 
-The features of a marked namespace come in pairs: what is meant, and an id. Each pair becomes one feature, whose value
-is the decayed mean of the labels that came with the id. With --compete these means are also experts next to the linear
-model, by AdaNormalHedge (Luo, Schapire. Achieving All with No Parameters, COLT 2015).
+The features of a marked namespace come in pairs: a feature, and an id. Each pair becomes one feature, whose value is
+the decayed mean of the labels of earlier examples with this id. With --compete these means are also experts, as the
+linear model is, by AdaNormalHedge (Luo, Schapire. Achieving All with No Parameters, COLT 2015).
 """
 
 import struct
@@ -21,7 +21,7 @@ from vwlite.vw.text.parser import to_float
 
 @dataclass
 class Expert:
-    """An expert's standing."""
+    """The weight of an expert, and the sums that decide it."""
 
     regret: float = 0.0
     size: float = 0.0  # sum of squared regrets
@@ -72,12 +72,12 @@ class Marginal(Symmetric):
     # --- the example with means --------------------------------------------------------------
 
     def _substitute(self, e: Current) -> tuple[list[int], int]:
-        """Put means into the example; the ids of the pairs in order, and how many features are counted."""
+        """Put means into the example; returns the ids of the pairs in order, and the number of features to count."""
         example = example_of(e.batch, e.line, e.names)
         ids: list[int] = []
         swapped: list[int] = []
         shorter = 0
-        self.good: list[int] = []  # those that made a feature
+        self.good: list[int] = []  # the pairs that made a feature
         for letter, space in example.spaces.items():
             if letter not in self.letters or self.dropped(letter):
                 continue
@@ -150,7 +150,7 @@ class Marginal(Symmetric):
         return evaluated_loss(self.loss, p, y, self.stepper)
 
     def _compete(self, e: Current, found: float, learns: bool) -> None:
-        """Let the experts vote, the linear model among them; remember what their mixture loses."""
+        """Mix the predictions of the experts, one of which is the linear model; keep the loss of the mixture."""
         total = weight = vote = lost = 0.0
         for key in self.good:
             pair, mean = self.experts[key], to_float(self._mean(key))
@@ -219,6 +219,6 @@ class Marginal(Symmetric):
 
 
 def _name(letter: int, first: bytes, second: bytes) -> str:
-    """What an id is called in a readable model: namespace^what is meant*id."""
+    """The name of an id in a readable model: namespace^feature*id."""
     whole = first if letter != 32 else b"^" + first
     return (whole + b"*" + (second.partition(b"^")[2] if letter != 32 else second)).decode("utf-8", "surrogateescape")

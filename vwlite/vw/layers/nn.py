@@ -15,7 +15,7 @@ from vwlite.vw.text.labels import tagged
 from vwlite.vw.text.parser import to_float
 
 OUTPUT = 533357803  # the hash of the first weight behind the hidden layer
-HIDDEN = (-3.0, 3.0)  # where the predictions of hidden units end
+HIDDEN = (-3.0, 3.0)  # the range of the predictions of hidden units
 WEIGHTS = (-1.0, 1.0)
 
 
@@ -35,8 +35,8 @@ def fast_tanh(x: float) -> float:
 class Nn(Symmetric):
     """p = b + the sum over hidden units h of v_h tanh(w_h x), where every w_h, and (v, b) together, is a linear model.
 
-    Each learns by gradient descent: (v, b) from the example's loss, w_h by the squared loss from what its own
-    prediction less its gradient would have been. inpass: the features of the example are also features of the last
+    Each learns by gradient descent: (v, b) from the example's loss, and w_h by the squared loss, where its label is
+    its own prediction minus its gradient. inpass: the features of the example are also features of the last
     model. dropout: learn twice, with half of the units off, then with the others. multitask: the hidden units are
     those of the first of several networks. testing: nothing is learned.
     """
@@ -104,7 +104,7 @@ class Nn(Symmetric):
         e.prediction, e.partial = shown
 
     def _narrow(self, limits: tuple[float, float]) -> None:
-        """Both steppers learn by the squared loss, and predict within limits that no label widens."""
+        """Both steppers learn by the squared loss, and predict within fixed limits."""
         self.main.use(self.squared)
         self.side.loss = self.squared
         for stepper in (self.main, self.side):
@@ -138,7 +138,7 @@ class Nn(Symmetric):
         return found
 
     def _behind(self, e: Current, hidden: list[float], dropped: list[bool], scale: float, learns: bool) -> list[float]:
-        """Let the model behind the hidden units predict, and learn; what the units give to it."""
+        """Predict and learn with the model above the hidden units; returns the outputs of the units."""
         main, side, k = self.main, self.side, self.k
         model = e.model + k * self.increment
         limits = main.min_label, main.max_label, main.widens
@@ -164,7 +164,7 @@ class Nn(Symmetric):
         main.select(model)
         e.model, tag = model, e.tag
         if not self.inpass:
-            e.tag = b""  # the hidden units are an example of their own then, which an audit shows without the tag
+            e.tag = b""  # an audit then shows the hidden units as an example of their own, without the tag
         self.pass_on(e, learns)
         e.made_names, e.tag = None, tag
         self.bottom.stepper = main

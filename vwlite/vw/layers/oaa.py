@@ -95,7 +95,7 @@ class Oaa(Layer):
         e.prediction, e.partial, e.scores = shown, kept, scores  # type: ignore[attr-defined]
 
     def _learn_some(self, e: Current, label: int) -> None:
-        """Learn the class itself and `subsample` others, which come round in a random order."""
+        """Learn the class of the label and `subsample` others, in the turn of a random order."""
         if not self.order:
             self.order = list(range(self.k))
             for i in range(self.k):

@@ -7,7 +7,7 @@ from vwlite.vw.setup import Setup
 
 
 class Replay(Layer):
-    """A buffer of examples. Each example takes the place of a random one, which is learned then.
+    """A buffer of examples. Each new example replaces a random one, which is then learned.
 
     count: how often an example is learned, in expectation.
     """
@@ -24,7 +24,7 @@ class Replay(Layer):
         s.header_lines.insert(0, words)
 
     def learn(self, e: Current) -> None:
-        """Learn others, and keep the example. Its loss is that of a prediction of 0, as in Vowpal Wabbit."""
+        """Learn other examples, and keep this one, whose loss is that of the prediction 0, as in Vowpal Wabbit."""
         if e.weight == 0 or (self.costs and not any(cost is not None for _, cost in e.target)):
             return
         stepper = self.bottom.stepper
@@ -48,7 +48,7 @@ class Replay(Layer):
             self.base.end_example()
 
     def end_pass(self) -> None:
-        """Learn what is left."""
+        """Learn the remaining examples of the buffer."""
         for place in sorted(self.buffer):
             self._play(place)
         self.buffer.clear()

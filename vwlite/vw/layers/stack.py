@@ -17,7 +17,7 @@ def load(place: str) -> type[Layer]:
 
 
 def _requested(a: Arguments) -> list[type[Layer]]:
-    """The layers that options enable, and those that decide themselves, from the bottom up."""
+    """The layers that options enable, and those whose method `enabled` decides, from the bottom up."""
     return [load(row.place) for row in REDUCTIONS if not row.option or a.on(row.option)]
 
 
@@ -46,7 +46,7 @@ def check(a: Arguments) -> None:
 
 
 def count_models(a: Arguments) -> int:
-    """How many linear models the layers need, before it is rounded up to a power of two.
+    """The number of linear models of the layers, before it is rounded up to a power of two.
 
     Critical if there are too many.
     """

@@ -16,7 +16,7 @@ from vwlite.vw.setup import Setup
 from vwlite.vw.text.parser import to_float
 
 PRIME = 16777619
-NO_DEPTH = 127  # of a slot that no monomial has come to
+NO_DEPTH = 127  # of a slot without a monomial
 PARENT, MARK = 1, 128
 TOLERANCE = 1e-9
 
@@ -30,7 +30,7 @@ class Monomial:
 
 
 class StagePoly(Layer):
-    """Learns over the monomials that the parents make, instead of the features."""
+    """Learns over the monomials that the parents produce, instead of the features."""
 
     option = name = "stage_poly"
     predicts_first = True
@@ -67,7 +67,7 @@ class StagePoly(Layer):
         return (key ^ PRIME * parent) & self.mask
 
     def _expand(self, e: Current, learns: bool) -> list[tuple[int, float]]:
-        """The monomials of the example. One that learns is noted at its depth, which may move it there."""
+        """The monomials of the example. If the example is learned, each slot keeps the least depth of its monomials."""
         slots, mask, offset = self.slots, self.mask, e.model
         atoms = [(key & mask, x) for key, x in zip(*self.stepper.features(), strict=True)]
         found: list[tuple[int, float]] = []
@@ -98,7 +98,7 @@ class StagePoly(Layer):
     # --- parents -----------------------------------------------------------------------------
 
     def _grow(self) -> None:
-        """Make parents of the monomials with the largest weights."""
+        """The monomials with the largest weights become parents."""
         slots, fields = self.slots, self.setup.plan.fields
         size = 2 if fields[1:2] not in ((), ("G",), ("N",)) else fields.index("N") if "N" in fields else 0
         capacity = int(to_float(to_float(self.features / self.examples) ** self.exponent))

@@ -10,7 +10,7 @@ from vwlite.vw.setup import Setup
 
 
 class Svrg(LinearLayer):
-    """In turns: one pass that sums the gradients at the weights v as they are then, and `stage` passes of steps
+    """One pass that sums the gradients at the current weights v, then `stage` passes of steps, repeated:
 
         w <- w - eta ((l'(w) - l'(v)) x + mean of the gradients at v).
 
