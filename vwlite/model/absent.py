@@ -1,23 +1,23 @@
-"""Absent cells of tables: missing ones, and cells of words of which a model knows none.
+"""Absent cells of tables: missing cells, and cells whose words are all unknown to the model.
 
-Each column has a feature `name?` for them. A missing cell of the training data has it too, so that its weight is
-learned as any other one. At the end of training its weight becomes, with n the number of missing cells of the column
-there,
+Each column has a feature `name?` for them. Missing cells of the training data have this feature, so its weight is
+learned like any other. At the end of training its weight becomes, with n the number of missing cells of the column in
+the training data,
 
     n / (n + 10) (the learned weight) + 10 / (n + 10) (the mean effect of the column)
 
-where the mean is over the rows of training that have a value, by importance. So a cell that nothing is known about
+where the mean is over the training rows that have a value, weighted by importance. So a cell without information
 counts as an average one. The same holds for the cells of a product of which a column is absent: their mean is over the
-distribution of that column where the others are as they are; with hats h_i and h_j of the rows, and weights W,
+distribution of that column, given the other columns; with hats h_i and h_j of the rows, and weights W,
 
     mean_j = sum_i M_ij W_ij / sum_i M_ij,    M_ij = sum over rows of (importance) h_i h_j
 
-Products of the same columns at several resolutions share the features of cells without a number, which then have the
-sum of their means. Means are over a sample of the rows (`RowSample`). Where features are normalized, a mean is of
-effects as they are in rows, and the weight is that mean over the mean of what `name?` is there.
+Products of the same columns at several resolutions share the features of cells without a number, whose weight is then
+the sum of the means. Means are over a sample of the rows (`RowSample`). If features are normalized, the mean is of
+effects of normalized rows, and the weight is this mean divided by the mean value of `name?` in these rows.
 
-A model knows a word if it has its key, also where the weight is 0. Some models drop such keys: if a word of the sample
-has none, no word counts as absent.
+A model knows a word if it has its key, even with the weight 0. Some models drop keys of weight 0: if a word of the
+sample has no key, no word counts as absent.
 
 The header of a model keeps n, the mean, and whether the feature was learned, for each column: a model that is
 continued begins without features that were not, and combines its means with those of its new rows.
@@ -51,8 +51,8 @@ MOST_NOTES = 20  # on absent cells
 
 
 def applied_schema(model: "Model") -> Schema:
-    """The columns of a model that is applied. Keys of JSON lines whose means it has are columns by value, and words
-    that it did not learn are absent, if it can tell."""
+    """The columns of a model that is applied. Keys of JSON lines whose means the model has are columns by value. Words
+    that it did not learn are absent, if it can tell which these are."""
     schema = Schema.restored(model.columns)
     if not schema.absents:
         return schema
@@ -61,8 +61,8 @@ def applied_schema(model: "Model") -> Schema:
 
 
 def learned(model: "Model") -> "Model":
-    """The model as it was learned: without features of absent cells that it has not learned, and with the learned
-    weights of others."""
+    """The model as it was learned: without the features of absent cells that were not learned, and with the learned
+    weights of the others."""
     record = model.absent.get("columns", {})
     columns = {key: record[name] for name, key in _keys(model, record).items() if "learned" in record[name]}
     if not columns or _are_state(model):
@@ -95,7 +95,7 @@ def _are_state(model: "Model") -> bool:
 
 def _keys(model: "Model", columns: Iterable[str]) -> dict[str, int]:
     """The keys of the features of absent cells of these columns."""
-    settings = model.settings  # once: it is made anew each time
+    settings = model.settings  # once: the property creates it at each access
     hash_all, mask = settings.hash == "all", (1 << settings.bits) - 1
     return {name: absent_hash(namespace_of(name), hash_all) & mask for name in columns}
 
@@ -179,7 +179,7 @@ def absent_weights(model: "Model") -> dict[int, float]:
 
 
 def unlearned(model: "Model") -> set[int]:
-    """The keys of absent cells that the model has though its training had none of them."""
+    """The keys of absent cells that the training data did not have."""
     columns = model.absent.get("columns", {})
     keys = _keys(model, [name for name, found in columns.items() if not (found["missing"] and found.get("learned"))])
     places = ((key, bisect_left(model.keys, key)) for key in keys.values())
@@ -292,7 +292,7 @@ def _has(n: int) -> str:
 
 
 def known_columns(model: "Model", features: int) -> "KnownColumns | None":
-    """What a row of JSON must have one of, for a model of so many features."""
+    """The columns of which a row of JSON must have one, for a model with this number of features."""
     from vwlite.input.strangers import KnownColumns  # not at the top: it needs NumPy
 
     return KnownColumns.of(model.columns, features, model.absent_hashes)

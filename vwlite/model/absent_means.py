@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @record(frozen=True)
 class ColumnMean:
-    """What the rows of the sample say of a column: missing cells, the mean effect, and the rows that have one, by
-    importance; and the mean of what the feature of an absent cell is in a row."""
+    """A column in the rows of the sample: missing cells, the mean effect, the rows with an effect (all weighted by
+    importance), and the mean value of the feature of an absent cell."""
 
     missing: float
     rows: float
@@ -52,7 +52,7 @@ class Means:
         # n-grams that are there to be tried count if the model has them
         self._value = np.where(np.isinf(value), float(bool(model.columns.get("characters"))), value)
         self._begin = np.concatenate([[0], np.cumsum(self._sizes)[:-1]]).astype(np.int64)
-        self._unit = np.ones(self.rows)  # what a feature of value 1 is in each row
+        self._unit = np.ones(self.rows)  # the normalized value of a feature of value 1, for each row
         self._plain = self._as_learned()
         # By namespace, as each column looks for its own.
         self._by_space = np.argsort(self._space, kind="stable")
@@ -61,7 +61,7 @@ class Means:
         self._plain = tuple(x[order] for x in self._plain)
 
     def _as_learned(self) -> tuple[Any, Any, Any, Any]:
-        """Features that are not derived, in rows that count: row, namespace, hash, and value."""
+        """Features that are not derived, in the rows of the sample: row, namespace, hash, and value."""
         row, space = (np.repeat(x, self._sizes) for x in (self._row, self._space))
         used = row >= 0
         row, space, hash, value = row[used], space[used], self._hash[used], self._value[used]
@@ -73,7 +73,7 @@ class Means:
         return row[at], space[at], hash[at], value
 
     def _spans_of(self, space: int) -> Any:
-        """The namespaces with this hash, in rows that count."""
+        """The namespaces with this hash, in the rows of the sample."""
         found = self._by_space[_where(self._spaces, space)]
         return found[self._row[found] >= 0]
 
@@ -132,7 +132,7 @@ class Means:
         return ColumnMean(float(self.rows - has_value.sum()), weight, mean, unit or 1.0)
 
     def _curve(self, c: NumberColumn, x: Any) -> Any:
-        """The effect of a number with a curve, of which NaN is a number 0 that has no feature."""
+        """The effect of a number with a curve. NaN: the number 0, which has no feature."""
         at = np.array(c.knots[CURVE], np.float32).astype(float)
         if not c.deviation > 0:
             return np.zeros((len(x), self._model.records))
@@ -211,7 +211,7 @@ class Means:
         return found.reshape(sizes)
 
     def _places(self, c: Any, resolution: int) -> tuple[Any, Any]:
-        """The code of a column in each row, and how far it is on the way to the next one."""
+        """The code of a column in each row, and its distance to the next code, from 0 to 1."""
         hash_all = self._weights.hash_all
         mine = self._spans_of(namespace_hash(as_bytes(c.name), hash_all))
         mine = mine[self._sizes[mine] > 0]
@@ -242,7 +242,7 @@ class Means:
 
 
 def _where(spaces: Any, space: int) -> slice:
-    """The places of this hash in rising ones."""
+    """The places of this hash in ascending hashes."""
     return slice(*(int(np.searchsorted(spaces, np.uint32(space), side)) for side in ("left", "right")))
 
 
@@ -253,7 +253,7 @@ def _ranges(sizes: Any) -> Any:
 
 
 def shrunk(n: float, own: Any, mean: Any, rows: float, before: int) -> Any:
-    """The weight of a cell: of a model that was continued, its old one is the mean of as many rows as it had."""
+    """The weight of a cell. If a model was continued, its old weight counts as the mean of its former rows."""
     if before:
         mean = (before * own + rows * mean) / (before + rows)
     return (n * own + ENOUGH * mean) / (n + ENOUGH)

@@ -1,8 +1,8 @@
-"""`--normalize center`: a model that was learned from centered values becomes one for values as they are.
+"""`--normalize center`: converts a model of centered values to a model of the original values.
 
     sum of w_i (x_i - m_i) + b_c = sum of w_i x_i + b,  b = b_c - sum of w_i m_i
 
-with the weights as they are stored. The intercept is kept in double precision.
+with the stored weights. The intercept is kept in double precision.
 """
 
 import math
@@ -27,9 +27,9 @@ Dense = Sequence[tuple[int, float, bool]]  # of each centered column: key, mean,
 
 
 def folded(model: "Model", dense: Dense, constant_key: int) -> "Model":
-    """A model whose values were centered, for values as they are.
+    """Convert a model of centered values to the original values.
 
-    Where a slot has the weight itself, its state stays, and `-i` continues it; others have no state afterwards.
+    If the slots store the weights themselves, the state is kept and `-i` continues the model; else it has no state.
     """
     model = with_key(model, constant_key)
     records, keys = model.records, model.keys
@@ -75,7 +75,7 @@ def _scales(scales: Array, places: "list[int | None]", dense: Dense, records: in
 
 
 def with_key(model: "Model", key: int) -> "Model":
-    """The model with a slot for a key; if there was none, a slot as it begins."""
+    """The model with a slot for a key: a new slot, if there was none."""
     at, k = bisect_left(model.keys, key), model.records
     if at < len(model.keys) and model.keys[at] == key:
         return model

@@ -4,8 +4,8 @@
 
 A number has a curve that is linear between knots, a column of words a value for each level, a product of columns a
 grid, linear in each number between knots. (Lou, Caruana, Gehrke, Hooker. Accurate Intelligible Models with Pairwise
-Interactions. KDD 2013.) What is shown is an effect less its mean over training data, where the model has a record of
-these (`means` in the model's header). Everything that shows or exports a model by columns uses this form.
+Interactions. KDD 2013.) An effect is shown minus its mean over the training data, if the model has a record of the
+means (`means` in its header). All code that shows or exports a model by columns uses this form.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +31,10 @@ Numbers = np.ndarray[Any, Any]
 
 @record(frozen=True)
 class NumberAxis:
-    """A number, linear between knots and constant outside of them. The place behind the last knot is a missing one.
+    """A number, linear between knots and constant outside of them. The place behind the last knot is that of a missing
+    number.
 
-    low, high: the knots between which the training data lie, but for few rows; None without knots.
+    low, high: the knots between which the training data lie, except for few rows; None without knots.
     """
 
     column: str
@@ -52,8 +53,9 @@ class NumberAxis:
 
 @record(frozen=True)
 class LevelAxis:
-    """A column of words, or a part of a column of times (hour, weekday, month). The places behind the levels are any
-    other word, and none. others: the words that have the first of these places; a further one is as none. None: all do.
+    """A column of words, or a part of a column of times (hour, weekday, month). The place behind the levels is that of
+    other words, and the next one that of a missing word. others: the only words that count as other words, the rest as
+    missing ones; None: all count as other words.
     """
 
     column: str
@@ -69,7 +71,7 @@ class LevelAxis:
 
     @property
     def place_of_unknown(self) -> int:
-        """Of a word that is neither a level nor one of the others."""
+        """The place of a word that is neither a level nor one of the others."""
         return len(self.levels) + (self.others is not None)
 
     @property
@@ -150,7 +152,7 @@ class Place:
 
 
 def place_on(knots: Numbers, x: Numbers) -> Place:
-    """Where numbers are among knots; NaN is missing, which is the place behind them."""
+    """The places of numbers among knots. NaN: missing, the place behind the last knot."""
     low = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 1)
     after, missing = np.minimum(low + 1, len(knots) - 1), np.isnan(x)
     inside = (x >= knots[0]) & (after > low)
@@ -159,7 +161,7 @@ def place_on(knots: Numbers, x: Numbers) -> Place:
 
 
 def between(values: Numbers, place: Place) -> Numbers:
-    """What values by place, on the first axis, are there."""
+    """The values at these places on the first axis, interpolated."""
     low, high = values[place.low], values[np.minimum(place.low + 1, len(values) - 1)]
     behind = place.behind.reshape(-1, *[1] * (values.ndim - 1))
     return np.where(behind > 0, low + behind * (high - low), low)
@@ -171,8 +173,8 @@ class Effects:
     and the means are 0.
 
     Models of --normalize divide the values of each row by its length, with `log` after x became sign(x) ln(1 + |x|).
-    Values and slopes here are those before: an effect of a row is what they say, divided by the length of the row.
-    length: the mean length of a row of training data.
+    Values and slopes here are without this division: the effect of a row is their value divided by the length of the
+    row. length: the mean length of the training rows.
     """
 
     intercept: Numbers
@@ -315,12 +317,12 @@ class _Maker:
     def _of_levels(
         self, axis: LevelAxis, space: str, names: Sequence[str], unknown: Numbers, missing: Numbers
     ) -> Effect:
-        """unknown, missing: what is added for any other word, and for none."""
+        """unknown, missing: the values of any other word, and of a missing one."""
         values = [self._weights.named(space, names), (self._weights.unseen + unknown)[None], missing[None]]
         return Effect(axis.full_name, (axis,), np.concatenate(values), self._mean(axis.full_name))
 
     def _is_number(self, role: str, space: str) -> bool:
-        """A column whose values have types is one of numbers if the model knows a number, and no word of it."""
+        """A column whose values have types is numeric if the model knows a number of it, and no word."""
         return role == "numeric" or (role == "auto" and self._weights.knows(space, space) and not self._levels(space))
 
     def _levels(self, space: str) -> list[str]:
@@ -330,7 +332,7 @@ class _Maker:
         return sorted(known.union(self._named(space, f"{space}=")))
 
     def _named(self, space: str, prefix: str) -> list[str]:
-        """The names in a namespace that begin with this, without it."""
+        """The names in a namespace that begin with this prefix, without the prefix."""
         return [name[len(prefix):] for name in self._names.get(as_bytes(space), []) if name.startswith(prefix)]
 
     @cached_property
@@ -380,7 +382,7 @@ class _Maker:
             yield Effect(name, tuple(axes), np.asarray(values), self._mean(name))
 
     def _axis_of(self, column: WordColumn) -> LevelAxis:
-        """That of products: words that the model knows share a place, if they are no levels; others are absent."""
+        """The axis in products: known words that are no levels share a place; unknown words are absent."""
         others = None
         if self._schema.absents and not column.part and self._model.keeps_words:
             others = tuple(sorted({*self._levels(column.name)} - {*column.levels}))

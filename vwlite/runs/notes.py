@@ -96,9 +96,8 @@ def about_labels(settings: Settings, learner: Learner, *, loss_typed: bool) -> N
 def about_unfit(settings: Settings, learner: Learner, unfit: Mapping[str, str], model: str) -> tuple[Notes, str]:
     """Labels that a model which predicts cannot use; and why nothing can be measured by the others, "" if it can.
 
-    unfit: the first different ones of these labels, and where they are. The labels are coded otherwise than the
-    model's if there are two or more and none fits, or only one, where the model has two. One value in every line may be
-    there to fill the place.
+    unfit: the first distinct of these labels, with their places. The labels have another coding than the model's if two
+    or more occur and none fits, or if only one fits and the model has two. A single label may be a placeholder.
     """
     if not learner.unfit:
         return ({}, []), ""
@@ -166,7 +165,7 @@ MORE_NAMES = "--names=N keeps N, and vwlite names finds only those of the model'
 
 
 def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
-    """Names of features that a model does not have because of the limit. more: how to keep more."""
+    """A note if the limit on names was reached. more: how to keep more names."""
     found = {"names_of_features_found": len(store)}
     full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]
     if not full:
@@ -177,7 +176,7 @@ def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
 
 
 class KnownFeatures(NamedTuple):
-    """Of the features that training has seen, those that a model has, without the constant."""
+    """How many features of the training data a model has, without the constant."""
 
     features: int
     seen: int  # 0: not known
@@ -197,8 +196,8 @@ class KnownFeatures(NamedTuple):
 
 
 def about_features(settings: Settings, learner: Learner, model: str, kept: KnownFeatures) -> Notes:
-    """Data whose features the model mostly does not know. A sparse model should know some feature of most examples. A
-    model that dropped features may have kept only rare ones: it should know at least one feature of the data."""
+    """A note if most features of the data are unknown to the model. A sparse model should know a feature of most
+    examples. A model that dropped features may have kept only rare ones: it should know a feature of the data."""
     if not learner.looked_up:
         return {}, []
     share = learner.unknown / learner.looked_up

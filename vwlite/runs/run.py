@@ -23,7 +23,7 @@ SHOWN = 5  # bad lines whose message is printed
 
 
 class Sink:
-    """Where lines of output go: standard output, or a file that is there whole or not at all."""
+    """An output for lines: standard output, or a file that is complete or absent."""
 
     def __init__(self, path: str, stack: ExitStack) -> None:
         self.closed = False  # it is a pipe, and its reader has gone
@@ -100,8 +100,8 @@ class BadLines:
 
 
 class PredictionFiles:
-    """Where the text of predictions goes that a learner writes. others: whether the run writes anything else, so that a
-    closed pipe does not end it. through: what the file of predictions has of them."""
+    """The outputs for the predictions of a learner. others: whether the run has other outputs: then a closed pipe does
+    not end it. through: converts the text for the file of predictions."""
 
     through: Callable[[bytes], bytes] = staticmethod(lambda rows: rows)
 

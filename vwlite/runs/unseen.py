@@ -1,4 +1,4 @@
-"""Columns, or namespaces, of data of which a model has no feature."""
+"""Columns, or namespaces, of the data without a feature that the model has."""
 
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from vwlite.names import namespace_of
 from vwlite.output.text import printable
 from vwlite.runs.notes import KnownFeatures, Notes
 
-MOST_SPACES = 1000  # that are looked at; of more, none is
+MOST_SPACES = 1000  # that are checked; if there are more, none is
 MOST_WORDS = 1_000_000  # of a column that are counted
-FIRST_SPANS = 4096  # of a batch that are looked at before numpy is needed
+FIRST_SPANS = 4096  # of a batch that are checked without numpy
 SHOWN = 20  # columns with a note
 
 
 class Unseen:
-    """What is found in the batches of data, which have the hashes of namespaces. A model that dropped features on
-    purpose, or has none, is not asked."""
+    """Finds them in batches that have the hashes of namespaces. Models that dropped features on purpose, or have none,
+    are not checked."""
 
     def __init__(self, model: Model, settings: Settings, kept: KnownFeatures) -> None:
         self._roles = dict(model.columns.get("roles", ()))
@@ -40,7 +40,7 @@ class Unseen:
         return bool(self._roles)
 
     def look(self, parsed: Parsed) -> None:
-        """Take what a batch has."""
+        """Add the columns of a batch."""
         if not self.is_asked:
             return
         batch = parsed.batch
@@ -90,7 +90,7 @@ class Unseen:
                 words.update(np.unique(hash[of == x]).tolist())
 
     def columns(self) -> set[str]:
-        """Those that `notes` has."""
+        """The names of the columns in `notes`."""
         return {name for name, _ in self._found()} if len(self._words) <= MOST_SPACES else set()
 
     def notes(self, on_unknown: str = "note") -> Notes:

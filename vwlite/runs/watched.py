@@ -45,19 +45,20 @@ class Number(NamedTuple):
 
 
 def mean(total: float, squares: float, weight: float, weight2: float) -> Number:
-    """Of x, by the sums of w x, w x^2, w and w^2. The error of a few is infinite: they may be alike by chance."""
+    """The mean of x, from the sums of w x, w x^2, w and w^2. The error of few examples is infinite: they may be equal
+    by chance."""
     value, n = total / weight, effective(weight, weight2)
     return Number(value, math.sqrt(max(squares / weight - value * value, 0.0) / n) if n >= FEW else math.inf)
 
 
 def effective(weight: float, weight2: float) -> float:
-    """As many examples of equal weight; 0 if that is not known, as squares of these weights overflow or vanish."""
+    """The effective number of examples; 0 if it is unknown, as the squares of the weights overflow or underflow."""
     return weight * weight / weight2 if 0 < weight2 < math.inf and weight * weight < math.inf else 0.0
 
 
 def share(part: float, whole: float, examples: float) -> Number:
-    """Of features or examples. The error is sqrt(s (1 - s) / examples), s the share with one more example that has it
-    and one that does not: of features, the most that it can be if all of an example are alike."""
+    """A share of features or examples. The error is sqrt(s (1 - s) / examples), with s the share after one more example
+    that has it and one that does not. For features this is an upper bound, reached if those of an example are alike."""
     value, n = part / whole if whole else 0.0, max(examples, 1)
     s = (value * n + 1) / (n + 2)
     return Number(value, math.sqrt(max(s * (1 - s), 0.0) / n))
