@@ -1,4 +1,4 @@
-"""The log of requests: what was asked and answered, one object of JSON on a line."""
+"""The log of requests and answers, one JSON object on a line."""
 
 import errno
 import fcntl
@@ -13,13 +13,13 @@ from typing import Any
 from vwlite.errors import CannotCreateError
 from vwlite.output.stdio import say
 
-LATE = 1.0  # seconds after which a reader of a pipe does not read
+LATE = 1.0  # seconds of waiting for the reader of a pipe
 
 
 class AccessLog:
-    """A file to append to, by several threads and processes. It is opened for each line, so it may be moved away.
-    path: None if there is none; - is standard output, where threads and processes take turns, as a pipe takes a long
-    line in pieces."""
+    """A file to which several threads and processes append. It is opened for each line, so it may be moved away.
+    path: None: no log; -: standard output, where threads and processes take turns, because a pipe takes a long line in
+    pieces."""
 
     def __init__(self, path: str | None) -> None:
         self.path, self._failed = path, False
@@ -27,7 +27,7 @@ class AccessLog:
         self._thread, self._process = Lock(), _lock_file() if path == "-" else None
         if path not in (None, "-"):
             try:
-                if not _is_pipe(path):  # which may get its reader later
+                if not _is_pipe(path):  # a pipe may get its reader later
                     open(path, "ab").close()
             except OSError as e:
                 raise CannotCreateError(f"{path}: cannot be written: {e.strerror}") from e
@@ -46,7 +46,8 @@ class AccessLog:
             self._failed = True
 
     def _append(self, path: str, line: bytes) -> None:
-        """Write a line at once, so that those of several processes are whole. One that was cut gets its end first."""
+        """Write a line in one call, so that lines of several processes do not mix. If the last line was cut, end it
+        first."""
         if self._process is not None:
             with self._thread:
                 fcntl.lockf(self._process, fcntl.LOCK_EX)
@@ -62,7 +63,7 @@ class AccessLog:
             os.close(fd)
 
     def _write(self, fd: int, line: bytes, piece: int = 0) -> None:
-        """piece: bytes that a pipe takes at once if it takes some; 0: a write does not wait anyway."""
+        """piece: the bytes that a pipe takes at once when it is ready; 0: a write never waits."""
         rest = memoryview(b"\n" * self._is_cut(fd) + line)
         waiting = select.poll()
         waiting.register(fd, select.POLLOUT)
@@ -78,7 +79,7 @@ class AccessLog:
         self._cut = False
 
     def _is_cut(self, fd: int) -> bool:
-        """Whether the last line does not end: the disk was full, or this or another process was killed."""
+        """Whether the last line has no end: the disk was full, or a process was killed."""
         info = os.fstat(fd)
         if not stat.S_ISREG(info.st_mode):
             return self._cut

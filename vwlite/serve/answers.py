@@ -24,8 +24,8 @@ from vwlite.serve.models import Loaded, Models
 from vwlite.serve.request import JSON, Answer, Head, Refused, refusal
 from vwlite.serve.served import Asker, BadBody, Busy, Counts, Gone, Served
 
-SMALL = 16 << 10  # bytes of a body that is predicted at once, or by a thread that has no larger ones
-MOST_HELD = 256 << 20  # bytes of bodies in memory from which larger ones are refused
+SMALL = 16 << 10  # bytes of a body that is predicted at once, or by the thread for small bodies
+MOST_HELD = 256 << 20  # bytes of bodies in memory; beyond, bodies that are not small are refused
 AT_ONCE = Asker(waits=False)
 MOST_EXPLAINED = 1000  # contributions of ?explain
 TEXT = "text/plain; charset=utf-8"
@@ -51,12 +51,12 @@ class Job(Asker):
         self._work = [work]  # taken by the thread that does it, or by the one that drops it
 
     def drop(self) -> bool:
-        """Nobody wants the answer. Whether the work has not begun; then it never will."""
+        """Nobody waits for the answer any more. Returns whether the work has not begun, and so never will."""
         self.gone = True
         return self._take() is not None
 
     def run(self, done: Callable[[Answer | None], None]) -> None:
-        """Do the work, unless it was dropped. `done` gets None if it is dropped meanwhile."""
+        """Do the work, unless it was dropped. `done` gets None if the job is dropped meanwhile."""
         work = self._take()
         if work is not None:
             answer = None
@@ -83,8 +83,8 @@ class Single(NamedTuple):
 
 
 class Answers:
-    """The answers of this process. connections: those that are open. later: calls a
-    function in the server's thread. soon: calls one there after what is to be read now; None: there is no such time."""
+    """The answers of this process. connections: the open ones. later: calls a function in the server's thread. soon:
+    calls one there after all pending reads; None: not supported."""
 
     def __init__(self, o: ServeOptions, models: Models, metrics: Metrics, log: AccessLog) -> None:
         self.options, self.models, self.metrics, self._log = o, models, metrics, log
@@ -107,15 +107,15 @@ class Answers:
             self.metrics.add(OPEN, -1)
 
     def hold(self, size: int, before: int = 0) -> bool:
-        """Count more bytes of a body, of which these came before; whether there is room for them. There is for a small
-        body, however many pieces it has."""
+        """Count more bytes of a body, of which `before` were counted; returns whether there is memory for them. For a
+        small body there always is, in any number of pieces."""
         if before + size > SMALL and self._held + size > MOST_HELD:
             return False
         self._held += size
         return True
 
     def answer(self, head: Head, body: bytes, done: Callable[[Answer | None], None]) -> Answer | Job:
-        """The answer to a request, or the work that `done` gets it from later, as this thread must not wait."""
+        """The answer to a request; or a job, whose answer `done` gets later, because this thread must not wait."""
         is_small = len(body) <= SMALL
         if is_small and self.soon and not self._log.path and (line := _line_of(head, body)):
             if not self._singles:
@@ -129,7 +129,7 @@ class Answers:
         return self._submit(self.small if is_small else self.pool, partial(self._safe, head, body), done)
 
     def _answer_singles(self) -> None:
-        """Answer the requests of one row that several connections have sent meanwhile: each as if it were alone."""
+        """Answer the pending requests of one row of several connections, each as if it were alone."""
         groups: dict[tuple[str, bool], list[Single]] = {}
         for one in self._singles:
             if not one.job.gone:
@@ -138,7 +138,7 @@ class Answers:
         for (name, is_json), group in groups.items():
             try:
                 answers = self._together(self.models.find(name), is_json, b"".join(one.line for one in group))
-            except Exception:  # those that are right are not to know of it
+            except Exception:  # one bad request must not change the answers to the others
                 answers = []
             if len(answers) == len(group):
                 for one, answer in zip(group, answers, strict=True):
@@ -151,7 +151,7 @@ class Answers:
                     self.small.submit(one.job.run, partial(self.later, one.done))
 
     def _together(self, loaded: Loaded, is_json: bool, lines: bytes) -> list[Answer]:
-        """The answers to lines of one format, if all are right. []: it cannot be told what would answer them alone."""
+        """The answers to lines of one format, if all are valid. []: answer each alone."""
         if loaded.model.is_of_table != is_json:
             return []
         if is_json:
@@ -191,7 +191,7 @@ class Answers:
         return Answer(200, text, TEXT)
 
     def _safe(self, head: Head, body: bytes, asker: Asker) -> Answer:
-        """The answer, whatever happens. Busy, Gone: there is none, as Served.text has it."""
+        """The answer, also to errors. Busy, Gone: no answer, as of `Served.text`."""
         begun = time.perf_counter()
         about: dict[str, Any] = {}
         try:
@@ -304,7 +304,7 @@ class Answers:
     def _numbered(
         self, loaded: Loaded, model: Served, lines: bytes, about: dict[str, Any], **how: Any
     ) -> list[dict[str, Any]]:
-        """The answers to rows, of which a bad one is called by its number, as lines are not those of the body."""
+        """The answers to rows. An error names the number of the row, as its line is not a line of the body."""
         try:
             answers, counts = model.rows(lines, **how)
         except BadBody as e:
@@ -332,7 +332,7 @@ class Answers:
 
 
 def _line_of(head: Head, body: bytes) -> bytes:
-    """The one line of VW text or object of JSON that a request has; b"" for any other one."""
+    """The single line of VW text, or object of JSON, of a request; b"" for other requests."""
     kind = TYPES.get(head.type)
     if (head.path != "/predict" or head.method != "POST" or kind not in ("", "auto", "json") or head.charset not in UTF8
             or head.encoding not in PLAIN or head.query.keys() - {"model"}):

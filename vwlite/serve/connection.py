@@ -1,4 +1,4 @@
-"""Connections of asyncio, of HTTP/1.1 and of Vowpal Wabbit's line protocol, with limits on what a client decides."""
+"""Connections of asyncio: HTTP/1.1 and Vowpal Wabbit's line protocol, with limits on sizes that a client chooses."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ from vwlite.serve.answers import Answers, Job
 from vwlite.serve.request import MOST_HEAD, REASONS, Answer, Head, Refused, parse_fields, parse_head, refusal
 from vwlite.serve.served import PIECE
 
-LINGER = 2.0  # seconds in which what comes after a last answer is dropped, so that the client can read it
+LINGER = 2.0  # seconds after the last answer in which input is dropped, so that the client can read the answer
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?")
 
 
@@ -29,10 +29,10 @@ class Connection(asyncio.Protocol):
     def __init__(self, answers: Answers) -> None:
         self._answers, self._limits = answers, answers.options
         self._in = bytearray()
-        self._head: Head | None = None  # of the request whose body is awaited
+        self._head: Head | None = None  # of the request whose body is incomplete
         self._body: bytearray | None = None  # of chunks, so far
         self._trailers = False
-        self._held = 0  # bytes of a body, or of a line without end, that the server has promised to take
+        self._held = 0  # bytes of a body, or of a line without end, that are counted in the server's memory
         self._job: Job | None = None  # of the request that is being answered, in another thread
         self._stuck = self._ended = self._closing = False
         self._begun = 0.0  # when the request was complete
@@ -78,9 +78,9 @@ class Connection(asyncio.Protocol):
     # --- what the server calls -----------------------------------------------------------------
 
     def expire(self) -> None:
-        """The deadline has come."""
+        """Act on the deadline, which has passed."""
         if self._job:
-            return  # the answer is late, not the client
+            return  # the server is late, not the client
         if self._stuck or self._closing:
             self.transport.abort()
         elif self._in or self._head:
@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
 
     def drain(self) -> None:
-        """Close the connection, after the answer to a request that is there."""
+        """Close the connection after the answer to the current request."""
         self._ended = True
         if not (self._job or self._in or self._head or self._closing):
             self.transport.close()
@@ -97,7 +97,7 @@ class Connection(asyncio.Protocol):
     # --- requests ------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        """Go on after an answer."""
+        """Continue after an answer."""
         if self._closing:
             return
         self.deadline = time.monotonic() + self._limits.timeout
@@ -109,7 +109,7 @@ class Connection(asyncio.Protocol):
                 self.transport.close()
 
     def _advance(self) -> None:
-        """Answer the requests that are there."""
+        """Answer the complete requests in the input."""
         try:
             while not (self._job or self._stuck or self._closing) and self._step():
                 pass
@@ -117,7 +117,7 @@ class Connection(asyncio.Protocol):
             self._refuse(e)
 
     def _step(self) -> bool:
-        """Take a part of a body, or a request; whether there was one."""
+        """Take a part of a body, or a request, from the input; returns whether there was one."""
         head = self._head or self._take_head()
         if head is None:
             return False
@@ -228,12 +228,12 @@ class Connection(asyncio.Protocol):
             self.deadline = time.monotonic() + self._limits.timeout
 
     def _refuse(self, e: Refused) -> None:
-        """The last answer: what the client sends after it cannot be understood."""
+        """Send the last answer: input after an invalid request cannot be parsed."""
         self._head = None
         self._write(None, refusal(e))
 
     def _close(self) -> None:
-        """Close, when the client has read the answer: what it still sends is dropped."""
+        """Close when the client has read the answer. Until then its input is dropped."""
         self._closing, self._in, self._body = True, bytearray(), None
         self.deadline = time.monotonic() + LINGER
         if self._ended or not self.transport.can_write_eof():
@@ -265,7 +265,7 @@ class LineConnection(Connection):
         return True
 
     def _predicted(self, answer: Answer | None) -> None:
-        """Another thread has the answer."""
+        """Write the answer that another thread has computed."""
         self._job = None
         self._release()
         if not self.transport.is_closing():
@@ -280,7 +280,7 @@ class LineConnection(Connection):
             self.transport.write(answer.body)
         else:
             self._closing, self._in = True, bytearray()
-            self.transport.abort()  # an answer that is no prediction would be taken for one
+            self.transport.abort()  # a client would take an error for a prediction
 
     def eof_received(self) -> bool:
         self._ended = True

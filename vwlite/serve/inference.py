@@ -1,4 +1,4 @@
-"""The Open Inference Protocol (KServe's version 2): what a model takes and gives as tensors, and requests of them.
+"""The Open Inference Protocol (KServe's version 2): the input and output tensors of a model, and requests.
 
     {"id": "42", "inputs": [{"name": "age", "shape": [2], "datatype": "FP64", "data": [30, NaN]},
                             {"name": "city", "shape": [2, 1], "datatype": "BYTES", "data": ["Rome", null]}]}
@@ -23,7 +23,7 @@ _WHOLE = re.compile(r"-?\d{1,20}")
 
 
 class Wanted(NamedTuple):
-    """What a request asks for. lines: of its rows, as JSON or as text."""
+    """A parsed request. lines: its rows, as JSON or text."""
 
     id: str | None
     rows: int
@@ -32,20 +32,20 @@ class Wanted(NamedTuple):
 
 
 def inputs_of(model: Served) -> list[dict[str, Any]]:
-    """The tensors that a model takes. -1: of any number of rows."""
+    """The input tensors of a model. -1: any number of rows."""
     kinds = {name: "FP64" if role == "numeric" else "BYTES" for name, role in model.roles.items()
              if role not in OPTIONAL} if model.is_of_table else {LINES: "BYTES"}
     return [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in kinds.items()]
 
 
 def outputs_of(model: Served) -> list[dict[str, Any]]:
-    """The tensors that a model gives."""
+    """The output tensors of a model."""
     found = model.predicted.tensors(model.names())
     return [{"name": name, "datatype": kind, "shape": shape} for name, kind, shape in found]
 
 
 def wanted(body: bytes, model: Served) -> Wanted:
-    """What a body asks of a model. Refused for one that is not of the protocol."""
+    """Parse a body. Refused if it does not follow the protocol."""
     try:
         found = loaded_exactly(body)
     except (ValueError, RecursionError):

@@ -1,5 +1,5 @@
-"""The objects in a body of JSON as JSON lines, which the parser of tables reads: their text is not touched, as words
-and numbers are hashed as they are written. Brackets are only counted: a body may be nested as deep as it likes."""
+"""The objects in a body of JSON as JSON lines for the parser of tables. Their text is unchanged, as words and numbers
+are hashed as they are written. Brackets are only counted, so a body may be nested to any depth."""
 
 import json
 import re
@@ -56,7 +56,7 @@ class Rows:
             if quote >= 0:
                 raise self.error(quote, EXPLAINED["JSON string"])
             at = end or len(body)
-            texts.append(body[begin:at].translate(_LINE_ENDS))  # where one does not end the parser says what is missing
+            texts.append(body[begin:at].translate(_LINE_ENDS))  # the parser reports an object without an end
             if not end:
                 listed = False
         if listed or body[at:].strip() or (not texts and body[start : start + 1] != b"["):

@@ -12,7 +12,7 @@ from vwlite.serve.served import Counts
 STATUSES = tuple(REASONS)
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 OPEN, SECONDS, _STATUS = 0, 1, 2
-_BUCKET = _STATUS + len(STATUSES)  # the last one is for what takes longer
+_BUCKET = _STATUS + len(STATUSES)  # the last one is for longer times
 _MODELS = _BUCKET + len(BUCKETS) + 1
 # Of each model: numbers of things, and sums that may fall.
 COUNTS = {
@@ -43,7 +43,7 @@ class Metrics:
         self._all[self.at * self._width + counter] += x
 
     def reset(self) -> None:
-        """A process that takes the place of one that has ended has no connections."""
+        """Set the connections of a process to 0: it replaces one that has ended."""
         self._all[self.at * self._width + OPEN] = 0
 
     def request(self, status: int, seconds: float) -> None:
@@ -73,7 +73,7 @@ class Metrics:
         return sum(self._all[counter :: self._width].tolist())
 
     def text(self, models: dict[str, tuple[str, float]]) -> str:
-        """What /metrics answers. models: digest and age of each."""
+        """The answer of /metrics. models: digest and age of each."""
         return "".join(f"{line}\n" for line in self._text(models))
 
     def _text(self, models: dict[str, tuple[str, float]]) -> Iterator[str]:

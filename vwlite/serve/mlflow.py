@@ -20,8 +20,8 @@ _BEGIN = re.compile(rb'\s*\{\s*"(?:%s|params|signature_name)"\s*:' % "|".join(KI
 
 
 def lines_of(body: bytes, columns: Collection[str]) -> bytes | None:
-    """The rows of a body; None if it is none of MLflow's. columns: of the model, which are never taken for MLflow's
-    keys. Refused for one that is not as MLflow has it."""
+    """The rows of a body; None if it is not a body of MLflow. columns: of the model, which are never taken for MLflow's
+    keys. Refused if the body is an invalid one of MLflow."""
     begin = _BEGIN.match(body)
     if not begin:
         return None

@@ -1,4 +1,4 @@
-"""The models of a server by name; a file that was replaced is read, checked, and taken in place of the old model."""
+"""The models of a server by name. A file that was replaced is read and checked, and then replaces the old model."""
 
 import os
 import time
@@ -12,7 +12,7 @@ from vwlite.serve.served import Served
 
 
 class Loaded:
-    """A model, the file that it is from, and why a newer file was not taken. load: a model from its file."""
+    """A model, its file, and why a newer file was not loaded. load: reads a model from its file."""
 
     def __init__(self, name: str, path: str, load: Callable[[str], Served]) -> None:
         self._load, self.name, self.path, self.error = load, name, path, ""
@@ -22,7 +22,7 @@ class Loaded:
         self.taken = time.time()
 
     def _identity(self) -> tuple[int, int, int]:
-        """What tells that a file is another one."""
+        """The identity of the file: it changes when the file is replaced."""
         try:
             info = os.stat(self.path)
         except OSError:
@@ -39,11 +39,11 @@ class Loaded:
         return max(0.0, round(time.time() - self._file[0] / 1e9, 3))
 
     def refresh(self, metrics: Metrics) -> None:
-        """Take the new file. The old model stays if it is damaged, changes meanwhile, or cannot be read now, as there
-        are too many open files, or too little memory: then it is tried again."""
+        """Load the new file. The old model stays if the file is damaged, changes meanwhile, or cannot be read now
+        (too many open files, too little memory); then it is tried again."""
         seen = self._identity()
         try:
-            if os.path.exists(self.path) and not os.path.isfile(self.path):  # a pipe that nobody writes never ends
+            if os.path.exists(self.path) and not os.path.isfile(self.path):  # a pipe without a writer never ends
                 raise DataError(f"{self.path}: not a regular file")
             model = self._load(self.path)
             if self._identity() != seen:

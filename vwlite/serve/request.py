@@ -1,7 +1,7 @@
 """Heads of HTTP/1.1, and answers.
 
-A head is parsed strictly (RFC 9112), as what two programs read differently is how requests are smuggled: one length,
-CRLF at line ends, no folded lines. Clients send the same head again and again, so parsed ones are kept.
+A head is parsed strictly (RFC 9112), because heads that two programs read differently allow request smuggling: one
+length, CRLF at line ends, no folded lines. Clients repeat the same head, so parsed heads are cached.
 """
 
 import json
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 class Head(NamedTuple):
-    """What is needed of a request line and headers. length: None for a chunked body. query: the first of each."""
+    """The used parts of a request line and headers. length: None for a chunked body. query: the first of each."""
 
     method: str
     path: str
@@ -61,7 +61,7 @@ def refusal(e: Refused) -> Answer:
 
 
 def parse_fields(lines: list[bytes]) -> dict[bytes, bytes]:
-    """Headers, or trailers, by name. Refused for what is none."""
+    """Headers, or trailers, by name. Refused for an invalid line."""
     if len(lines) > MOST_HEADERS:
         raise Refused(431, f"a request has {MOST_HEADERS} headers at most")
     found: dict[bytes, bytes] = {}

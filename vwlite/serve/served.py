@@ -38,7 +38,7 @@ LABEL, SHOWN, LOSS = map(FIELDS.index, ("label", "shown", "loss"))
 
 
 class Records(NamedTuple):
-    """Of each example of a batch. NaN: it has no label; its prediction is not finite."""
+    """Numbers of each example of a batch. NaN: no label, or a prediction that is not finite."""
 
     label: list[float]
     shown: list[float]
@@ -54,16 +54,16 @@ def as_written(x: float, form: str = "shortest") -> float | int | None:
 
 
 class Busy(Exception):
-    """Another thread has the model, and the one that asks does not wait."""
+    """Another thread uses the model, and the asker does not wait."""
 
 
 class Gone(Exception):
-    """The one who asked does not want the answer any more."""
+    """The asker does not wait for the answer any more."""
 
 
 @dataclass
 class Asker:
-    """Who asks for predictions. waits: while another thread has the model. gone: does not want them any more."""
+    """Who asks for predictions. waits: while another thread uses the model. gone: no longer wants the answer."""
 
     waits: bool = True
     gone: bool = False
@@ -107,7 +107,7 @@ PATIENT = Asker()
 
 
 class Queue:
-    """A lock that threads get in the order in which they ask, so one that takes it for each piece of a large body lets
+    """A lock that threads get in the order of their requests: a thread that locks for each piece of a large body lets
     others in between the pieces."""
 
     def __init__(self) -> None:
@@ -146,7 +146,7 @@ class Reader:
         self._layout: Layout | None = None
 
     def forget_new(self) -> None:
-        """A parser notes a column once: after new ones the next body gets another parser."""
+        """A parser notes a column only once, so after new columns the next body gets a new parser."""
         if self.columns.new:
             self.columns.new, self._layout = [], None
 
@@ -169,7 +169,7 @@ class Reader:
                     raise DataError("this is a table, and the model was trained on text without columns: send VW text "
                                     "or libsvm")
                 self._json = kind == "jsonl"
-                if self._json:  # one for all bodies, as it takes as long to make as a row to predict
+                if self._json:  # shared by all bodies: to create one takes as long as a prediction
                     self._layout = self._layout or json_layout("body", self._options.columns())
                     blocks = SourceBlocks(kind, self._layout)
                 else:
@@ -214,7 +214,7 @@ class Reader:
         return [[key for key in keys_of(line) if key in new] for line in found.source.lines_of(found.batch, rows)]
 
     def count_unknown(self, found: Parsed, counts: Counts) -> list[list[str]]:
-        """Count the columns that the model does not have as features; those of each example."""
+        """Count the columns that the model does not have as unknown features; returns those of each example."""
         each = self.unknown_of(found)
         n = sum(map(len, each)) or self._width * found.batch.kind.tobytes().count(EXAMPLE)
         counts.features += n
@@ -264,8 +264,8 @@ class Served:
     def text(
         self, body: bytes, format: str = "", *, skip: bool = False, tags: bool = False, asker: Asker = PATIENT
     ) -> tuple[bytes, Counts]:
-        """The lines of `vwlite predict`. DataError for a body that cannot be predicted; Busy if the asker does not
-        wait, and another thread predicts; Gone as soon as the asker has."""
+        """The lines of `vwlite predict`. DataError for a body that cannot be predicted; Busy if another thread predicts
+        and the asker does not wait; Gone if the asker has gone."""
         out, counts, reader = [], Counts(), self._reader(skip)
         for parsed in reader.parsed(body, format):
             with self._queue.held(asker):
@@ -276,7 +276,7 @@ class Served:
     def _predicted(
         self, learner: Recorder, parsed: Parsed, skip: bool, counts: Counts, tags: bool
     ) -> tuple[bytes, Records]:
-        """What the learner wrote of a batch, and the label, the prediction and the loss of each example."""
+        """The text that the learner wrote for a batch, and the label, the prediction and the loss of each example."""
         batch = parsed.batch
         if self._crosses and self._expander.largest(batch) > MOST:
             raise DataError(f"a line has more than {MOST:,} features with those of interactions: make it shorter")
@@ -392,7 +392,7 @@ class Served:
         return found
 
     def _explain(self, answers: list[dict[str, Any]], lines: bytes, top: int, skip: bool, asker: Asker) -> None:
-        """Add what needs the names of features, which are looked for in the lines again."""
+        """Add the fields that need names of features, which are found by parsing the lines again."""
         at, explainer = 0, self._own_explainer()
         explainer.top = top
         for parsed in self._reader(skip, True).parsed(lines, "jsonl"):

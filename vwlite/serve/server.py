@@ -1,4 +1,4 @@
-"""The processes of a server: sockets, signals, what is to be done each second, and the end."""
+"""The processes of a server: sockets, signals, the work of each second, and the end."""
 
 import asyncio
 import errno
@@ -28,10 +28,10 @@ from vwlite.serve.metrics import Metrics
 from vwlite.serve.models import Models
 from vwlite.serve.served import Served
 
-AT_ONCE = 100  # of them taken before others are served, and those that have gone are seen
+AT_ONCE = 100  # connections that are accepted before others are served and closed ones are detected
 TICK = 1.0  # seconds between two looks at the models, and at the deadlines of connections
 SILENCE = 60.0  # seconds between two warnings of the same shortage
-SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # what asyncio goes on after
+SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # after these errors asyncio continues
 GRACE = 10.0  # seconds in which requests are finished at the end
 
 
@@ -71,7 +71,7 @@ def _shown(s: socket.socket) -> str:
 
 
 def _end(code: int) -> NoReturn:
-    """End the process at once. Python's own end waits for threads, whose work nobody waits for any more."""
+    """End the process at once. The exit of Python would wait for threads whose results nobody needs."""
     sys.stderr.flush()
     os._exit(code)
 
@@ -79,8 +79,8 @@ def _end(code: int) -> NoReturn:
 def _watch(
     workers: int, metrics: Metrics, work: Callable[[int], Coroutine[Any, Any, None]], ready: Callable[[], None]
 ) -> int:
-    """Start the processes, start those again that end, and end them all after a signal. work: gets a pipe that ends
-    with this process, however that is. ready: called as soon as signals are handled."""
+    """Start the processes, restart those that end, and end all after a signal. work: gets a pipe that closes when this
+    process ends for any reason. ready: called as soon as signals are handled."""
     children: dict[int, int] = {}
     parent, alive = os.pipe()
     numbers, written = os.pipe()  # of signals: a handler would not run while this process waits, if a thread took them
@@ -122,7 +122,7 @@ def _watch(
                 missing.append(at)
                 say(f"warning: process {ended} ended with code {os.waitstatus_to_exitcode(status)}: another is started")
         if missing:
-            time.sleep(TICK)  # one that cannot start must not be started all the time
+            time.sleep(TICK)  # do not restart without a pause a process that cannot start
     signal.set_wakeup_fd(before)
     return 0
 
@@ -132,8 +132,8 @@ def _nothing_more(number: int, frame: FrameType | None) -> None:
 
 
 class Shortage:
-    """What an event loop calls for an error. One that the system is short of something, such as open files, comes for
-    each connection that waits, and again each second: it is said once in a while."""
+    """The error handler of an event loop. A shortage of the system, such as of open files, is reported for each waiting
+    connection and again each second: it is printed only once in a while."""
 
     def __init__(self) -> None:
         self._said = -SILENCE
@@ -156,8 +156,8 @@ async def _run(
     parent: int | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """The server in one process, up to a signal, and to the end of the requests that are there. parent: a pipe
-    whose end is a signal, too. ready: called as soon as signals are handled and connections are taken."""
+    """Run the server in one process until a signal, and then until the current requests are answered. parent: a pipe;
+    when it closes, that counts as a signal. ready: called as soon as signals are handled and connections accepted."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
     def orphaned(pipe: int) -> None:
