@@ -218,7 +218,7 @@ def _name(learner: Learner, names: list[bytes]) -> None:
 class Fitted(ABC):
     """What an estimator has learned."""
 
-    _kept: Any  # what is restored after an interruption: one attribute, so that a fork never finds half of a change
+    _kept: Any  # the state to restore after an interruption: one attribute, so a fork never copies half of a change
     _run: Any  # a run that has learned all of it
 
     def __init__(self) -> None:
@@ -228,7 +228,7 @@ class Fitted(ABC):
         _ALL.add(self)
 
     def forked(self) -> None:
-        """In the child of a fork: discard what another thread was doing with the model."""
+        """In the child of a fork: discard the unfinished changes of another thread."""
         if self.lock.locked():
             self.lock, self._run, self._scorer, self._names = threading.Lock(), None, None, None
 

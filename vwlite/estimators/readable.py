@@ -1,4 +1,4 @@
-"""What a fitted model of a frame says, in Python: its effects, what they contribute to rows, and pictures of them."""
+"""The readable form of a model of a frame, in Python: its effects, their contributions to rows, and plots."""
 
 from collections.abc import Sequence
 from dataclasses import replace

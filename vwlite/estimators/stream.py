@@ -33,7 +33,7 @@ CHANGED = "partial_fit with algorithm='auto' continues with the parameters of it
 
 
 class OnePass:
-    """The pass as far as it has come."""
+    """The state of the pass so far."""
 
     def __init__(self, o: TrainOptions, columns: dict[str, Any]) -> None:
         if {"oaa", "classes", "softmax"} & set(o.typed):
@@ -92,7 +92,7 @@ class OnePass:
         }
 
     def load(self, state: State) -> None:
-        """Restore what another one has learned, in a new one."""
+        """Restore the state of another trainer in a new one."""
         for names in state["names"]:
             self.take_names(names)
         if "stream" not in state:

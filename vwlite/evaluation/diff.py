@@ -1,4 +1,4 @@
-"""A run of `vwlite diff`: what differs between two models."""
+"""A run of `vwlite diff`: the differences of two models."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -141,7 +141,8 @@ def _of_predictions(both: list[tuple[Evaluating, Reading]], top: int, notes: lis
 
 
 def _as_text(facts: dict[str, Any], labels: dict[str, str]) -> Iterator[str]:
-    """The facts as lines of at most 80 columns. labels: of options and counts, where they are not the key."""
+    """The facts as lines of at most 80 columns. labels: the texts of options and counts that are
+    not the key."""
     yield _row("options and counts that differ", *facts["models"])
     for name, values in facts["options"].items():
         yield _row(labels.get(name, name).replace("_", "-"), *values)

@@ -53,7 +53,7 @@ class Evaluating:
             yield parsed, found._replace(label=self.opened.settings.outputs.transform.labels(found.label)), line
 
     def finish(self, data: str, on_unknown: str = "note") -> tuple[dict[str, Any], list[str]]:
-        """Numbers and notes. data: what they are called. DataError if there is nothing to evaluate."""
+        """Numbers and notes. data: their name in messages. DataError if there is nothing to evaluate."""
         labels, wrong = self.scoring.about_labels()
         if wrong:
             raise DataError(f"{wrong}: change the labels")
@@ -71,7 +71,7 @@ class Evaluating:
         return {"number_of_examples": self.learner.examples} | numbers, notes
 
     def kind(self, threshold: float | None = None, most: int = MOST_KEPT, *, top: int = 0) -> Kind:
-        """What counts examples of this model."""
+        """The counter of examples for the task of this model."""
         settings = self.opened.settings
         kind: type[Any] = KINDS[settings.outputs.task]
         found: Kind = kind.of(settings, self.learner, threshold=threshold, most=most, top=top)
@@ -198,7 +198,7 @@ class Evaluation:
 
 
 def models_of(o: EvaluateOptions, frame: RunFrame) -> list[tuple[Evaluating, Reading]]:
-    """The models of a command, and what reads its data for each."""
+    """The models of a command, each with a reader of the data."""
     if o.against and (not o.data or "-" in o.data):
         raise UsageError("--against reads the data once for each model, and standard input is read only once: name "
                          "DATA files")

@@ -95,7 +95,7 @@ class Explainer:
         derived, self._derived = self._settings.derived, model.derived_hashes
         numbers = derived.number_hashes(self._settings.hash == "all") if derived is not None else []
         self._numbers = np.array(numbers, np.uint32)
-        self._takes_open = derived is None or derived.texts > 0  # n-grams, which are infinite if they may be left out
+        self._takes_open = derived is None or derived.texts > 0  # n-grams that may be left out have the value infinity
         self._linear = _linear_letters(self._settings)
         self._make_expanders()
         uncrossed = replace(self._settings, interactions=(), crosses=())
@@ -176,7 +176,7 @@ class Explainer:
         return Explanation(score, base, intercept, listed, others, len(keys) - len(listed))
 
     def _look_up(self, keys: Numbers) -> tuple[Numbers, Numbers]:
-        """Where keys are in the model, and which of them are there."""
+        """The places of keys in the model, and which keys it has."""
         at = np.searchsorted(self._keys, keys)
         at[at == len(self._keys)] = 0
         return at, self._keys[at] == keys if len(self._keys) else np.zeros(len(keys), bool)

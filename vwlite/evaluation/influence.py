@@ -33,7 +33,7 @@ class Influence:
 
     @classmethod
     def of(cls, opened: Opened, parse: ParseOptions) -> "Influence | None":
-        """Of a model whose effects are those of columns, else None. parse: how its data are read."""
+        """For a model with effects of columns; else None. parse: how its data are parsed."""
         try:
             return cls(opened.model, effects_of(opened.model, opened.path), zeros=parse.derives)
         except DataError:
@@ -70,7 +70,8 @@ class Influence:
         return np.asarray(np.array([*(at.get(level, n) for level in own), n, n + 1], float)[found.astype(int)])
 
     def centre(self, effect: Effect) -> Floats:
-        """What is taken from an effect for the page: its mean over training data, or over these if none was kept."""
+        """The mean of an effect that the page subtracts: over the training data, or over these data if the model has
+        none."""
         if self.effects.rows:
             return np.asarray(effect.mean)
         return np.asarray(effect.mean + self.mean[self.effects.effects.index(effect)])

@@ -79,7 +79,7 @@ class Found(NamedTuple):
     """What a threshold finds."""
 
     threshold: float
-    found: float  # importance of the positive examples that are predicted as such
+    found: float  # importance of the positive examples with a positive prediction
     false: float  # ... and of the negative ones
     positive: float  # importance of all positive examples
 
@@ -140,7 +140,7 @@ class Binary(Kind):
         return probability_of(score) if self.probable else score
 
     def decided(self, score: Floats, threshold: float | None = None) -> npt.NDArray[np.bool_]:
-        """Which scores are those of the positive label: from the threshold on."""
+        """Which scores are decided as the positive label: those of at least the threshold."""
         least = usual_threshold(probable=self.probable) if threshold is None else threshold
         return self.predicted(score) >= least
 
@@ -165,7 +165,7 @@ class Binary(Kind):
         return self._found(threshold, c.found[at], c.false[at], c.positive)
 
     def calibration(self) -> list[ranking.Group]:
-        """Of probabilities; empty if scores are none."""
+        """The calibration table of probabilities; empty if scores are not probabilities."""
         if not self.probable:
             return []
         groups = ranking.calibration(self.ranked, probability_of(self.ranked.score), GROUPS)

@@ -57,7 +57,7 @@ class Measure:
 
     name: str
     of: type[Kind]
-    fits: Callable[[Any], bool] = lambda k: True  # whether k tells it
+    fits: Callable[[Any], bool] = lambda k: True  # whether k has it
     each: Callable[[Any, Rows], Floats] | None = None
     value: Callable[[Any], float | None] = lambda k: None
     interval: Callable[[Any], Interval | None] = lambda k: None
@@ -71,7 +71,7 @@ class Measure:
     share: bool = False  # of examples: its interval is that of Wilson
     low: float = 0.0
     high: float = math.inf
-    expected: float | None = None  # what a share of examples should be
+    expected: float | None = None  # the nominal value of a share of examples
     neutral: bool = False  # neither more nor less is better
     listed: bool = True  # in tables and JSON; else only --fail-if knows it
     last: bool = False  # in tables, after those that are not
@@ -297,7 +297,7 @@ class Value(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name as programs have it."""
+        """The key for programs."""
         return key_of(self.name)
 
     @property
@@ -327,7 +327,7 @@ class Taken:
         self.key = key_of(self.name)
 
     def each(self, rows: Rows) -> Floats | None:
-        """Numbers whose mean it is, if it is one."""
+        """The numbers of which the measure is the mean, if it is a mean."""
         return self.measure.each(self._kind, rows) if self.measure.each is not None else None
 
     def count(self, rows: Rows) -> None:
@@ -382,7 +382,7 @@ class StreamMeasures:
         return [taken.value() for taken in sorted(listed, key=lambda taken: taken.measure.last)]
 
     def keys(self) -> list[str]:
-        """The names of all measures as programs have them, first those of means."""
+        """The keys of all measures, means first."""
         return [taken.key for taken in sorted(self.measures, key=lambda taken: taken.measure.each is None)]
 
 
@@ -407,7 +407,7 @@ class Difference:
             self._scores = []
 
     def value(self) -> Value:
-        """`value` is the difference, and `baseline` none."""
+        """`value` is the difference, `baseline` is None."""
         m, name = self._first.measure, self._first.name
         value, interval = self._mean.value, self._mean.interval
         if m.paired is not None:

@@ -87,7 +87,7 @@ def curve(r: Ranked) -> Curve:
 
 
 def average_precision(c: Curve) -> float:
-    """The sum over thresholds of precision times what recall gains there."""
+    """The sum over thresholds of precision times the increase of recall."""
     return float(np.diff(c.recall, prepend=0.0) @ c.precision)
 
 

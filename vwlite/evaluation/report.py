@@ -214,7 +214,7 @@ class Digests:
             self._found.setdefault(name, self._open.pop(name).hexdigest())
 
     def of(self, path: str) -> tuple[str, str]:
-        """The name of a source, and its digest. Some formats are not read from begin to end: those files are, here."""
+        """The name of a source, and its digest. Files of formats that are not read from begin to end are read here."""
         name = display_name(path)
         if name not in self._found:
             self._open.pop(name, None)

@@ -13,7 +13,7 @@ SMALL, LARGE = 0.05, 1e15  # sums of importances from which all digits are shown
 
 
 def head(measured: StreamMeasures, positive: str) -> str:
-    """The first line: how many rows there are, and what their labels are like. positive: the name of the label."""
+    """The first line: the number of rows and a description of their labels. positive: the name of the label."""
     n, kind = measured.rows, measured.kind
     rows = f"{n:,} row{'s' * (n != 1)}"
     if isinstance(kind, Binary):

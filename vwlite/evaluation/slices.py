@@ -14,7 +14,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.input.json_text import loads
 from vwlite.input.parsing import FrameRows, Parsed, SourceText
 
-MOST = 200  # slices; what comes later is one more
+MOST = 200  # slices; all later values share one more
 LONGEST = 60  # characters of a name
 NONE, OTHERS = "(none)", "(others)"
 
@@ -48,7 +48,7 @@ class Slices:
         return np.array([self._number(value) for value in values], dtype=np.int64)
 
     def check(self) -> None:
-        """DataError if no line had what the slices are made of."""
+        """DataError if no line had the column or namespace of the slices."""
         if not self._found:
             raise DataError(f"--by {self._by}: no line has a column, key or namespace of that name")
 

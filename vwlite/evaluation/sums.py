@@ -34,7 +34,7 @@ class Unit:
         self.exponent: int | None = None  # no importance yet
 
     def take(self, w: Floats) -> tuple[Floats, float]:
-        """These importances in the unit, which may grow by them; and what sums of earlier ones are multiplied by."""
+        """Importances in the unit, which they may enlarge, and the factor for the sums of earlier ones."""
         top = float(np.abs(w).max(initial=0.0))
         shrunk = 1.0
         if top > 0:
@@ -46,7 +46,7 @@ class Unit:
         return (np.ldexp(w, -self.exponent) if self.exponent else w), shrunk
 
     def whole(self, x: float) -> float:
-        """A sum of importances as it is without the unit."""
+        """A sum of importances without the unit."""
         return float(np.ldexp(x, self.exponent or 0))
 
 
@@ -166,7 +166,7 @@ class Scores:
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most, self._count = most, 0
-        self.unit = Unit()  # of what is ranked
+        self.unit = Unit()  # of the importances of ranked examples
         self._parts: list[tuple[Floats, Floats]] = []
         self._bins: tuple[npt.NDArray[Any], list[Floats]] | None = None  # their numbers, and sums of each
 
@@ -224,7 +224,7 @@ class Scores:
 
 
 def _sums(signed: Floats, summed: Callable[[Floats], Floats]) -> list[Floats]:
-    """The columns of Ranked but the first. summed: adds up what belongs to each score."""
+    """The columns of Ranked but the first. summed: adds up the values of each score."""
     positive, negative = np.maximum(signed, 0.0), np.maximum(-signed, 0.0)
     found = [summed(positive), summed(negative)]
     if (np.abs(signed) == 1).all():
@@ -252,7 +252,7 @@ class Sample:
 
 
 class Moments:
-    """Sums over examples for R^2: of the squared error, of the label, and of what its standard error needs."""
+    """Sums over examples for R^2 and its standard error: of squared errors, labels and their products."""
 
     def __init__(self) -> None:
         self._unit = Unit()

@@ -63,12 +63,12 @@ class AppendedTable:
         self._known = next(csv.reader([header.decode("utf-8", "surrogateescape")]))
         self._columns = chosen(self._known, typed, settings, path)
         self._keys = [json.dumps(column.name, ensure_ascii=False).encode() for column in self._columns]
-        self._parsed: Parsed | None = None  # whose predictions come next
-        self._first: tuple[Any, str] | None = None  # what all batches must be like, and the source of the first
+        self._parsed: Parsed | None = None  # the batch that is predicted next
+        self._first: tuple[Any, str] | None = None  # the layout that all batches must have, and the source of the first
         self._header = b""  # the last that was compared
         self._joiner: RowJoiner | None = None
         self._arrow: _ArrowWriter | None = None
-        self._blank = b""  # lines before anything tells the format
+        self._blank = b""  # blank lines before the format is known
         self._out: list[bytes] = []
 
     def take(self, parsed: Parsed) -> None:
@@ -80,7 +80,7 @@ class AppendedTable:
             self._begin_arrow(parsed)
         elif parsed.source is not None:
             self._begin_text(parsed, parsed.source)
-        elif parsed.bad:  # no line, but what cannot be read
+        elif parsed.bad:  # an error of reading, not a line
             raise DataError(f"{parsed.bad[0]}: rows would be missing in the table, also with --on-error skip")
 
     def _is_first(self, parsed: Parsed, kind: Any) -> bool:
@@ -161,7 +161,7 @@ class AppendedTable:
         return b"".join(found) + (self._arrow.taken() if self._arrow is not None else b"")
 
     def end(self) -> None:
-        """There are no more batches: what is left comes with the next call of `rows`."""
+        """After the last batch: the next call of `rows` returns the rest."""
         self._parsed = None
         if self._arrow is not None:
             self._arrow.end()
@@ -218,7 +218,7 @@ class _ArrowWriter:
 
 
 class _Taken(BytesIO):
-    """A file for pyarrow, whose content is taken while it is written."""
+    """A file object for pyarrow, whose content is read while it is written."""
 
     _before = 0  # bytes that were taken
 

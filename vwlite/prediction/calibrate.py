@@ -79,7 +79,7 @@ def _calibrate(applied: Opened, method: str, run: "Calibrating") -> tuple[dict[s
     """Give a model of two labels its map; the results and notes. DataError."""
     scores, weights, positive = run.sums()
     fit = platt if method == "platt" else isotonic
-    with np.errstate(all="ignore"):  # what is not finite is found below
+    with np.errstate(all="ignore"):  # numbers that are not finite are detected below
         slope, points, values = fit(scores, weights, positive, sum(run.counts))
     if not np.isfinite([slope, *points, *values, total(weights)]).all():
         raise DataError("the importances or scores are too large, or too small, to calibrate by")
@@ -104,7 +104,7 @@ def _calibrate(applied: Opened, method: str, run: "Calibrating") -> tuple[dict[s
 
 
 class Calibrating:
-    """Reads the scores, as they are before any map, and the importance times the label of each; of many, of bins."""
+    """Reads the scores before any map, and the importance times the label of each; of many rows, in bins."""
 
     def __init__(self, applied: Opened, take_bad: TakeBad) -> None:
         self.learner = Scorer(applied.learner)
@@ -210,7 +210,7 @@ def isotonic(scores: Floats, weights: Floats, positive: Floats, rows: int) -> tu
 
 
 def measured(scores: Floats, weights: Floats, positive: Floats) -> dict[str, Any]:
-    """How good probabilities are, and what they are in bins of equal importance, beside what happened."""
+    """Measures of probabilities, and in bins of equal importance the predicted and the observed ones."""
     p, all_of = function_of("sigmoid", scores), total(weights)
     brier = total(positive * (1 - p) ** 2 + (weights - positive) * p**2) / all_of
     loss = total(positive * softplus(-scores) + (weights - positive) * softplus(scores)) / all_of

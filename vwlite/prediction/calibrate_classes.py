@@ -159,7 +159,7 @@ def calibrated(model: "Model", method: str | None, found: ClassScores) -> tuple[
 
 
 def measured(scores: Floats, label: NDArray[np.int64], weight: Floats) -> dict[str, Any]:
-    """How good the softmax of scores is; in bins of the largest probability, what it is and how often it is right."""
+    """Measures of the softmax of scores, and in bins of the largest probability its mean and the accuracy."""
     share, all_of = softmax(scores), total(weight)
     hit = (scores.argmax(axis=1) == label).astype(float)
     own = share[np.arange(len(label)), label]
@@ -224,7 +224,7 @@ def least(loss: Callable[[Floats], tuple[float, Floats]], at: Floats) -> Floats:
 
 
 def bins_of(weights: Floats, count: int) -> NDArray[np.int64]:
-    """Where each of so many bins of equal importance begins."""
+    """The beginnings of bins of equal importance."""
     return np.unique((np.cumsum(weights) - weights / 2) * count // total(weights), return_index=True)[1]
 
 

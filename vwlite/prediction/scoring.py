@@ -1,5 +1,5 @@
-"""A model that is applied to batches of examples: what `vwlite predict`, `evaluate` and others of their kind have in
-common. `Scoring` knows no files and prints nothing; `Reading` is what is around it in a command."""
+"""A model that is applied to batches of examples: the common part of `vwlite predict`, `evaluate` and other commands.
+`Scoring` knows no files and prints nothing; `Reading` reads the data of a command for it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -81,7 +81,7 @@ class Scoring:
         return self.settings.outputs.shown_label(y, self.learner)
 
     def about_labels(self) -> tuple[Notes, str]:
-        """What is to be said of labels that the model cannot use; why nothing can be measured, "" if it can."""
+        """Notes on labels that the model cannot use; and why nothing can be measured, "" if it can."""
         return about_unfit(self.settings, self.learner, self.unfit, self.path)
 
     def notes(self, labels: Notes, on_unknown: str = "note") -> Notes:
