@@ -66,10 +66,10 @@ def test_counts_are_those_of_weights_and_predict(vwlite, kind):
     assert {line["line"] for line in predictions["lines"]} == {f"t.vw:{i + 1}" for i in flips}
     if kind == "number":
         x, y, z = (np.array([float(m[i]) for i in known]) for m in (p, q, labels))
-        assert predictions["A better"] == pytest.approx(np.sum(abs(x - z) < abs(y - z)), abs=1)  # digits of predict
+        assert predictions["a_better"] == pytest.approx(np.sum(abs(x - z) < abs(y - z)), abs=1)  # digits of predict
     else:
         right = [sum(sign(m[i]) == sign(labels[i]) for i in known) for m in (p, q)]
-        assert [predictions["A better"], predictions["B better"]] == right
+        assert [predictions["a_better"], predictions["b_better"]] == right
     assert facts["options"]["algorithm"] == ["gd", "adagrad"]
     out = vwlite("diff", "a", "b", "t.vw", "--top", "1000").out
     assert max(map(len, out.splitlines())) <= 80
