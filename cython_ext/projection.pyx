@@ -451,7 +451,7 @@ cdef class SparseBall:
 
     @property
     def entries(self):
-        """In the queue, stale ones too: at most 2 active + 1024, and what the last call put in."""
+        """The size of the queue with stale entries: at most 2 active + 1024, and the entries of the last call."""
         return self.active_set.queue.size
 
     cdef check_memory(self):
@@ -600,7 +600,7 @@ cdef class SparseBall:
         self.active_set.due.size = 0
 
     cdef void restart(self, const int64_t* touched, size_t k) noexcept nogil:
-        """Project after a large change, which can be so large that z has no digits beside it."""
+        """Project after a large change, in whose sum with z all digits of z may be lost."""
         cdef size_t i, m = 0
         cdef double top = 0, total = 0, theta, w
         cdef double* d

@@ -86,7 +86,7 @@ def spread(unsigned char[::1] out not None, size_t at, size_t step, numbers):
 
 
 def first_apart(const double[:] some, const double[:] others, size_t begin=0, double relative=0):
-    """From `begin` on the first place where numbers differ, by more than this part of the larger one; -1: none."""
+    """The first place, from `begin` on, where numbers differ by more than this part of the larger one; -1: none."""
     cdef size_t i
     cdef double apart
     if some.shape[0] != others.shape[0]:
@@ -150,7 +150,7 @@ def largest(const uint32_t[:] numbers):
 
 
 def total(const double[:] numbers):
-    """Their sum, to the last digit or so: in order, with what rounding loses."""
+    """Their sum, nearly exact: in order, with compensation for rounding errors."""
     cdef Sum sum = Sum(0, 0)
     cdef Py_ssize_t i
     for i in range(numbers.shape[0]):

@@ -39,7 +39,7 @@ cdef inline int resize(void** array, size_t items, size_t size) noexcept nogil:
 
 
 cdef inline int resize_large(void** array, size_t items, size_t size) noexcept nogil:
-    """`resize` for an array of which each item will be used, and that may be a large part of the memory there is."""
+    """`resize` for an array whose items will all be used, and which may take a large part of the memory."""
     if resize(array, items, size):
         return -1
     wish_large_pages(array[0], items * size)
@@ -67,7 +67,7 @@ cdef inline void copy(void* to, const void* source, size_t size) noexcept nogil:
         memcpy(to, source, size)
 
 
-# Bytes one after the other; all zeros are none.
+# A buffer of bytes. A struct of zeros is an empty buffer.
 cdef struct Buffer:
     char* data          # owned
     size_t size, capacity

@@ -74,7 +74,7 @@ cdef inline int write_number(char* out, double v) noexcept nogil:
     whole = floor(v)
     product = (v - whole) * 1e6
     decimals = <uint64_t>rint(product)
-    if product - floor(product) == 0.5:     # rounded to a tie, perhaps: what the product has lost decides
+    if product - floor(product) == 0.5:     # perhaps rounded to a tie: the rounding error of the product decides
         error = fma(v - whole, 1e6, -product)
         if error != 0:
             decimals = <uint64_t>floor(product) + (error > 0)
@@ -93,7 +93,7 @@ cdef inline int write_number(char* out, double v) noexcept nogil:
 
 
 cdef inline uint64_t scaled(uint64_t power, uint32_t n) noexcept nogil:
-    """n * power / 2^64, the last bit 1 if that is no whole number, but for what `power` was rounded up by."""
+    """n * power / 2^64, rounded down; the last bit is 1 if it was not exact, except for the error of `power`."""
     cdef uint64_t high = (power >> 32) * n + (<uint64_t><uint32_t>power * n >> 32)
     return high >> 32 | (<uint32_t>high > 1)
 

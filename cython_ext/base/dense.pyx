@@ -90,7 +90,7 @@ cdef extern from *:
 cdef enum:
     MOST_SWEEPS = 60    # of the QL iteration for an eigenvalue; two are usual
 
-cdef double NOTHING = 1e-100    # beside the largest number of a matrix
+cdef double NOTHING = 1e-100    # relative to the largest number of a matrix
 
 
 def dot(const double[::1] x not None, const double[::1] y not None):

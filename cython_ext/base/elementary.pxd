@@ -131,7 +131,7 @@ cdef extern from *:
         high = (float)entry * scale;
         low = ((entry - (float)entry) + entry * vwlite_exp_table[k & 127][1]) * scale;
         one_less = high - 1;
-        lost = one_less + 1;                                    /* of high and -1: what rounding loses */
+        lost = one_less + 1;                                    /* the rounding error of high - 1 */
         lost = (high - lost) + ((lost - one_less) - 1);
         product = high * r_high;
         sum = one_less + product;
@@ -174,7 +174,7 @@ cdef extern from *:
         return (uint64_t)vwlite_bits(x) - 0x0010000000000000 < 0x7fe0000000000000;
     }
 
-    /* ln x, for what is not normal and above 0 */
+    /* ln x, for x that is not a positive normal number */
     static inline double vwlite_log_odd(double x) {
         double low, high;
         if (x == 0)
@@ -210,7 +210,7 @@ cdef extern from *:
         return high + low;
     }
 
-    /* x^y, for what is not normal and above 0, and for y that is not finite */
+    /* x^y, for x that is not a positive normal number, and for y that is not finite */
     static inline double vwlite_pow_odd(double x, double y) {
         if (y == 0 || x == 1)
             return 1;

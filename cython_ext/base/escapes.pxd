@@ -9,7 +9,7 @@ cdef extern from *:
     """
     #define VWLITE_HIGH VWLITE_EACH(0x80)
 
-    /* Whether a name can hold these eight bytes as they are: none is at most 0x20, ':' or '|'. */
+    /* Whether a name can hold these eight bytes unescaped: each is above 0x20 and neither ':' nor '|'. */
     static inline int vwlite_fits(uint64_t w) {
         uint64_t low = ~(((w & VWLITE_EACH(0x7F)) + VWLITE_EACH(0x7F - 0x20)) | w) & VWLITE_HIGH;
         return !(low | vwlite_zeros(w ^ VWLITE_EACH(':')) | vwlite_zeros(w ^ VWLITE_EACH('|')));

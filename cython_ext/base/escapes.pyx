@@ -53,7 +53,7 @@ def as_in_text(bytes name not None):
 
 
 cdef size_t unescape(char* to, const char* p, size_t n) noexcept nogil:
-    """Write the bytes of which `escape` made these; returns how many."""
+    """Write the bytes that `escape` converted to these; returns their number."""
     cdef const char* end = p + n
     cdef size_t size = 0
     cdef int c

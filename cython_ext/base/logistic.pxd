@@ -15,7 +15,7 @@ cdef extern from *:
     """
     #include <math.h>
 
-    /* The derivative alone, with the same bits as beside the loss. */
+    /* The derivative alone, with the same bits as when it is computed with the loss. */
     static inline double vwlite_logistic_slope(double p, double y) {
         double z = y * p;
         double e = vwlite_exp_any(-fabs(z));

@@ -1,4 +1,4 @@
-"""A sum that keeps what rounding loses.
+"""A sum that also keeps its rounding error.
 
 Neumaier. Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen. ZAMM 54, 1974.
 """

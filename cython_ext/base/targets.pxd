@@ -10,7 +10,7 @@ the toolchain does not support it, there is one copy.
 
 cdef extern from *:
     """
-    #include <stdint.h>  /* whatever the C library, it says now which one it is */
+    #include <stdint.h>  /* includes the header that identifies the C library */
     #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \\
         && __GNUC__ >= 12 && !defined(__SANITIZE_ADDRESS__) && !defined(VWLITE_PORTABLE)
     #define VWLITE_CLONED

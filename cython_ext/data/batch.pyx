@@ -433,7 +433,7 @@ cdef class Batch:
                     at += 1
         return 0
 
-    # --- what Python fills in ----------------------------------------------------------------
+    # --- filled by Python --------------------------------------------------------------------
 
     def append(self, int kind, double label, double importance, double initial, bytes tag, spans):
         """Add a line. spans: for each span its letter, the hashes and the values of its features, as sequences.
@@ -586,7 +586,7 @@ cdef class Batch:
         self.a.tag_bytes += tags
         return 0
 
-    # --- what Python sees, for tests and for the cache ---------------------------------------
+    # --- interface of Python, for tests and the cache ----------------------------------------
 
     def __len__(self):
         return self.a.lines
@@ -840,7 +840,7 @@ cdef class Batch:
 
 
 cdef bint is_scattered(const Arrays* a, size_t line, uint32_t* seen) noexcept nogil:
-    """Whether a letter comes back in a line after another one. seen: for each letter, 1 + the last line that has it."""
+    """Whether a letter occurs again in a line after another one. seen: for each letter, 1 + the last line with it."""
     cdef size_t span
     cdef uint8_t letter
     for span in range(a.span_begin[line], a.span_begin[line + 1]):

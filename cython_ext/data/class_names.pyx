@@ -86,7 +86,7 @@ cdef class ClassNames:
         for number in range(count):
             self.enter(number + 1)
 
-    # --- what Python sees --------------------------------------------------------------------
+    # --- interface of Python ----------------------------------------------------------------
 
     def __len__(self):
         return self.count

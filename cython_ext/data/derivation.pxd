@@ -6,7 +6,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from vwlite.core.data.batch cimport Arrays
 
 cdef extern from "<math.h>":
-    float OPEN "INFINITY"   # the value of a feature of which a derivation says whether it counts: then it is 1
+    float OPEN "INFINITY"   # the value of a feature that a derivation may use: then it is 1, else 0
 
 cdef enum:
     MOST_FACTORS = 3        # columns of a product
@@ -15,7 +15,7 @@ cdef enum:
     MOST_Z = 4              # standard deviations
 
 
-# The knots of a column at one resolution, and the hashes of its hats as features by themselves; NULL: they are none.
+# The knots of a column at one resolution, and the hashes of its hats; NULL: its hats are not features.
 cdef struct Knots:
     float* at               # owned; [count], rising
     uint32_t count
@@ -52,7 +52,7 @@ cdef struct Product:
     size_t first_hash       # in `hashes`: those of all cells, the last factor's code running fastest
 
 
-# What a column has in the line at work: codes and weights at each resolution.
+# A column in the current line: codes and weights at each resolution.
 cdef struct Place:
     uint32_t code           # of the first hat, or of the word
     float weight            # of the hat behind it
@@ -108,7 +108,7 @@ cdef class Derivation:
     cdef int space_bits
     cdef size_t most_products   # features that all products have together, at most
     cdef uint32_t* units        # owned; [1 << unit_bits] 1 + key, 0: free
-    cdef float open_value       # what features of the value OPEN have: 1, or 0
+    cdef float open_value       # the value, 1 or 0, of features whose value is OPEN
     cdef bint has_key_max       # whether the key 2^32 - 1 is one of them
     cdef int unit_bits
 

@@ -160,7 +160,7 @@ cdef class Derivation:
         return found
 
     def cells_of(self, const uint32_t[::1] keys, uint32_t mask):
-        """The cells of products, counted through all of these, whose key is one of `keys`, which ascend."""
+        """The cells of products whose key is one of `keys` (ascending), numbered through all products."""
         cdef size_t cell, low, high, middle
         cdef uint32_t key
         found = []
@@ -239,7 +239,7 @@ cdef class Derivation:
         return 0
 
     cdef void take_span(self, const Arrays* a, size_t span, DerivedLine* out) noexcept nogil:
-        """Note what a namespace says of its columns, and copy the features that stay."""
+        """Note the values of the columns of a namespace, and copy the features that stay."""
         cdef uint32_t space = a.space[span] if a.space != NULL else 0
         cdef size_t i, k, at = place_of(space, 64 - self.space_bits)
         cdef size_t begin = a.feature_begin[span], end = a.feature_begin[span + 1]
@@ -304,7 +304,7 @@ cdef class Derivation:
                     place.code, place.weight = <uint32_t>low + 1, 0
 
     cdef void add_curve(self, size_t i, DerivedLine* out) noexcept nogil:
-        """The features of a curved number: z and hats, or that it is missing."""
+        """The features of a number with a curve: z and hats, or the one of a missing number."""
         cdef Column* c = &self.columns[i]
         cdef Knots* knots
         cdef Place* place

@@ -13,11 +13,11 @@ cdef enum:
     MOST_NAMED = 256        # namespaces that are crossed by name
 
 
-# What `expand` says.
+# Results of `expand`.
 cdef enum Expansion:
     NO_SPACE = -1            # no memory
     WHOLE = 0
-    OVERSIZED = 1            # the line has so many features that they come in chunks: `begin_chunks`
+    OVERSIZED = 1            # the line has too many features for one call: `begin_chunks`
     TOO_LARGE = 2            # ... and there is a normalizer, which needs them all at once
 
 
@@ -59,8 +59,8 @@ cdef class Expander:
     cdef uint32_t mask
     cdef readonly Normalizer normalizer    # or None
     cdef readonly Derivation derivation    # or None
-    cdef DerivedLine derived  # the line at work with them
-    cdef readonly bint unchanged  # a line's features are as they are in the batch, so that their numbers will do
+    cdef DerivedLine derived  # the current line with them
+    cdef readonly bint unchanged  # a line's features are those of the batch, so that their numbers suffice
     cdef readonly bint only_derives    # ... but for what is derived; then that needs not be features
     cdef bint constant, filters, leave_duplicates, permutations, constant_early
     cdef uint8_t linear[256]  # whether the features of a namespace count by themselves

@@ -22,7 +22,7 @@ from vwlite.core.data.interactions import WILDCARD, concrete
 
 cdef enum:
     LINE = 16               # numbers of a batch in a line of the cache
-    AHEAD = 512             # numbers of a batch that should be there before they are needed
+    AHEAD = 512             # numbers of a batch that are prefetched
     PRIME = 16777619        # FNV's
 
 cdef uint64_t MOST_COUNTED = <uint64_t>1 << 62
@@ -103,12 +103,12 @@ cdef class Expander:
 
     @property
     def unseen(self):
-        """The hashes of the namespaces that are crossed by name, and of which no example had features so far."""
+        """The hashes of the namespaces that are crossed by name and had no features in any example so far."""
         return [self.named[i] for i in range(self.named_count) if not self.named_seen[i]]
 
     @property
     def terms(self):
-        """The interactions as they are now, in order."""
+        """The current interactions, in order."""
         return self.concrete
 
     cdef object set_terms(self):
@@ -482,7 +482,7 @@ cdef class Expander:
         return self.f.size > 0
 
     cdef void add_linear(self) noexcept nogil:
-        """Add features as they are in the line, as many as fit into the chunk."""
+        """Add features of the line, as many as fit into the chunk."""
         cdef size_t i, end
         cdef uint8_t letter
         while self.span < self.a.span_begin[self.line + 1] and self.f.size < self.chunk:
@@ -513,7 +513,7 @@ cdef class Expander:
         return most
 
     cdef uint64_t count_all(self, const Arrays* a, size_t line) except? 0:
-        """The number of features of a line whose crossing has not begun."""
+        """The number of features of a line before its crossing begins."""
         cdef uint64_t n
         a = self.derive(a, &line)
         if a == NULL or self.begin_crossing(a, line):

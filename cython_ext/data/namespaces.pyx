@@ -1,4 +1,4 @@
-"""Which namespaces occur in the data, and which of them together: detects options whose namespaces never occur.
+"""Which namespaces occur in the data, alone and together: detects options whose namespaces never occur.
 
 Once all of them have been seen, `look` costs nothing.
 """

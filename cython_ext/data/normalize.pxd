@@ -16,7 +16,7 @@ cdef enum:
 cdef class Normalizer:
     cdef readonly str name
     cdef Normalization kind
-    # Equal keys are found by a table of positions, which an example leaves behind: `stamp` tells its own.
+    # Equal keys are found by a table of positions that is not cleared: `stamp` marks those of the current example.
     cdef uint64_t* seen       # owned, [capacity]: stamp << 32 | position
     cdef size_t capacity
     cdef uint32_t stamp
@@ -26,6 +26,6 @@ cdef class Normalizer:
     cdef double mean[MOST_DENSE]
     cdef bint equal[MOST_DENSE]       # all values of the column are equal: it is left out
     cdef float centered[MOST_DENSE]
-    cdef uint16_t place[PLACES]       # 1 + the column whose key is there
+    cdef uint16_t place[PLACES]       # 1 + the column of the key at this place
 
     cdef int apply(self, uint32_t* keys, float* values, size_t* size) noexcept nogil

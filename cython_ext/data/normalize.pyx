@@ -1,4 +1,4 @@
-"""`--normalize`: what is done to the values of an example, after crossing and without the intercept.
+"""`--normalize`: changes the values of an example, after crossing and without the intercept.
 
     none      nothing
     l2        divided by the Euclidean length of the example

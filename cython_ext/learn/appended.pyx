@@ -16,7 +16,7 @@ cdef struct Piece:
 
 
 cdef class RowJoiner:
-    """Appends cells of predictions to rows of text, whose own bytes stay as they are.
+    """Appends cells of predictions to rows of text, whose own bytes are unchanged.
 
     places: of these cells in a row of predictions. words: which of them are words; the others are numbers. keys: of
     JSON lines, each with quotes and a colon; None: the text is delimited. quoted: words may be in quotes there.
@@ -98,7 +98,7 @@ cdef class RowJoiner:
                 return p
 
     cdef int add_keys(self, const char* p, const char* end) except -1:
-        """A line of JSON with the keys at the end of its object; one that is no object stays as it is."""
+        """A line of JSON with the keys at the end of its object; a line without an object is unchanged."""
         cdef const char* last = end
         cdef const char* before
         cdef size_t k

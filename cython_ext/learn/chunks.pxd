@@ -27,9 +27,9 @@ cdef class ChunkMaker:
     cdef int shift, less          # a key is ((hash << shift) + model & mask) >> less, if it is not the hash
     cdef uint32_t model, mask
     cdef bint cuts
-    cdef const int* stopping      # the flag of who asks; borrowed, or NULL
+    cdef const int* stopping      # the caller's flag; borrowed, or NULL
     cdef size_t since             # features since it was looked at
-    cdef object error             # what the handler of a signal raised
+    cdef object error             # the exception that a signal handler raised
 
     cdef void set_keys(self, int shift, uint32_t model, uint32_t mask, int less) noexcept nogil
     cdef int start_line(self, const Arrays* a, size_t line) noexcept nogil

@@ -31,7 +31,7 @@ cdef bint next_of(ChunkSource* chunks, Example* part) noexcept nogil:
 cdef class ChunkMaker:
     """Iterates over the features of one line of a batch at a time.
 
-    The key of a feature is its key in the expander, unless `set_keys` says otherwise.
+    The key of a feature is its key in the expander, unless `set_keys` sets others.
     """
 
     def __cinit__(self, Expander expander not None, Table table not None):
@@ -132,14 +132,14 @@ cdef class ChunkMaker:
         self.expander.end_chunks()
 
     def raise_error(self):
-        """Raise what the handler of a signal raised meanwhile."""
+        """Raise the exception that a signal handler raised meanwhile."""
         error, self.error = self.error, None
         if error is not None:
             raise error
 
 
 cdef bint there_is(size_t bytes) noexcept nogil:
-    """Whether so much memory is free, as far as the system tells. It would grant more, and then end some program."""
+    """Whether so much memory is free, as far as known. The system would grant more, and then kill some program."""
     with gil:
         free_bytes = available()
         return free_bytes is None or bytes <= free_bytes

@@ -78,11 +78,11 @@ cdef class Folded:
     cdef Spot* spots                # [by column: pieces, axes]
     cdef FoldedWord* words
     cdef size_t word_count
-    cdef AxisPlace* places          # [axes] of the line at work
+    cdef AxisPlace* places          # [axes] of the current line
     cdef Grid* grids
     cdef size_t grid_count
     cdef double* corners            # [corners of all grids, classes]
-    # Of the line at work and of the next one.
+    # Of the current line and of the next one.
     cdef double* sums[2]            # [classes]
     cdef size_t present[2]          # numbers that it has,
     cdef size_t unknown[2]          # ... and those that the model does not know

@@ -228,7 +228,7 @@ cdef class Folded:
         return found
 
     cdef void sum(self, const DerivedLine* line, size_t which) noexcept nogil:
-        """The sums of a line whose columns are noted."""
+        """The sums of a line from the noted values of its columns."""
         cdef double* sums = self.sums[which]
         cdef size_t i, K = self.classes
         memset(sums, 0, K * sizeof(double))
@@ -292,7 +292,7 @@ cdef inline uint32_t count_not_above(const float* at, uint32_t count, float x) n
 cdef inline void add_grid(
     const Grid* grid, const double* corners, const AxisPlace* places, double* sums, size_t K
 ) noexcept nogil:
-    """Add what a grid has between the corners around a place."""
+    """Add the value of a grid at a place, interpolated between the corners around it."""
     cdef const double* a = corners + grid.first
     cdef size_t k, to_0 = grid.stride[0], to_1 = grid.stride[1], to_2 = grid.stride[2]
     cdef double u, v, w, low, high

@@ -1,4 +1,4 @@
-"""The best constant prediction for losses of which no sums over the labels tell it: a quantile, Huber's M-estimate."""
+"""The best constant prediction for losses where sums over the labels do not suffice: quantile, Huber."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t

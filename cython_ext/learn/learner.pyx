@@ -114,7 +114,7 @@ cdef class Learner:
         return self.writer.raw_predictions
 
     def linked(self, double p):
-        """A prediction as it is written to the output."""
+        """A prediction in the form of the output."""
         return self.writer.linked(p)
 
     def stop(self):
@@ -149,7 +149,7 @@ cdef class Learner:
         with nogil:
             self.expander.derived.is_folded = self.folded is not None
             line = self.loop(&batch.a, begin, last)
-            self.expander.derived.is_folded = False     # who else uses it wants all features
+            self.expander.derived.is_folded = False     # other users of it need all features
         self.maker.raise_error()
         return line
 
@@ -330,7 +330,7 @@ cdef inline Reason locate(Learner self, const Arrays* a, size_t line, Turn* turn
 
 
 cdef inline Expansion expand(Learner self, const Arrays* a, size_t line) noexcept nogil:
-    """Expand a line, and sum what is folded."""
+    """Expand a line, and sum its folded part."""
     cdef Expansion expansion = self.expander.expand(a, line, line & 1, self.encoded)
     if self.folded is not None and expansion != NO_SPACE:
         self.folded.sum(&self.expander.derived, line & 1)

@@ -6,7 +6,7 @@ cdef class Loss:
     # p is the logarithm of the mean m, and the variance of labels grows as m^power: 1 Poisson, 2 gamma; 0: p is the mean
     cdef readonly double power
     cdef public bint of_log            # labels are log(1 + y), and exp(p) - 1 predicts y
-    cdef readonly bint keeps_labels    # no sums over the labels tell its best constant, which is not their mean
+    cdef readonly bint keeps_labels    # its best constant is not the mean of the labels, and needs the labels themselves
     cdef double value(self, double p, double y) noexcept nogil
     cdef double dloss(self, double p, double y) noexcept nogil
     cdef double evaluate(self, double p, double y, double* dloss) noexcept nogil

@@ -30,7 +30,7 @@ from vwlite.core.learn.table cimport Head, next_slot
 cdef double MARGIN = 2
 cdef double SETTLED = 8     # examples
 cdef double GAIN = 0.7
-cdef double SURELY = 1 + 1 / 64.     # a margin, so that rounding does not decide what is zero at the next recount
+cdef double SURELY = 1 + 1 / 64.     # a margin, so that rounding decides no weight at the next recount
 cdef double FEW = 1e-6      # of the largest weight: less shrinkage than this between two recounts counts as none
 
 
@@ -101,7 +101,7 @@ cdef class Limited(Rule):
         """The goal: the number of nonzero weights during learning."""
         return max(MARGIN * self.nonzeros, floor(SETTLED * self.occurrences / max(self.t, 1.0)))
 
-    # --- what a rule implements --------------------------------------------------------------
+    # --- methods of a rule -------------------------------------------------------------------
 
     cdef double size(self, const char* slot) noexcept nogil:
         """The distance of the weight from zero, in units of the strength; 0 if it is zero, infinite if it does not

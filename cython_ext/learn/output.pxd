@@ -62,7 +62,7 @@ cdef class PredictionWriter:
     cdef readonly bint probabilities
     cdef Form form                            # of numbers, and
     cdef Form form_of_each                    # of those of classes or quantiles in text
-    cdef size_t top                           # so many classes are written, the most probable ones; 0: this one
+    cdef size_t top                           # the number of most probable classes that are written; 0: the prediction alone
     cdef size_t* best                         # owned; these, of a line
     cdef readonly bint needs_probabilities    # of classes, for a line
     cdef Link link

@@ -214,7 +214,7 @@ cdef class PredictionWriter:
         free(self.best)
 
     def linked(self, double p):
-        """A prediction as it is written."""
+        """A prediction in the form of the output."""
         return linked(p, self.link)
 
     cdef int blank_line(self) noexcept nogil:

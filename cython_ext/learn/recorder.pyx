@@ -1,4 +1,4 @@
-"""A learner that only predicts, and records for each example how it predicted and what that lost."""
+"""A learner that only predicts, and records the prediction and the loss of each example."""
 
 from libc.math cimport NAN
 from libc.stdlib cimport free
@@ -16,7 +16,7 @@ cdef struct Record:
     double shown            # the prediction: clipped, or the number of the class
     double loss             # of an example with a label; of classes with probabilities the log loss
     double slope            # dl/dp; of classes: how far the score of the rival is above that of the label
-    double rival            # the class with the largest score but for the label; 0: none
+    double rival            # the class with the largest score except the label; 0: none
 
 
 cdef class Recorder(Learner):

@@ -73,7 +73,7 @@ cdef class Rule:
     cdef public bint final     # the requested weights are those after the last example of all
     cdef bint out_of_memory   # an update could not allocate memory: learning ends
     cdef bint too_many        # there are more features than the rule was created for: learning ends
-    cdef bint no_preallocation    # the number of slots has a meaning: none may be created in advance
+    cdef bint no_preallocation    # the number of slots is meaningful: create none in advance
     cdef bint has_constant
     cdef uint64_t constant_mark    # the mark of the intercept; 2^32, which no slot has, without an intercept
 

@@ -128,7 +128,7 @@ cdef class Rule:
         return False
 
     cdef void normalize(self, char* slot) noexcept nogil:
-        """Update the copy of a slot that goes into a model, if some fields would not be right there."""
+        """Update the copy of a slot for a model, if some fields have other values there."""
         pass
 
     def flush(self):

@@ -13,7 +13,7 @@ from vwlite.core.learn.table cimport Table
 cdef struct Slot:
     uint32_t mark
     uint64_t last           # the number of the last example that has the feature, from 1; 0: it is counted
-    uint64_t examples       # ... and how many have it before that one
+    uint64_t examples       # ... and the number of examples with it before that one
     double value            # in the last one, where it may occur several times
     double mean, squares    # before that one: the mean, and the sum of squared differences from it (Welford)
 

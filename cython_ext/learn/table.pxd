@@ -15,7 +15,7 @@ ctypedef bint (*IsDefault)(void* rule, const char* slot) noexcept nogil
 
 
 cdef class Table:
-    cdef char* slots          # owned; capacity slots, and one more for the key 2^32 - 1, whose mark would be 0
+    cdef char* slots          # owned; capacity slots, and one for the key 2^32 - 1, whose mark would be 0
     cdef char* blank          # owned; one slot in the initial state, used for unseen features
     cdef size_t stride        # bytes from one slot to the next
     cdef size_t record        # bytes of one of the records that make a slot; each begins with the mark

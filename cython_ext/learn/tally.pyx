@@ -45,7 +45,7 @@ cdef class Tally:
     """The running count. Every sum is weighted by importance.
 
     classes: labels and predictions are numbers of classes, from 1 to this. 0: they are arbitrary numbers.
-    facts: so many are added of each prediction.
+    facts: their number for each prediction.
     probable: each prediction comes with the probability that the label's class had.
     power: that of the loss, for `entropy`. keeps_labels: a sample of them, for losses whose best constant no sums tell.
     of_log: labels are logarithms, for `offset`.

@@ -15,7 +15,7 @@ from vwlite.core.base.buffers cimport reserve
 from vwlite.core.learn.rule cimport Example, iterate, next_chunk
 
 
-# The values of an example's features: as they are, or the sums if some occur twice.
+# The values of an example's features, or their sums if some occur twice.
 ctypedef fused Value:
     float
     double

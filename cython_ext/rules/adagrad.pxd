@@ -22,7 +22,7 @@ cdef struct Visit:
     double* z
     double* S
     double* inverse
-    double* w             # as it is before the example
+    double* w             # before the example
     Slot* constant_slot   # the intercept's slot, and its position in the arrays; NULL without an intercept
     size_t constant_at
     bint repeated         # some feature occurs twice; `at` of a slot is its last position then

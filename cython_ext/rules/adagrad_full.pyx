@@ -159,7 +159,7 @@ cdef class AdagradFull(FullMatrix):
 
 
 def norm_of(w, penalized):
-    """||w||_2 of what is penalized"""
+    """||w||_2 of the penalized weights"""
     return np.sqrt(dot(w * penalized, w * penalized))
 
 

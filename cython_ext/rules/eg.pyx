@@ -95,7 +95,7 @@ cdef class Exponentiated(Rule):
 
     SLOT = [("mark", "<u4"), ("block", "<i4"), ("m", "<f8")]
     SLOT_BYTES = sizeof(Slot)
-    TWO_SIDED = False       # whether a feature has 1 / v beside v
+    TWO_SIDED = False       # whether a feature has both v and 1 / v
 
     cdef readonly double radius
     cdef readonly uint64_t features

@@ -233,7 +233,7 @@ cdef extern from *:
             }
             *(vwlite_f2 *)&s->G = seen[i] = grown;
         }
-        for (size_t i = n; i < m; i++) {        /* whole vectors: what adds 0 */
+        for (size_t i = n; i < m; i++) {        /* fill the vectors with values that add 0 */
             seen[i] = (vwlite_f2){1, 1};
             size[i] = square[i] = 0;
         }

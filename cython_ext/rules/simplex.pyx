@@ -73,7 +73,7 @@ cdef Level NO_LEVEL = Level(<uint64_t>-1, -INFINITY, 0)
 
 
 cdef inline uint32_t rank_of(float bound) noexcept nogil:
-    """A number of any sign as a rank: they order alike."""
+    """A number of any sign as a rank in the same order."""
     cdef uint32_t bits = bits_of(bound)
     return bits ^ ((<uint32_t>0 - (bits >> 31)) | (<uint32_t>1 << 31))
 
