@@ -73,7 +73,7 @@ def _defined(defines: dict[str, object]) -> str:
 
 
 def _prediction(linear: Linear) -> str:
-    """The functions that make predictions of scores."""
+    """The functions from scores to predictions."""
     clip = ""
     if linear.low > -float("inf"):
         clip += f"    if (p < {linear.low!r})\n        p = {linear.low!r};\n"
@@ -152,7 +152,7 @@ def _of_columns(request: Request, columns: Columns) -> Iterator[str]:
 
 
 def _enum(kind: str, names: Iterable[str]) -> str:
-    """The constants of columns, by what of their names C can have."""
+    """The constants of columns, by their names as C identifiers."""
     taken: set[str] = set()
     lines = []
     for i, name in enumerate(names):
@@ -172,7 +172,7 @@ def _comment(text: str) -> str:
 
 
 def _numbers(numbers: "Numbers | Sequence[float]") -> str:
-    """As C has them; of an array in the order of its memory."""
+    """Numbers as C source; those of an array in memory order."""
     found = numbers if isinstance(numbers, tuple | list) else numbers.ravel().tolist()  # type: ignore[union-attr]
     return ", ".join(map(repr, found))
 

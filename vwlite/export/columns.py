@@ -1,9 +1,9 @@
-"""A model of a table as programs by columns have it: inputs by the names of columns, and effects as arrays over axes.
+"""The form of a model of a table for programs by columns: inputs by names of columns, and effects as arrays over axes.
 
     score = intercept + the sum of slope times number + the sum of effects
 
-An effect has values by the places on its axes, and is linear between the knots of a number. `vwlite/model/effects.py`
-says where the effects come from.
+An effect has values by the places on its axes, and is linear between the knots of a number. Effects are those of
+`vwlite/model/effects.py`.
 """
 
 import re
@@ -73,7 +73,7 @@ class Columns:
             (axis.column, axis.part))
 
     def units(self, axis: Axis) -> tuple[int, int, int]:
-        """How many features of value 1 a row has there, which count in its length: for a place on the axis, for another
+        """The number of features of value 1, which count in the length of a row: for a place on the axis, for another
         word, and for a missing value."""
         if isinstance(axis, NumberAxis):
             return 0, 0, 1
@@ -88,7 +88,7 @@ class Columns:
 
     @property
     def missing_words(self) -> list[str]:
-        """The words that do so where a number is expected."""
+        """The words that mean a missing value where a number is expected."""
         return [word for word in self.schema.missing if not _NUMBER.fullmatch(word)]
 
 
@@ -134,7 +134,7 @@ def _reason(linear: Linear, schema: Schema) -> str:
 
 
 def _without_names(linear: Linear, schema: Schema, effects: Effects) -> int:
-    """How many features have a weight that is in none of the effects."""
+    """The number of features whose weight is in none of the effects."""
     model, settings = linear.model, linear.settings
     hash_all = settings.hash == "all"
     known = {intercept_key(settings)}
@@ -175,7 +175,7 @@ class _Maker:
             self.made.grids.append(Grid(effect.name, tuple(places), values, effect.mean))
 
     def _add_missing(self, effect: Effect) -> None:
-        """What a missing number without a curve adds: an effect that is 0 for all numbers."""
+        """The contribution of a missing number without a curve, as an effect that is 0 for all numbers."""
         axis = self._add(NumberAxis(effect.name, np.zeros(1), 0.0, 0.0))
         values = np.concatenate([np.zeros_like(effect.values), effect.values])
         self.made.grids.append(Grid(effect.name, (axis,), values, np.zeros_like(effect.mean)))

@@ -36,7 +36,7 @@ def _layout(format: str, where: str, table: TableReader) -> Layout:
         if format == "text" and not table.model:
             raise DataError(f"{where}: lines of --format text have no labels: learn from a table, or from lines that "
                             "begin with __label__x (--format fasttext)")
-        given = RoleOptions() if table.as_rows else table.options  # what copies rows asks for columns, and finds none
+        given = RoleOptions() if table.as_rows else table.options  # rows that are copied have no columns
         options = replace(given, label=LABEL, text=(TEXT,))
         table.decide(replace(decide([LABEL, TEXT], [False, False], options), format="fasttext", missing=()), where)
     assert table.schema is not None

@@ -1,4 +1,4 @@
-"""Labels that are cells of columns: what their text would be in VW text. For one thread."""
+"""Parses labels from cells of columns, as in VW text. For one thread."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from vwlite.input.schema import ROLES
 
 
 class LabelParser:
-    """unfit: of the texts that were parsed last, those that the model cannot use."""
+    """unfit: the labels of the last call that the model cannot use."""
 
     unfit: Sequence[str] = ()
 
@@ -27,8 +27,8 @@ class LabelParser:
         self._parser.set_table(Cells([("", ROLES.index("label"))]), [0], 1, ",")
 
     def parse(self, texts: Sequence[bytes], column: str) -> tuple[Any, dict[int, str]]:
-        """The label of each text as batches have it, and NaN behind them; what is wrong, by the place of the text.
-        column: its name, for messages."""
+        """The label of each text as a number of a batch, with NaN at the end; and errors, by the place of the text.
+        column: the name of the column, for messages."""
         parser, lines, said = self._parser, Batch(), dict[int, str]()
         if parser.parse(b"".join(b'"' + text.replace(b'"', b'""') + b'"\n' for text in texts), lines):
             for code, i, *_ in parser.faults(lines):

@@ -1,4 +1,4 @@
-"""The parsing of text: what becomes of each block of a source, from its format to a batch of examples.
+"""The parsing of text: from the blocks of a source to batches of examples.
 
 `LineParsing` is for lines of features, such as VW text, and the base class for other formats (`formats.py`).
 """
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from vwlite.input.tables import TableReader
 
 EXAMPLE, REJECTED = 0, 2  # kinds of lines, as in cython_ext/data/batch.pxd
-MOST_LABELS = 3  # that are looked for, for advice about words
+MOST_LABELS = 3  # labels that are searched for, for advice about words
 MOST_SPACES = 100_000  # namespaces that are named
 _NAMESPACE = pattern(rb"\|([^ \t\r\n:|]+)")
-MOST_PLACED = 1000  # different labels of a block, among which those that the model cannot use are looked for
+MOST_PLACED = 1000  # distinct labels of a block that are checked for those that the model cannot use
 
 
 @record(frozen=True)
 class ParseOptions:
-    """How text becomes examples; all of it shapes what a cache holds. Of labels: see cython_ext/text/parser.pyx."""
+    """How text is parsed; all fields decide the content of a cache. Labels: see cython_ext/text/parser.pyx."""
 
     format: str = "auto"  # or one of FORMATS
     hash_all: bool = False
     labels: tuple[float, float] | tuple[str, str] | None = None  # (negative, positive)
     label_domain: str = "any"  # any, binary, nonnegative, positive, log1p
     loss_name: str = "squared"  # or label transform, for messages
-    lenient_labels: bool = False  # one that cannot be used makes the example unlabelled, without an error: `unfit`
+    lenient_labels: bool = False  # a label that cannot be used is no error: the example is unlabelled (`unfit`)
     skip: bool = False  # continue after a bad line
     spaces: bool = False  # batches have the hashes of namespaces
-    derives: bool = False  # ... and numbers of value 0, as what is derived from columns needs them
+    derives: bool = False  # ... and numbers of value 0, which derived features need
     samples: bool = False  # batches of tables have the hashes of namespaces
     logs: bool = False  # names of columns and words come with the batches
-    class_names: ClassNames | None = None  # labels are then names of classes
+    class_names: ClassNames | None = None  # with it, labels are names of classes
     or_numbers: bool = False  # or all of them are numbers
-    table: "TableReader | None" = None  # the columns, if something says that the sources are tables
-    finder: Callable[[], Any] | None = None  # makes what looks for names of features, one for each thread
-    keeps_text: bool = False  # batches come with the text that they were, if they were text
+    table: "TableReader | None" = None  # the columns, if the sources are known to be tables
+    finder: Callable[[], Any] | None = None  # creates a finder of names of features for each thread
+    keeps_text: bool = False  # batches come with their text, if their source is text
     names_spaces: bool = False  # ... or with the names of their namespaces, which are in it; needs `spaces`
     only_text: bool = False  # files of binary formats are refused
     whole_rows: bool = False  # batches of binary formats come with all columns, and a table without rows is a batch
@@ -63,19 +63,19 @@ class ParseOptions:
         return self.table or TableReader(needs_label=True, model=self.model)
 
     def line(self, source: str, number: int) -> int:
-        """Where the line that is read as this number is in its source."""
+        """The line number in the source of the line that is read with this number."""
         return number if self.part is None else self.part.line(source, number)
 
 
 @record(frozen=True)
 class SourceText:
-    """The text of a batch as it is in its source, without the header of a table, which is `header`."""
+    """The original text of a batch, without the header of a table, which is `header`."""
 
     text: bytes
     format: str
     dialect: Dialect = NO_TEXT
     header: bytes = b""
-    mark: bytes = b""  # the byte order mark before it, if there is one
+    mark: bytes = b""  # the byte order mark before the text, if there is one
 
     def lines_of(self, batch: Batch, rows: Sequence[int]) -> list[bytes]:
         """The text of rows of the batch, without line ends."""
@@ -96,12 +96,12 @@ class FrameRows(ABC):
 
     @abstractmethod
     def texts(self, column: str, rows: Sequence[int]) -> list[str]:
-        """The cells of a column as text. UsageError if there is none of this name."""
+        """The cells of a column as text. UsageError for an unknown column."""
 
 
 @record
 class Parsed:
-    """A batch, and what was wrong with the text that it comes from."""
+    """A batch, with the errors in its text."""
 
     batch: Batch
     bad: list[BadLine] = field(default_factory=list)
@@ -131,7 +131,7 @@ class Task:
 Tasks = Iterator[Task | UnreadableInput]
 
 class SourceBlocks:
-    """The blocks of one source of text, on their way to the parser. Here each one is complete in itself."""
+    """The blocks of one source of text before parsing. Here each block is complete in itself."""
 
     def __init__(self, format: str, context: Any = None) -> None:
         self._format, self._context = format, context
@@ -165,7 +165,7 @@ class LineParsing:
 
     @staticmethod
     def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
-        """What takes the blocks of a source before they are parsed."""
+        """The object that gets the blocks of a source before they are parsed."""
         return SourceBlocks(format)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
@@ -193,7 +193,7 @@ class LineParsing:
         return None
 
     def _prepare(self, parser: Parser, task: Task) -> None:
-        """Tell the parser what it must know besides the block."""
+        """Pass the context of the block to the parser."""
 
     def _named(self, spaces: set[int], text: Any) -> dict[int, str]:
         """The names of these namespaces of a text, which is read up to the last of them."""
@@ -213,7 +213,7 @@ class LineParsing:
         return found
 
     def _placed(self, task: Task, unfit: list[str]) -> dict[str, str]:
-        """Labels that the model cannot use, and where they are first. Only for new ones the block is parsed again."""
+        """Labels that the model cannot use, each with its first place. The block is parsed again only for new ones."""
         if not self._places.keys() >= {*unfit}:
             found, source = self._labels_of(task, MOST_PLACED), task.block.source
             for label in unfit:
@@ -222,7 +222,7 @@ class LineParsing:
         return {label: self._places[label] for label in unfit}
 
     def _labels_of(self, task: Task, most: int) -> dict[str, int]:
-        """The first few different labels of a block, whatever they are, and the lines where they are first."""
+        """The first few distinct labels of a block, and the line of each."""
         found, batch, lines = ClassNames(most, grows=True), Batch(), dict[str, int]()
         batch.first_line = task.block.first_line
         parser = self._class(format=self._format, names=found, lenient_labels=True, stop_at_fault=False)

@@ -24,13 +24,13 @@ from vwlite.patterns import pattern
 
 FIRST = 1000  # bytes in which a JSON array begins
 _JSON_ARRAY = pattern(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
-AHEAD = 4  # batches that wait for the learner at most
+AHEAD = 4  # the most batches that wait for the learner
 
 
 def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
-    """The blocks of the sources in order, with the format of each source found out.
+    """The blocks of the sources in order, after the format of each source is detected.
 
-    DataError if a source is of no format.
+    DataError if a source has no known format.
     """
     names = sources or ["-"]
     binary = [_binary_format(source, options.format) for source in names]
@@ -83,7 +83,7 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
 
 
 def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
-    """Have options.table know its schema, if the first of the files is a table, without parsing it."""
+    """Set the schema of options.table if the first file is a table, without parsing it."""
     if options.table is not None and options.table.schema is None:
         for task in tasks(sources[:1], replace(options, skip=True), lambda: False):
             if isinstance(task, Task):
@@ -92,7 +92,7 @@ def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
 
 
 def format_of(block: Block, options: ParseOptions) -> str:
-    """What the text of a source is. DataError if nothing tells."""
+    """The format of the text of a source. DataError if it is unknown."""
     if options.format in ("auto", "jsonl") and _JSON_ARRAY.match(bytes(block.data[:FIRST])):
         raise DataError(
             f"{block.source}:1:1: a JSON array, not JSON lines: write each object of it on a line of its own, as with "
@@ -189,7 +189,7 @@ def parsed_batches(
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
         yield _to_the_end(items, options, stop)
         return
-    # A pipe may be silent for long: then the consumer must not be the one who waits for it.
+    # A pipe may have no data for a long time: then the consumer must not wait for it.
     prompt = total_size(sources or ["-"]) is not None
     ahead = Ahead(
         lambda stop: tasks(sources, options, stop),
@@ -220,10 +220,10 @@ def _to_the_end(items: Iterator[Parsed], options: ParseOptions, stop: Callable[[
 class Ahead:
     """Threads that parse ahead of the consumer, who gets the batches in stream order.
 
-    A fixed number of batches goes round: a thread takes an empty one, fills it with the next block of the
-    source and hands it on; the consumer puts it back. An exception is raised in the consumer, in its place in
-    the stream. helps: whether the consumer parses too, instead of waiting. in_order: parse one block after the other,
-    as what a block means may depend on those before it.
+    A fixed number of batches is reused: a thread takes an empty one, fills it with the next block of the source and
+    delivers it; the consumer returns it. An exception is raised in the consumer, at its place in the stream. helps:
+    whether the consumer parses too, instead of waiting. in_order: parse one block after the other, because the meaning
+    of a block may depend on those before it.
     """
 
     def __init__(
@@ -237,8 +237,8 @@ class Ahead:
     ) -> None:
         self._closing = False
         self._source = source(lambda: self._closing or stop())
-        self._reading = threading.Lock()  # one thread at a time asks the source
-        self._in_order = in_order  # and parses what it got
+        self._reading = threading.Lock()  # one thread at a time reads the source
+        self._in_order = in_order  # and parses the block within the lock
         self._taken = 0  # items that came from the source
         self._ended = False
         self._parsing = parsing() if helps else None  # the consumer's
@@ -258,7 +258,7 @@ class Ahead:
             pass
 
     def _fill(self, parsing: Parsing, batch: Batch) -> bool:
-        """Parse the next block and hand it on; whether more may follow."""
+        """Parse the next block and deliver it; returns whether more may follow."""
         with self._reading:
             if self._ended or self._closing:
                 return False
@@ -297,7 +297,7 @@ class Ahead:
                 self._parsing = None
 
     def __iter__(self) -> Iterator[Parsed]:
-        early: dict[int, Parsed | BaseException | None] = {}  # what came before its turn
+        early: dict[int, Parsed | BaseException | None] = {}  # items that were ready before their turn
         number = 0
         while True:
             while number not in early:
@@ -314,7 +314,7 @@ class Ahead:
             self._empty.put(result.batch)
 
     def close(self) -> None:
-        """End the threads; what they have not delivered is lost."""
+        """End the threads, and drop the batches that were not delivered."""
         self._closing = True
         for _ in self._threads:
             self._empty.put(None)

@@ -20,7 +20,7 @@ from vwlite.input.sources import UnreadableInput, display_name, status_of, unrea
 
 BLOCK_SIZE = 1 << 20
 MAX_LINE = 64 << 20
-FRONT = 64 << 10  # bytes before what is read, for the beginning of its first line
+FRONT = 64 << 10  # free bytes before the data, for the beginning of the first line
 POLL = 0.1  # seconds between two checks of `stop` while a pipe has no data
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 ZSTD_SKIPPABLE = tuple(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16))
@@ -37,7 +37,7 @@ Tap = Callable[[str, Any], None]  # gets the name of a source and its next bytes
 
 
 class Pool:
-    """Buffers that are used again: fresh memory costs more than reading a file into it."""
+    """A pool of buffers: new memory costs more than reading a file into it."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -83,7 +83,7 @@ class Block:
         return Block(data, self.source, self.source_index, first_line, self.done, self.total)
 
     def release(self) -> None:
-        """The data is not needed any more."""
+        """Return the buffer: the data is no longer needed."""
         self.data = b""
         if self.owner and self.owner.pool:
             self.owner.pool.give_back(self.owner.buffer)
@@ -91,12 +91,12 @@ class Block:
 
 
 def check_file(path: str) -> None:
-    """NoInputError for what is there and is neither a file nor a pipe that is open already, as in `-m <(zcat FILE)`:
-    opening a named pipe would wait for its writer, and what is read of a device may never end."""
+    """NoInputError for a path that is neither a file nor an open pipe, as in `-m <(zcat FILE)`: opening a named pipe
+    would wait for its writer, and reading a device may never end."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
-        return  # opening it says why
+        return  # opening it raises the error
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or (stat.S_ISFIFO(mode) and path.startswith(("/dev/", "/proc/"))):
         return
     kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
@@ -125,9 +125,8 @@ def read_blocks(
 ) -> Iterator[Block | UnreadableInput]:
     """The blocks of the sources, in order; no sources, or `-`, is standard input.
 
-    A fault raises DataError; with skip_faults it is one of the items, and reading continues: after the
-    endless line, or with the next source. When `stop` gives true, the stream ends between two reads. tap: gets what is
-    read.
+    A fault raises DataError; with skip_faults it is one of the items, and reading continues after the endless line, or
+    with the next source. If `stop` returns true, the stream ends between two reads. tap: gets the bytes that are read.
     """
     sources = list(sources) or ["-"]
     total = total_size(sources)
@@ -153,10 +152,10 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
     """Cut the bytes of one source at line ends."""
     whole: list[bytes | memoryview] = []  # lines that are complete
     last: Piece | None = None  # the last item of these is the end of this one's buffer
-    partial: list[bytes] = []  # the line after them, as far as it is there
+    partial: list[bytes] = []  # the incomplete line after them
     size = length = 0  # of these two
     line = 1  # number of the first of them
-    overlong = False  # inside of a line that is too long: its bytes are thrown away
+    overlong = False  # inside of a line that is too long, whose bytes are dropped
 
     def take() -> Block:
         nonlocal size, line, last
@@ -219,7 +218,7 @@ def _lines(file: "_File", index: int, block_size: int, max_line: int) -> Iterato
 
 
 def _at_most(size: int, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, split where they are longer. So a line that is too long is never in one piece."""
+    """The pieces, split if they are longer than a block, so that a line that is too long is never in one piece."""
     for piece in pieces:
         if piece.end - piece.begin <= size:
             yield piece
@@ -235,7 +234,7 @@ def _shown_size(size: int) -> str:
 class _File:
     """The decompressed bytes of one source, in pieces; an empty piece says that the input pauses.
 
-    `fault` says why they ended early, if they did.
+    `fault`: why they ended early, or nothing.
     """
 
     tap: Tap | None = None
@@ -267,11 +266,11 @@ class _File:
 
     def close(self) -> None:
         if self._fd:
-            with suppress(OSError):  # what was read is read
+            with suppress(OSError):  # the data is read already
                 os.close(self._fd)
 
     def _pause(self) -> Iterator[Piece]:
-        """An empty piece, if reading on would have to wait now."""
+        """An empty piece, if the next read would wait."""
         if self._waits and not select.select([self._fd], [], [], 0)[0]:
             yield Piece(b"", 0, 0)
 
@@ -314,7 +313,7 @@ class _File:
             self.fault = f"the file has become shorter while it was read: {missing} bytes of it are missing"
 
     def _read(self) -> bytes:
-        """The next bytes as they are stored; nothing at the end, or when `stop` says so."""
+        """The next stored bytes; nothing at the end, or after `stop`."""
         while self._waits and not select.select([self._fd], [], [], POLL)[0]:
             if self._stop():
                 break
@@ -326,7 +325,7 @@ class _File:
         return data
 
     def _read_into(self, space: memoryview) -> int:
-        """How many bytes came; none at the end, or when `stop` says so."""
+        """The number of bytes read; 0 at the end, or after `stop`."""
         with self._readable() as readable:
             size = os.readv(self._fd, [space]) if readable else 0
             self.done += size
@@ -336,7 +335,7 @@ class _File:
 
     @contextmanager
     def _readable(self) -> Iterator[bool]:
-        """Whether to read on, and what to say if that fails."""
+        """Whether to continue reading, and the message if that fails."""
         self.stopped = self._stop()
         try:
             yield not self.stopped
@@ -355,7 +354,7 @@ class _File:
                 try:
                     for content in _pieces(kind, decompressor, data):
                         yield Piece(content, 0, len(content))
-                except Exception as e:  # each library has its own
+                except Exception as e:  # each library has its own errors
                     if isinstance(e, MemoryError | GeneratorExit):
                         raise
                     self.fault = f"the {kind} data is damaged ({e})"
@@ -451,7 +450,7 @@ class _Zstandard:
 
 
 def _pieces(kind: str, decompressor: Any, data: bytes) -> Iterator[bytes]:
-    """What a decompressor makes of some bytes, in pieces that are not much larger than a block."""
+    """The content of compressed bytes, in pieces that are not much larger than a block."""
     while True:
         piece = decompressor.decompress(data, BLOCK_SIZE)
         if piece:
@@ -469,6 +468,6 @@ def _pieces(kind: str, decompressor: Any, data: bytes) -> Iterator[bytes]:
 
 
 def _may_be_magic(head: bytes) -> bool:
-    """Whether more bytes could make this the beginning of a compressed file."""
+    """Whether these bytes may be a part of the first bytes of a compressed file."""
     magics = (GZIP, BZIP2, XZ, ZSTD, *ZSTD_SKIPPABLE, *UNSUPPORTED)
     return any(magic.startswith(head) for magic in magics)

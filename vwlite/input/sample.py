@@ -10,19 +10,19 @@ from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.schema import CELLS_MISSING, GROUP, SAMPLE, Schema, listed
 from vwlite.names import names_text
 
-NEARLY = 0.9  # of the cells of a column are nearly all of them
+NEARLY = 0.9  # a share of the cells of a column that counts as nearly all
 FEW = 50  # cells: too few to see whether most values are distinct
 LONGEST_WHOLE = 18  # digits of a whole number that may be the name of a column
 MOST_OTHERS = 5  # distinct words among numbers that may mean a missing number
 
-_DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # in an order that only its writer knows
+_DATE = re.compile(rb"\d{1,4}[./]\d{1,2}[./]\d{1,4}\b")  # the order of day and month is unknown
 _NO_VALUE = re.compile(rb"[?.*#/-]+|(?i:none|null|nil|missing|unknown|empty|n\.?/?a\.?)")  # whatever --missing says
 _WRITTEN = ((".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))  # numbers: decimal point, between thousands
 _DIGITS = re.compile(rb"(19|20)\d{6}")
 
 
 class Finding(NamedTuple):
-    """Something that a person should know of a column. option: what one would type about it, if it is clear."""
+    """A hint about a column. option: the option that it recommends, if it is clear."""
 
     column: str
     sentence: str
@@ -45,7 +45,7 @@ class Sample:
         self._numbers = {float(word) for word in self._missing if IS_NUMBER.fullmatch(word)}
 
     def numeric(self) -> list[bool]:
-        """For each column, whether its cells are numbers, as far as they are not missing, and there is one."""
+        """For each column, whether it has cells that are not missing, and all of them are numbers."""
         found = (column.keys() - self._missing for column in self._columns)
         return [bool(cells) and all(map(self._is_number, cells)) for cells in found]
 
@@ -56,7 +56,7 @@ class Sample:
         return IS_NUMBER.fullmatch(cell) is not None
 
     def missing(self, schema: Schema) -> str:
-        """How much is missing, as part of the line about the columns."""
+        """The shares of missing cells, as part of the line about the columns."""
         found = []
         for name, column in zip(self._names, self._columns, strict=True):
             role = schema.roles[name]
@@ -76,7 +76,7 @@ class Sample:
         return (f"column {found.column}: {found.sentence}" for found in self.findings(schema, typed))
 
     def findings(self, schema: Schema, typed: Mapping[str, str]) -> Iterator[Finding]:
-        """What a person should know of columns whose role was not typed, and how to have it otherwise."""
+        """Hints about columns whose role was not typed, with the options that change it."""
         for name, column in zip(self._names, self._columns, strict=True):
             role = schema.roles[name]
             cells = {cell: n for cell, n in column.items() if cell not in self._missing}
@@ -117,7 +117,7 @@ class Sample:
 
     @staticmethod
     def _as_written(cells: "Mapping[bytes, int]") -> Finding | None:
-        """What to do about numbers with signs and separators, if nearly all cells are such."""
+        """A hint about numbers with signs and separators, if nearly all cells are such numbers."""
         import shlex  # not at the top: few tables have a note
 
         total, found = sum(cells.values()), []
@@ -142,7 +142,7 @@ class Sample:
 
 
 def is_data(names: Sequence[str]) -> bool:
-    """Whether what should be a header is more likely a row of data.
+    """Whether a header is more likely a row of data.
 
     Whole numbers that rise by one, as pandas names columns, are names. Else it is data if most cells are numbers, or a
     number occurs twice, or there are several numbers and an empty cell.
