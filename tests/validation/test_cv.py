@@ -166,7 +166,7 @@ def parts(vwlite, monkeypatch):
             found[-1].append(text(o, part))
             return []
 
-        monkeypatch.setattr(validation, "_trained", lambda o, part, *_: found.append([text(o, part)]) or "model")
+        monkeypatch.setattr(validation, "_trained", lambda o, data, part, *_: found.append([text(o, part)]) or "model")
         monkeypatch.setattr(validation, "_evaluated", evaluated)
         vwlite("cv", *words)
         return found
@@ -217,8 +217,8 @@ def test_rows_of_parquet_are_in_the_folds_of_training(vwlite, monkeypatch):
     columns = dict(zip(["plan", "z", "y"], zip(*rows, strict=True), strict=True))
     pq.write_table(pa.table(columns), "a.parquet")
     found, whole = [], pa.table(columns).to_batches()[0]
-    monkeypatch.setattr(
-        validation, "_trained", lambda o, part, *_: found.append(part.rows("a.parquet", whole, 1).to_pylist()) or 1)
+    take = lambda o, data, part, *_: found.append(part.rows("a.parquet", whole, 1).to_pylist()) or 1  # noqa: E731
+    monkeypatch.setattr(validation, "_trained", take)
     monkeypatch.setattr(validation, "_evaluated", lambda *_: [])
     vwlite("cv", "a.parquet", "--label", "y", "--folds", "3")
     folds = folds_of([row[:2] for row in rows], [row[2] for row in rows], 3)

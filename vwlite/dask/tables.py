@@ -14,7 +14,7 @@ from vwlite.input.formats import DELIMITED
 from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import decide_roles
 from vwlite.runs.options import InputOptions
-from vwlite.runs.source import table_of
+from vwlite.runs.plan import planned
 
 ENOUGH = 8 << 20  # bytes, in which there are the rows that decide roles
 
@@ -30,7 +30,7 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
     first = next((part for part in parts if format_of(part, job) in DELIMITED), None)
     if first is None or columns:
         return job
-    table = table_of(o, None, needs_label=True)
+    table = planned(o).table(needs_label=True)
     if table is None:
         from vwlite.input.tables import TableReader
 

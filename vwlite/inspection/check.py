@@ -21,19 +21,18 @@ def check(o: CheckOptions) -> int:
     from vwlite.algorithms.labels import WORDS, maps_labels
     from vwlite.algorithms.settings import MOST_CLASSES
     from vwlite.core.data.class_names import ClassNames
-    from vwlite.input.pipeline import is_fasttext
+    from vwlite.runs.plan import planned
     from vwlite.runs.resolve import resolve
-    from vwlite.runs.source import parse_options, table_of
 
-    o = replace(o, on_error="skip")
-    if o.typed.get("classes") == "auto" or is_fasttext(o.data, o.format):  # any number of them
-        o = replace(o, typed={"oaa": MOST_CLASSES, "classes": "auto", **o.typed})
-    settings = resolve(o.typed).settings
-    names, or_numbers = settings.outputs.class_names(), maps_labels(settings, o.typed)
+    plan, typed = planned(replace(o, on_error="skip")), o.typed
+    if typed.get("classes") == "auto" or plan.is_labelled:  # any number of them
+        typed = {"oaa": MOST_CLASSES, "classes": "auto", **typed}
+    settings = resolve(typed).settings
+    names, or_numbers = settings.outputs.class_names(), maps_labels(settings, typed)
     if or_numbers:
         names = ClassNames(WORDS, grows=True)
-    parse = parse_options(o, settings, names, table_of(o), or_numbers=or_numbers)
-    sound = [check_file(path, parse) for path in o.data]
+    parse = plan.parsing(settings, names, plan.table(), or_numbers=or_numbers)
+    sound = [check_file(path, parse) for path in plan.files]
     return 0 if all(sound) else 1
 
 

@@ -10,9 +10,9 @@ from vwlite.inspection.derived_text import DerivedText
 from vwlite.model import read_model
 from vwlite.model.absent import applied_schema
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines, Sink, say
-from vwlite.runs.source import table_of
 
 
 def convert(o: ConvertOptions) -> int:
@@ -20,7 +20,7 @@ def convert(o: ConvertOptions) -> int:
     check_run(o)
     check_sources(o.data, quiet=o.quiet)
     model = read_model(o.model) if o.model else None
-    table = table_of(o, model.columns if model else None) or TableReader()
+    table = planned(o).table(model.columns if model else None) or TableReader()
     table.as_text, derived = True, model.settings.derived if model else None
     if model is not None and not model.columns:
         table.model = o.model or ""

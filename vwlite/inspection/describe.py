@@ -42,9 +42,9 @@ from vwlite.output.stdio import plain
 from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines
-from vwlite.runs.source import table_of
 
 EXACT, ENTRIES, ROWS = 4096, 1 << 19, 1 << 18  # distinct values that are counted: of a column, of all; distinct rows
 MOST_NAMES = 1 << 17  # of columns of JSON lines and namespaces of VW text, which come with the lines
@@ -67,7 +67,7 @@ def describe(o: DescribeOptions) -> int:
             value = getattr(o, spec.name)
             word = _names(chain(*value)) if spec.multiple else str(value)
             typed += [spec.long, *([] if spec.type is None else [word])]
-    found = Description(o.roles, table_of(replace(o, quiet=True)) or TableReader(), typed=typed)
+    found = Description(o.roles, planned(replace(o, quiet=True)).table() or TableReader(), typed=typed)
     with RunFrame("describe", o) as frame:
         frame.stop_with(lambda: os._exit(frame.code()))  # there is nothing to be finished
         bad = BadLines(frame, skip=True)

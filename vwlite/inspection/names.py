@@ -18,9 +18,9 @@ from vwlite.model.weights import has_weight, intercept_key
 from vwlite.output.atomic import check_apart
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import about_names
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines
-from vwlite.runs.source import parse_with
 
 
 def names(o: NamesOptions) -> int:
@@ -42,7 +42,7 @@ def names(o: NamesOptions) -> int:
     known = model.names
     store = NameStore(max(o.most, len(known)), known.arrays if len(known) else None)
     nonzero = np.asarray(model.keys)[has_weight(model)].tolist()
-    parse = parse_with(o, settings, model, path, learner.class_names)
+    parse = planned(o).parsing_for(model, settings, path, learner.class_names)
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
         bad, file = BadLines.of(o, frame), frame.file(output)

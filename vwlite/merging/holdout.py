@@ -21,8 +21,8 @@ from vwlite.input.pipeline import parsed_batches
 from vwlite.model.learners import make_expander
 from vwlite.model.slots import Array, copied
 from vwlite.runs.options import InputOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.run import BadLines
-from vwlite.runs.source import parse_options, shaping_of, table_of
 
 OWN = ("start", "shard")  # candidates that are models as they are
 
@@ -90,7 +90,7 @@ class Holdout:
         self, o: InputOptions, paths: tuple[str, ...], settings: Settings, classes: list[str], columns: dict[str, Any],
         stack: ExitStack, stop: Callable[[], bool],
     ) -> None:
-        self._options, self._settings, self._classes, self._columns = o, settings, classes, columns
+        self._plan, self._settings, self._classes, self._columns = planned(o), settings, classes, columns
         self._bad, self._stop = BadLines.of(o, stack), stop
         self._names = settings.outputs.class_names(classes)
         rows = Rows(make_expander(replace(settings, constant=False)))
@@ -110,8 +110,8 @@ class Holdout:
         return np.array(self._rows.labels)
 
     def _batches(self, paths: tuple[str, ...]) -> Iterator[Batch]:
-        table = table_of(self._options, self._columns, needs_label=True)
-        parse = parse_options(self._options, self._settings, self._names, table)
+        table = self._plan.table(self._columns, needs_label=True)
+        parse = self._plan.parsing(self._settings, self._names, table)
         texts = []
         for path in paths:
             if not _is_cache(path):
@@ -120,12 +120,12 @@ class Holdout:
             try:
                 if self._settings.classes == "auto":
                     raise CacheUnusable("with --classes auto a cache has class numbers of its own: give the text")
-                shaping = shaping_of(self._options, self._settings, [], self._columns)
+                shaping = self._plan.shaping(self._settings, [], self._columns)
                 yield from (batch for batch, _ in open_cache(path, made_by("train") | {"options": shaping}).batches())
             except CacheUnusable as e:
                 raise DataError(f"{path}: a cache that cannot be the holdout of these models: {e}") from None
         if texts:
-            with parsed_batches(tuple(texts), parse, stop=self._stop, threads=self._options.threads) as found:
+            with parsed_batches(tuple(texts), parse, stop=self._stop, threads=self._plan.threads) as found:
                 for parsed in found:
                     yield parsed.batch
                     self._bad.take(parsed.bad)

@@ -15,8 +15,8 @@ from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import ModelOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import OF_LOSS, check_run, shown_setting
-from vwlite.runs.source import parse_with
 
 
 class Opened:
@@ -49,7 +49,7 @@ def applied(
     path = str(o.model)
     settings = _settings(o, model)
     found = Opened(model, path, settings, **written(settings))
-    found.parse = replace(parse_with(o, settings, model, path, found.learner.class_names), **text)
+    found.parse = replace(planned(o).parsing_for(model, settings, path, found.learner.class_names), **text)
     return found
 
 

@@ -216,6 +216,7 @@ class SourceOptions:
     holds_out: bool = False  # lines, for a file: only the text has them
     may_lack: bool = False  # all JSON lines may lack a key that an option names
     part: "Part | None" = None  # of the rows, that is read alone
+    needs_bad: str = ""  # the option that needs bad lines, which a cache does not have
 
 
 def _check_cached(o: "CacheOptions") -> None:
@@ -255,7 +256,8 @@ class CacheOptions(InputOptions):
     @property
     def of_source(self) -> SourceOptions:
         """Those of them that are for a Source."""
-        return SourceOptions(self.cache_path, self.kill_cache)
+        needs_bad = "--rejects" if self.rejects else "--max-errors" if self.max_errors is not None else ""
+        return SourceOptions(self.cache_path, self.kill_cache, needs_bad=needs_bad)
 
 
 def _check_holdout_period(o: "TrainOptions") -> None:
@@ -440,8 +442,8 @@ class TrainOptions(CacheOptions):
 
     @property
     def of_source(self) -> SourceOptions:
-        return SourceOptions(
-            self.cache_path, self.kill_cache, keeps_batches=self.passes > 1, holds_out=self.holdout_to is not None,
+        return replace(
+            super().of_source, keeps_batches=self.passes > 1, holds_out=self.holdout_to is not None,
             may_lack=self.allow_empty,
         )
 

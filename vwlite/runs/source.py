@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
-from vwlite.errors import UsageError
-from vwlite.input.formats import FORMATS, LABEL, OF_TEXT, TEXT
 from vwlite.input.parsing import Parsed, ParseOptions
-from vwlite.input.pipeline import decide_roles, is_fasttext, parsed_batches
+from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.input.reader import Tap
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder
 from vwlite.model.row_sample import RowSample
-from vwlite.names import names_in
 from vwlite.records import record
-from vwlite.runs.options import MOST_NAMES, InputOptions, SourceOptions
+from vwlite.runs.options import MOST_NAMES, SourceOptions
+from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines, say
 
 if TYPE_CHECKING:
     from vwlite.core.text.feature_names import NameStore
     from vwlite.input.cache import CacheReader, CacheWriter
-    from vwlite.input.tables import TableReader
     from vwlite.model import Model
 
 
@@ -47,83 +44,6 @@ class DataNames:
         return DataNames(classes, columns=model.columns if model else {}, features=features)
 
 
-def table_of(
-    o: InputOptions, columns: dict[str, Any] | None = None, *, needs_label: bool = False
-) -> "TableReader | None":
-    """The columns of tables, as far as they are known: those of a model, and what was typed; None if nothing is.
-    UsageError for roles that contradict each other or the model's."""
-    kind = "fasttext" if columns is None and is_fasttext(o.data, o.format) else o.format
-    if not columns and not o.names_columns and kind != "fasttext":
-        return None
-    from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same
-    from vwlite.input.tables import TableReader
-
-    schema = Schema.restored(columns) if columns else None
-    options = o.roles
-    if options.thousands and options.thousands == (options.decimal or "."):
-        raise UsageError(f"--thousands {options.thousands} is the decimal point too: add --decimal "
-                         f"{'.' if options.thousands == ',' else ','}")
-    try:
-        typed = options.roles()
-        if schema is not None:
-            check_same(schema, options)
-    except SchemaError as e:
-        raise UsageError(str(e)) from None
-    allowed = RoleOptions(ngram=options.ngram) if kind in OF_TEXT else RoleOptions()
-    if kind != "auto" and (kind in OF_TEXT or not FORMATS[kind].is_table) and options != allowed:
-        others = {"ngram": o.ngram > 1, "delimiter": o.delimiter, "quote": o.quote, "escape": o.escape,
-                  "columns": o.columns, "no-header": o.no_header, "missing": o.missing, "decimal": o.decimal,
-                  "thousands": o.thousands}
-        what = next((f"{role} {name}" for name, role in typed.items()), None)
-        what = what or next(name for name, is_typed in others.items() if is_typed)
-        raise UsageError(f"--{what} is for tables, and --format {kind} has no columns: leave one of them out")
-    if kind == "fasttext" and schema is None:
-        options = replace(options, label=LABEL, text=(TEXT,))
-    delimiter = options.delimiter or (schema.delimiter if schema is not None else "")
-    if delimiter and delimiter == (options.escape or (schema.escape if schema is not None else "")):
-        raise UsageError(f"--escape {delimiter} is the delimiter, too: give another one")
-    missing = schema.missing if schema is not None else options.missing_words
-    both = set(missing) & set(names_in(str(o.typed.get("classes", ""))))
-    if both:
-        raise UsageError(f"--classes names {min(both)}, which means a missing label: give --missing other words, or ''")
-    return TableReader(options, schema, needs_label, say=(lambda line: None) if o.quiet else say)
-
-
-def parse_options(
-    o: InputOptions, settings: Settings, class_names: ClassNames | None = None, table: "TableReader | None" = None, *,
-    lenient_labels: bool = False, or_numbers: bool = False,
-) -> ParseOptions:
-    """How a run with these settings reads text. or_numbers: labels are the two class names, or numbers."""
-    return ParseOptions(
-        table=table,
-        spaces=bool(settings.crosses),
-        derives=settings.derived is not None,
-        format=o.format,
-        hash_all=settings.hash == "all",
-        labels=settings.labels,
-        label_domain="ternary" if or_numbers and settings.outputs.domain == "binary" else settings.outputs.domain,
-        loss_name=settings.outputs.learned_by,
-        lenient_labels=lenient_labels,
-        skip=o.on_error == "skip",
-        class_names=class_names,
-        or_numbers=or_numbers,
-    )
-
-
-def parse_with(
-    o: InputOptions, settings: Settings, model: "Model", path: str, class_names: ClassNames | None
-) -> ParseOptions:
-    """How a run that only looks at examples reads text, with a model from a file."""
-    table, text_model = table_of(o, model.columns), "" if model.columns else path
-    if table is not None:
-        table.model = text_model
-        if model.columns:
-            from vwlite.model.absent import applied_schema
-
-            table.schema = applied_schema(model)
-    return replace(parse_options(o, settings, class_names, table, lenient_labels=True), model=text_model)
-
-
 def name_store(most: int | None, known: FeatureNames) -> "NameStore | None":
     """The store of feature names, if they are requested or the continued model has some."""
     if not (most or len(known)):
@@ -131,25 +51,6 @@ def name_store(most: int | None, known: FeatureNames) -> "NameStore | None":
     from vwlite.core.text.feature_names import NameStore
 
     return NameStore(most or max(MOST_NAMES, len(known)), known.arrays if len(known) else None)
-
-
-def shaping_of(
-    o: InputOptions, settings: Settings, named: list[str], columns: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
-    parse = parse_options(o, settings)
-    separate = (
-        "loss_name", "class_names", "or_numbers", "table", "spaces", "finder", "keeps_text", "only_text", "model",
-        "tap", "derives", "logs", "whole_rows", "samples", "names_spaces", "part",
-    )
-    found = {k: v for k, v in vars(parse).items() if k not in separate}
-    if parse.spaces:
-        found |= {"spaces": True}
-    if parse.derives:
-        found |= {"derives": True}
-    if columns:
-        found |= {"columns": columns}
-    return found | settings.outputs.shaping(named)
 
 
 class ClassWeights(Protocol):
@@ -176,10 +77,10 @@ class Source:
     reads_more = False  # bad lines of other files follow those of DATA, before `end`
 
     def __init__(
-        self, options: InputOptions, settings: Settings, known: DataNames, bad: BadLines, how: SourceOptions
+        self, plan: DataPlan, settings: Settings, known: DataNames, bad: BadLines, how: SourceOptions
     ) -> None:
         self.path = how.cache
-        self._options, self._settings, self._classes, self._bad = options, settings, known.classes, bad
+        self._plan, self._settings, self._classes, self._bad = plan, settings, known.classes, bad
         self._how = how
         self._or_numbers = known.or_numbers
         self._named = self._classes.first(len(self._classes)) if settings.classes and self._classes is not None else []
@@ -195,7 +96,7 @@ class Source:
         self._sampled = False  # all rows were looked at for the sample
         self.tries_ngrams = False  # of texts
         self._finder = None if known.features is None else partial(make_finder, settings, known.features)
-        self._table = table_of(options, known.columns or None, needs_label=True)
+        self._table = plan.table(known.columns or None, needs_label=True)
         if self._table is not None:
             self._table.crosses = settings.crosses
             self._table.may_lack = how.may_lack
@@ -203,7 +104,7 @@ class Source:
     @property
     def can_be_read_again(self) -> bool:
         """Whether the data are files."""
-        data = self._options.data
+        data = self._plan.files
         return bool(data) and all(path != "-" and os.path.isfile(path) for path in data)
 
     @property
@@ -236,7 +137,7 @@ class Source:
 
     @property
     def _parse_options(self) -> ParseOptions:
-        found = parse_options(self._options, self._settings, self._classes, self._table, or_numbers=self._or_numbers)
+        found = self._plan.parsing(self._settings, self._classes, self._table, or_numbers=self._or_numbers)
         return replace(found, derives=self.derives, part=self._how.part)
 
     @contextmanager
@@ -247,7 +148,7 @@ class Source:
         """
         if self.weights is not None and self.weights.needs_counts:
             # A cache is taken, not made: bad lines are reported by the pass that follows.
-            counted = self._unweighted if self._cache is not None else partial(self.batches_of, self._options.data)
+            counted = self._unweighted if self._cache is not None else partial(self.batches_of, self._plan.files)
             with counted(stop) as batches:
                 self.weights.count(parsed.batch for parsed in batches)
         with self._unweighted(stop) as batches:
@@ -264,7 +165,7 @@ class Source:
     def _unweighted(self, stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         if self._cache is not None:
             size = self._cache.size
-            found = self._cache.batches(self._options.threads, self.share_numbers)
+            found = self._cache.batches(self._plan.threads, self.share_numbers)
             logs = chain([self._cache.log if self.logs else ()], repeat(()))
             yield (Parsed(batch, [], place, size, log=log) for (batch, place), log in zip(found, logs, strict=False))
             return
@@ -279,7 +180,7 @@ class Source:
                 samples=True,
             )
             parsed = parsed_batches(
-                self._options.data, parse, stop=stop, threads=self._options.threads, number=writer is not None
+                self._plan.files, parse, stop=stop, threads=self._plan.threads, number=writer is not None
             )
             yield _written(stack.enter_context(parsed), writer)
             if not self.reads_more:
@@ -316,26 +217,26 @@ class Source:
     @contextmanager
     def batches_of(self, paths: Sequence[str], stop: Callable[[], bool]) -> Iterator[Iterator[Parsed]]:
         """The batches of other files, with the columns and classes of these data."""
-        with parsed_batches(paths, self._parse_options, stop=stop, threads=self._options.threads) as parsed:
+        with parsed_batches(paths, self._parse_options, stop=stop, threads=self._plan.threads) as parsed:
             yield map(self._weighted, parsed)
 
     def _fingerprint(self) -> dict[str, Any]:
         from vwlite.input.cache import fingerprint
 
-        decide_roles(self._options.data, replace(parse_options(self._options, self._settings), table=self._table))
-        shaping = shaping_of(self._options, self._settings, self._named, self.columns)
+        decide_roles(self._plan.files, replace(self._plan.parsing(self._settings), table=self._table))
+        shaping = self._plan.shaping(self._settings, self._named, self.columns)
         if self.derives:
             shaping |= {"derives": True}
         if self.logs:
             shaping |= {"logs": True}
-        if self._options.group is not None:
-            shaping |= {"group": self._options.group}
+        if self._plan.group is not None:
+            shaping |= {"group": self._plan.group}
         if self._or_numbers:
             shaping |= {"or_numbers": True, "label_domain": self._parse_options.label_domain}
-        return fingerprint(self._options.data, shaping)
+        return fingerprint(self._plan.files, shaping)
 
     def _old(self) -> "CacheReader | None":
-        o, path = self._options, self.path
+        path = self.path
         if path is None or self._how.rebuild or not os.path.exists(path):
             return None
         from vwlite.input.cache import CacheUnusable, open_cache
@@ -346,9 +247,8 @@ class Source:
             if self._how.holds_out:
                 raise CacheUnusable("the lines for --holdout-to are only in the text")
             cache = open_cache(path, self._fingerprint())
-            if cache.skipped and (o.rejects or o.max_errors is not None):
-                option = "--rejects" if o.rejects else "--max-errors"
-                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {option} needs")
+            if cache.skipped and self._how.needs_bad:
+                raise CacheUnusable(f"it leaves out bad lines ({cache.skipped}), which {self._how.needs_bad} needs")
             if self._settings.classes == "auto" or self._or_numbers:
                 self._take_names(cache.classes)
             if cache.skipped or not self.reads_more:

@@ -35,6 +35,7 @@ from vwlite.output.results import Result
 from vwlite.runs.means import center, summary_of_columns
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.options import InputOptions, SourceOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source
 
@@ -127,7 +128,7 @@ class Examples:
         self.shares: array[float] | None = None  # the weight of each column in the penalty
         self._gram = gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(options, settings, known, self.bad, source or SourceOptions())
+        self._source = Source(planned(options), settings, known, self.bad, source or SourceOptions())
 
     def stop(self) -> None:
         """Stop reading. Called from the thread of the signals."""

@@ -27,6 +27,7 @@ from vwlite.output.progress import LiveLine, fit
 from vwlite.output.results import Result, values
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames, name_store
@@ -61,7 +62,8 @@ def solve(o: SolveOptions) -> int:
     start = learned(read_model(o.initial, uncalibrated=True)) if o.initial else None
     with RunFrame("solve", o) as frame:
         if start is None:
-            o = with_counted_classes(o, lambda: frame.signal is not None)
+            typed = with_counted_classes(o.typed, planned(o), lambda: frame.signal is not None)
+            o = replace(o, typed=typed)
         settings, solver = resolve_solve(o, start.settings if start else None)
         run = Solving(o, settings, solver, start, frame)
         frame.stop_with(run.stop)

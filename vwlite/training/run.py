@@ -52,7 +52,7 @@ class TrainRun(Progress):
         self.continuing = continuing
         self._drafts = stack.enter_context(ExitStack())
         self.files = PredictionFiles(o, stack, others=bool(o.model or o.cache_path))
-        self.source = source_of(o, job, bad)
+        self.source = source_of(job, bad, o.of_source, o.class_weight)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end

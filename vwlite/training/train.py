@@ -9,6 +9,7 @@ from vwlite.input.sources import check_sources
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run
 from vwlite.training.run import TrainRun
 from vwlite.training.trainer import prepared
@@ -46,7 +47,7 @@ def _train(o: TrainOptions) -> "int | TooLarge":
             o = continuing.lock(o, frame)
         if o.log_format == "line":
             o = replace(o, quiet=True)
-        model = None
+        model, data = None, planned(o)
         if o.initial:
             from vwlite.model import read_model
 
@@ -56,8 +57,8 @@ def _train(o: TrainOptions) -> "int | TooLarge":
         if not o.initial:
             from vwlite.runs.counted import with_counted_classes
 
-            o = with_counted_classes(o, lambda: frame.signal is not None)
-        job, unseen = prepared(o, model, in_place=_in_place(o)), None
+            o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None))
+        job, unseen = prepared(o, model, data, in_place=_in_place(o)), None
         if model is not None:
             from vwlite.runs.unseen import Unseen
 

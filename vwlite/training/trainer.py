@@ -26,6 +26,7 @@ from vwlite.model.snapshot import FROM_NOTHING, Provenance, snapshot
 from vwlite.output.results import Result
 from vwlite.runs.notes import Notes, about_labels, about_loss, about_names, about_options, together
 from vwlite.runs.options import EARLY_TERMINATE, TrainOptions
+from vwlite.runs.plan import NO_FILES, DataPlan
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import feed, measures_of
 from vwlite.runs.source import DataNames, name_store
@@ -54,11 +55,15 @@ class Job(NamedTuple):
     before: dict[str, int]  # the counters of that model
     provenance: Provenance
     known: DataNames
+    data: DataPlan
     calibration: dict[str, Any] | None = None  # of that model
     absent: dict[str, Any] | None = None  # of that model
 
 
-def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "NameStore | None" = None) -> Job:
+def prepared(
+    o: TrainOptions, model: "Model | None", data: DataPlan = NO_FILES, *, in_place: bool,
+    names: "NameStore | None" = None,
+) -> Job:
     """in_place: as of `Provenance.of`. names: where those of features go, if that is there already."""
     base = model.settings if model else None
     resolved = resolve(o.typed, base, o.initial, given=o.given, passes=o.passes)
@@ -71,11 +76,11 @@ def prepared(o: TrainOptions, model: "Model | None", *, in_place: bool, names: "
         names = name_store(o.names, model.names if model else NONE)
     if model is None or o.initial is None:
         learner = new_learner(resolved.settings, o.typed.get("feature_weights"), **options)
-        return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names))
+        return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names), data)
     learner = resume(model, resolved, o.initial, **options)
     known = DataNames(learner.class_names, columns=model.columns, features=names)
-    return Job(learner, resolved, model.counters, Provenance.of(model, in_place=in_place), known, model.calibration,
-               model.absent)
+    provenance = Provenance.of(model, in_place=in_place)
+    return Job(learner, resolved, model.counters, provenance, known, data, model.calibration, model.absent)
 
 
 class Examples(Protocol):

@@ -1,6 +1,7 @@
 """Which trainer is for which options."""
 
 from contextlib import ExitStack
+from typing import Any
 
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
@@ -34,7 +35,7 @@ def checked(o: TrainOptions, job: Job) -> Job:
     if is_auto:
         from vwlite.training.auto.reading import with_label_words
 
-        return with_label_words(job, o)
+        return with_label_words(job, o.typed)
     return job
 
 
@@ -47,14 +48,14 @@ def _not_sparse(o: TrainOptions, job: Job) -> str:
     return f"--sparse and {option} cannot be used together: it chooses among learners of its own (vwlite help training)"
 
 
-def source_of(o: TrainOptions, job: Job, bad: BadLines, how: SourceOptions | None = None) -> Source:
-    """The examples of DATA, as training learns them."""
-    source = Source(o, job.resolved.settings, job.known, bad, how or o.of_source)
+def source_of(job: Job, bad: BadLines, how: SourceOptions, class_weight: Any = None) -> Source:
+    """The examples of DATA, as training learns them. class_weight: as typed."""
+    source = Source(job.data, job.resolved.settings, job.known, bad, how)
     source.share_numbers = job.learner.expander.unchanged
-    if o.class_weight is not None:
+    if class_weight is not None:
         from vwlite.training.class_weight import ClassWeights
 
-        source.weights = ClassWeights(o.class_weight, job.resolved.settings, job.known.classes)
+        source.weights = ClassWeights(class_weight, job.resolved.settings, job.known.classes)
     return source
 
 

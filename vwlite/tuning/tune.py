@@ -41,6 +41,7 @@ from vwlite.output.stdio import plain
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run, resolve
 from vwlite.runs.run import BadLines, say
 from vwlite.runs.source import Source
@@ -110,12 +111,13 @@ def tune(o: TuneOptions) -> int:
     if not o.data or not all(os.path.isfile(path) for path in o.data if os.path.exists(path) or path == "-"):
         raise UsageError("vwlite tune reads DATA several times: name files, no pipe and no standard input")
     check_sources(o.data, quiet=o.quiet)
-    o, words = with_counted_classes(o, lambda: False), o.words
+    data, words = planned(o), o.words
+    o = replace(o, typed=with_counted_classes(o.typed, data, lambda: False))
     counted = [] if "--classes" in words or "classes" not in o.typed else ["--classes", o.typed["classes"]]
     if "oaa" in o.typed and "--oaa" not in words:
         words = [*words, *counted, "--oaa", str(o.typed["oaa"])]
     own = o.of_train
-    job = prepared(own, None, in_place=False)
+    job = prepared(own, None, replace(data, quiet=True), in_place=False)
     settings = job.resolved.settings
     settings.outputs.check_one("vwlite tune")
     settings.outputs.transform.refuse("vwlite tune")
@@ -186,8 +188,8 @@ class Tuner:
     def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, words: list[str], typed: TuneOptions) -> None:
         self.options, self.job, self.stack, self.words, self.typed = o, job, stack, words, typed
         self.live = LiveLine(quiet=typed.quiet)
-        job, bad = with_label_words(job, o), BadLines.of(o, stack)
-        source = Source(o, job.resolved.settings, job.known, bad, o.of_source)
+        job, bad = with_label_words(job, o.typed), BadLines.of(o, stack)
+        source = Source(job.data, job.resolved.settings, job.known, bad, o.of_source)
         trainer = trainer_of(o, job, source, Progress(o, bad, self.live))
         assert isinstance(trainer, AutoTrainer)
         self.auto, self.data = trainer, trainer.data
@@ -261,7 +263,7 @@ class Tuner:
                 return
             known = (loss_of(auto.held or auto.learner.progressive), auto.learner.rule.count_nonzero())
             self.journal.put(AUTO.name, known)
-        judged = Judged(known[0], known[1], 8 if is_large(self.options) else 1)
+        judged = Judged(known[0], known[1], 8 if is_large(self.options.data) else 1)
         self.models = [TunedModel(judged, {"algorithm": Value(AUTO.name, AUTO.name)}, self.options.validate)]
 
     # --- the search --------------------------------------------------------------------------

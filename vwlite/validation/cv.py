@@ -32,9 +32,9 @@ from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import applied
 from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.plan import DataPlan, planned
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import BadLines
-from vwlite.runs.source import table_of
 from vwlite.training.fit import FitProgress
 from vwlite.training.trainer import Trainer, prepared
 from vwlite.training.trainers import checked, source_of, trainer_of
@@ -46,13 +46,14 @@ def cv(o: CvOptions) -> int:
     """Run `vwlite cv`; the exit code."""
     if is_read_once(o.data):
         raise UsageError("vwlite cv reads the data once for each fold: name files")
-    table_of(o)  # refuses what trainings would
+    planned(o).table()  # refuses what trainings would
     given = {f.name: getattr(o, f.name) for f in fields(InputOptions)}
     of_rows = SplitOptions(**given, stratify=o.stratify, seed=o.seed)
     with RunFrame("cv", o) as frame:
         training = _training(o)
+        data = planned(training)
         stop = lambda: frame.signal is not None  # noqa: E731
-        hashes = None if o.group else FoldHashes(training, o.folds, o.seed, stop, apart=o.stratify).of
+        hashes = None if o.group else FoldHashes(training, data, o.folds, o.seed, stop, apart=o.stratify).of
         rule = Rule(of_rows, [Fraction(k, o.folds) for k in range(o.folds + 1)], hashes)
         folds = Folds(divided(rule, stop), o.folds)
         found: list[list[Value]] = []
@@ -60,7 +61,7 @@ def cv(o: CvOptions) -> int:
             names = (f"the training rows of fold {k}", f"fold {k}")
             check_sizes(sum(folds.rows) - rows, rows, o.data, rule.kind, names)
             name = f"the model of fold {k}"
-            model = _trained(training, folds.part(k, held_out=False), name, frame)
+            model = _trained(training, data, folds.part(k, held_out=False), name, frame)
             if model is not None:
                 found.append(_evaluated(o, model, name, folds.part(k, held_out=True), k, frame))
             if frame.signal is not None:
@@ -111,20 +112,20 @@ def _training(o: CvOptions) -> TrainOptions:
     return replace(found, group=None, drop=(*o.drop, (o.group,)))
 
 
-def _trained(o: TrainOptions, part: Part, name: str, frame: RunFrame) -> Model | None:
+def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunFrame) -> Model | None:
     """A model of a part of the rows, as it is in a file; None if a signal came. name: of the model, in messages."""
 
     def stored(trainer: Trainer) -> Model:
         data = to_bytes(trainer.model(), name)
         return read_own(name, io.BytesIO(data), data)
 
-    o = with_counted_classes(o, lambda: frame.signal is not None, part)
-    job = checked(o, prepared(o, None, in_place=False))
+    o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None, part))
+    job = checked(o, prepared(o, None, data, in_place=False))
     with ExitStack() as stack:
         bad = BadLines.of(o, stack)
         progress = FitProgress(o, bad)
         progress.settled = stored
-        source = source_of(o, job, bad, replace(o.of_source, part=part))
+        source = source_of(job, bad, replace(o.of_source, part=part), o.class_weight)
         trainer = trainer_of(o, job, source, progress, stack)
         frame.stop_with(trainer.stop)
         trainer.run()

@@ -16,6 +16,7 @@ from vwlite.inspection.rows import Rows
 from vwlite.model.learners import make_expander
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.options import SourceOptions, TrainOptions
+from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import Source
 from vwlite.training.auto.reading import learnable, with_label_words
@@ -33,13 +34,15 @@ class FoldHashes:
     """
 
     def __init__(
-        self, training: TrainOptions, folds: int, seed: int, stop: Callable[[], bool], *, apart: bool = False
+        self, training: TrainOptions, data: DataPlan, folds: int, seed: int, stop: Callable[[], bool], *,
+        apart: bool = False,
     ) -> None:
         self._seed = seed
         self._of_source: dict[str, tuple[array[int], array[int]]] = {}  # lines, ascending, and numbers of examples
         self._numbers = np.empty(0, np.uint64)  # of each example
-        training = with_counted_classes(replace(training, on_error="skip", rejects=None), stop)
-        summary = self._read(training, stop)
+        data = replace(data, skip=True)
+        typed = with_counted_classes(training.typed, data, stop)
+        summary = self._read(replace(training, typed=typed, on_error="skip", rejects=None), data, stop)
         if stop() or not summary.examples:
             return  # training says what is wrong
         n = summary.examples
@@ -54,12 +57,12 @@ class FoldHashes:
             numbers = (RANGE * (2 * fold + 1) // (2 * folds) for fold in dealt)
         self._numbers = np.fromiter(numbers, np.uint64, n)
 
-    def _read(self, o: TrainOptions, stop: Callable[[], bool]) -> DataSummary:
-        job = with_label_words(prepared(o, None, in_place=False), o)
+    def _read(self, o: TrainOptions, data: DataPlan, stop: Callable[[], bool]) -> DataSummary:
+        job = with_label_words(prepared(o, None, data, in_place=False), o.typed)
         settings = job.resolved.settings
         summary = DataSummary(make_expander(settings, Normalizer()))
         with ExitStack() as stack:
-            source = Source(o, settings, job.known, BadLines(stack, skip=True), SourceOptions())
+            source = Source(data, settings, job.known, BadLines(stack, skip=True), SourceOptions())
             for parsed in stack.enter_context(source.batches(stop)):
                 if stop():
                     break

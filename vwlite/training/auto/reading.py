@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -56,28 +56,26 @@ def learnable(batch: Batch) -> Any:
     return (np.asarray(batch.kind) == EXAMPLE) & ~np.isnan(batch.label) & (np.asarray(batch.importance) > 0)
 
 
-def reads_once(o: TrainOptions, source: Examples) -> bool:
+def reads_once(o: TrainOptions, files: Sequence[str], source: Examples) -> bool:
     """Whether the data are read once only."""
     if "passes" in o.given or o.validate is not None:
         return "passes" in o.given and o.passes == 1
-    return not source.can_be_read_again or is_large(o)
+    return not source.can_be_read_again or is_large(files)
 
 
-def is_large(o: TrainOptions) -> bool:
+def is_large(files: Sequence[str]) -> bool:
     """Whether the data are files of which a cache would be very large."""
-    return sum(os.path.getsize(path) for path in o.data if os.path.isfile(path)) > LARGE
+    return sum(os.path.getsize(path) for path in files if os.path.isfile(path)) > LARGE
 
 
-def is_small(o: TrainOptions) -> bool:
+def is_small(files: Sequence[str]) -> bool:
     """Whether the data are files that are kept in memory: that is faster than a cache."""
-    if o.cache_path is not None or not o.data:
-        return False
-    return all(os.path.isfile(path) for path in o.data) and sum(map(os.path.getsize, o.data)) <= SMALL
+    return bool(files) and all(map(os.path.isfile, files)) and sum(map(os.path.getsize, files)) <= SMALL
 
 
-def with_label_words(job: Job, o: TrainOptions) -> Job:
-    """What training begins with, for data whose labels may be two words that nobody named."""
-    if not maps_labels(job.resolved.settings, o.typed):
+def with_label_words(job: Job, typed: Mapping[str, Any]) -> Job:
+    """What training begins with, for data whose labels may be two words that nobody named. typed: settings."""
+    if not maps_labels(job.resolved.settings, typed):
         return job
     return job._replace(known=replace(job.known, classes=ClassNames(WORDS, grows=True), or_numbers=True))
 
@@ -142,7 +140,7 @@ class AutoData:
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         self.options, self.source, self.listener = o, source, listener
-        self.once = reads_once(o, source) and not self.in_passes
+        self.once = reads_once(o, job.data.files, source) and not self.in_passes
         self.settings, self.names = job.resolved.settings, job.known.features
         self.label_words = job.known.classes  # if labels are mapped
         if o.group is not None and self.once:
@@ -201,7 +199,7 @@ class AutoData:
     def read_files(self, learning: LearningInPasses) -> None:
         """The same, of data that are read again, or kept."""
         source, o = self.source, self.options
-        kept: list[Batch] | None = [] if is_small(o) else None
+        kept: list[Batch] | None = [] if o.cache_path is None and is_small(o.data) else None
         source.keeps_batches, source.keeps_text = kept is None, False
         source.reads_more = o.validate is not None
         source.open()

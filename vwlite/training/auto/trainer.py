@@ -750,7 +750,7 @@ class AutoTrainer(DataTrainer):
                 data.summary = finder.data.summary
         self._begin(partial(iter, batches))
         if not (data.is_scarce or "passes" in self.options.given or self.source.keeps_batches):
-            self.listener.say(ONE_PASS if is_large(self.options) else ONE_PASS_OF_STREAM)
+            self.listener.say(ONE_PASS if is_large(self.options.data) else ONE_PASS_OF_STREAM)
         self.listener.on_begin(self)
         for batch in batches:
             self.learn(batch)
