@@ -50,6 +50,6 @@ def edits(a: str, b: str) -> int:
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """A question, with a space before it; nothing if there is nothing alike."""
+    """A question, with a space before it; "" if no name is similar."""
     found = near(word, names)
     return f" Did you mean {' or '.join(map(repr, found))}?" if found else ""

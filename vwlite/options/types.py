@@ -266,7 +266,7 @@ class Crossing(LettersType):
         return str(value)
 
     def is_named(self, value: str) -> bool:
-        """Whether what `convert` gave is names."""
+        """Whether the result of `convert` is names."""
         return len(value) != self.size
 
 

@@ -124,7 +124,7 @@ def initial_weights(a: Arguments, s: Setup, rule: Rule) -> None:
         weights = array("f", [a["initial_weight"]]) * slots
     else:
         weights = array("f")
-    constant = a.get("constant", 0.0) if isinstance(rule, GdWithFlags) else 0.0  # others do not have it
+    constant = a.get("constant", 0.0) if isinstance(rule, GdWithFlags) else 0.0  # other rules do not have it
     defaults = {"G": s.initial_t if "G" in s.plan.fields else 0.0}
     if weights:
         if constant:

@@ -54,7 +54,7 @@ def serve(a: Arguments, make_run: Callable[[], Any]) -> int:
             return 0
         os.setsid()
     _write(a, "pid_file", os.getpid())
-    run.streams.driver = None  # there is no summary of one client
+    run.streams.driver = None  # a client gets no summary
     children: set[int] = set()
     try:
         _handle(_end)

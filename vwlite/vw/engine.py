@@ -34,7 +34,7 @@ def is_plain(run: Any) -> bool:
     if classes:
         if run.arguments.get("link", "identity") != "identity":  # it is applied before scores are compared
             return False
-        if layer.bottom.predicts_first and (layer.probabilities or layer.scores):  # the engine has those from learning
+        if layer.bottom.predicts_first and (layer.probabilities or layer.scores):  # the engine keeps scores of learning
             return False
         layer = layer.base
     while type(layer) is ScorerLayer or (isinstance(layer, NamedLayer) and layer.name == "count_label"):
@@ -57,7 +57,7 @@ class EngineLoop:
         self.rule = self.stepper.rule
         self.classes = self.rule if isinstance(self.rule, Interleaved) else None
         self.probable = self.classes is not None and (run.learner.probabilities or run.learner.scores)
-        self.timed = hasattr(self.rule, "elapsed")  # its clock starts at what was learned before
+        self.timed = hasattr(self.rule, "elapsed")  # its clock continues that of the model
         if self.timed:
             self.rule.external_clock = False
         self._create_learner()

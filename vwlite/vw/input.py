@@ -110,7 +110,7 @@ def open_source(source: ExampleSource, data: str, passes: int, streams: Streams)
 
 
 def make_features(a: Arguments, bits: int, streams: Streams, lines: list[str]) -> FeatureHashing:
-    """What the parser makes of names. lines: what is said of dictionaries."""
+    """How the parser treats names. lines: the messages about dictionaries."""
     known: dict[bytes, Any] = {}  # dictionaries by content
     found = FeatureHashing(a.get("hash") == "all", a.get("hash_seed", 0), (1 << bits) - 1)
     if "affix" in a:

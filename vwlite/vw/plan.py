@@ -198,7 +198,7 @@ def merge_options(arguments: Arguments, header: Header) -> bool:
 
 
 def merge_bits_of_mask(a: Arguments) -> None:
-    """The bits of `--feature_mask` are those of the run; Critical if it has others already."""
+    """Take the bits of `--feature_mask` for the run; Critical if the run has other bits already."""
     if "feature_mask" not in a or a["feature_mask"] in a.get("initial_regressor", [])[:1]:
         return
     header, _ = load_model(a["feature_mask"])

@@ -149,7 +149,7 @@ class VwRun:
         self._say_start()
 
     def _say_start(self) -> None:
-        """Print what comes before the examples."""
+        """Print the lines before the examples."""
         a, s = self.arguments, self.setup
         say_lines(s, of_dictionaries=False)
         if self.batch is not None:

@@ -13,7 +13,7 @@ from vwlite.vw.statistics import ConstantLoss, Statistics
 
 @dataclass
 class Setup:
-    """The plan, and what changes while a learner is built and runs."""
+    """The plan, and the state that changes while a learner is built and runs."""
 
     plan: Plan
     streams: Streams
@@ -21,7 +21,7 @@ class Setup:
     statistics: Statistics
     head: tuple[Header, Any] | None = None  # of the model that is continued, and what follows it
     model: VwModel | None = None  # weights from elsewhere
-    regularizer: Any = None  # what was read for it
+    regularizer: Any = None  # the content of its files
     header_lines: list[str] = field(default_factory=list)
     initial_t: float = 0.0  # that of the plan, or when the model that is continued was written
     loss_words: ConstantLoss | None = None

@@ -6,7 +6,7 @@ from math import exp, inf, log
 from vwlite.core.vw.counts import Counts
 
 LARGEST = 3.4028234663852886e38  # as a 32-bit float
-UNKNOWN = LARGEST * 0.5  # the loss of a pass that held nothing out: worse than any, better than none
+UNKNOWN = LARGEST * 0.5  # the loss of a pass without a holdout: above any loss, below `LARGEST`
 
 COUNTS = (
     "t", "weighted_labeled_examples", "weighted_labels", "weighted_unlabeled_examples", "example_number",
@@ -65,7 +65,7 @@ class Statistics(Counts):
 
 @dataclass(frozen=True)
 class ConstantLoss:
-    """What the best constant depends on. least, most: what predictions were clipped to at the end."""
+    """The loss that decides the best constant. least, most: the final clipping of predictions."""
 
     name: str
     tau: float = 0.5

@@ -23,7 +23,7 @@ Version = tuple[int, int, int]
 OLDEST: Version = (7, 6, 0)  # that are read; before 7.8.1 with the rank of a matrix factorization in the head
 WITHOUT_RANK: Version = (7, 8, 1)
 ALL_COUNTS: Version = (7, 10, 1)  # total_weight and the two that follow it
-LONGER_CROSSINGS: Version = (7, 10, 2)  # interactions in the head, behind pairs and triples
+LONGER_CROSSINGS: Version = (7, 10, 2)  # interactions in the head, after pairs and triples
 CROSSINGS_AMONG_OPTIONS: Version = (7, 10, 3)  # and no longer in the head
 CHECKSUM: Version = (8, 0, 1)  # of the head's bytes
 CHAINED_CHECKSUM: Version = (8, 0, 2)  # of its chunks, one after the other
@@ -62,7 +62,7 @@ class Header:
     options: str = ""
     version: Version = THIS
     crossings: list[str] = field(default_factory=list)  # interactions that are not among the options; of these
-    longer: list[str] = field(default_factory=list)  # what is not stored as a pair or triple, though it may be one
+    longer: list[str] = field(default_factory=list)  # interactions not stored as pairs or triples, even if they are
 
 
 # Name in the readable model, format in the binary one.
@@ -251,7 +251,7 @@ class _Bytes:
 
 
 def read_head(path: str, data: bytes) -> tuple[Header, _Bytes]:
-    """The header of a binary model, and what comes behind it. Critical if the file is not a model or is damaged."""
+    """The header of a binary model, and the bytes after it. Critical if the file is not a model or is damaged."""
     source = _Bytes(path, data)
     shown = source.text()
     version = version_of(shown)
@@ -351,7 +351,7 @@ def woven(columns: Sequence[Array]) -> "array[float]":
 
 
 def read_regularizer(h: Header, source: _Bytes) -> tuple["array[int]", "array[float]"]:
-    """What `write_regularizer` wrote behind the head."""
+    """Read the data that `write_regularizer` wrote after the head."""
     if source.unpack("<B") != 1:
         raise damaged(source.path, "it is a model, not a regularizer")
     entry = struct.Struct("<If")

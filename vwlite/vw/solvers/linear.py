@@ -41,7 +41,7 @@ class BatchLinear(LinearLayer):
         self.weights: Weights | None = None  # not known before the first pass is over
         self.keys = np.zeros(0, np.uint32)
         self.raw = np.zeros(0, np.float32)  # predictions of the rows in this pass
-        self.predictions = array("f")  # and as they are when they are clipped
+        self.predictions = array("f")  # and the clipped ones
         self.blank = True  # all weights are 0 in the first pass
 
     def predict(self, e: Current) -> None:
@@ -116,7 +116,7 @@ class BatchLinear(LinearLayer):
         return float(loss[~held].sum()), float(loss[held].sum())
 
     def _freeze(self) -> Weights:
-        """Number the weights: all those that may ever differ from 0."""
+        """Number the weights that may become nonzero."""
         own = [(key, floats[0]) for key, floats in self.layout.read() if floats[0] != 0]
         have = np.array([key for key, _ in own], np.uint32)
         self.keys = self.rows.freeze(np.union1d(have, self.regularizer.keys))
@@ -130,7 +130,7 @@ class BatchLinear(LinearLayer):
         return weights
 
     def _predict_next(self, p: Floats) -> None:
-        """The predictions of the next pass. Where the curvature is measured, examples keep those that they had."""
+        """The predictions of the next pass. A pass that measures the curvature does not change them."""
         assert self.weights is not None
         raw = self.rows.times(self.weights.w)
         shown = np.clip(np.where(np.isnan(raw), 0, raw), self.stepper.min_label, self.stepper.max_label)

@@ -15,7 +15,7 @@ class Regularizer:
     def __init__(self, l2: float) -> None:
         self.l2 = l2
         self.given = False  # by a file
-        self.keys = np.zeros(0, np.uint32)  # that it has
+        self.keys = np.zeros(0, np.uint32)  # the slots in the file
         self.r = self.u = np.zeros(0, np.float32)
         self.written = 0  # files
 

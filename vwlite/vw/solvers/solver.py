@@ -29,7 +29,7 @@ def column(x: float, form: str = "<10.5f") -> str:
 
 
 class PassSolver:
-    """Decides at the end of each pass what the next one is for.
+    """Decides at the end of each pass the purpose of the next one.
 
     Passes of the first kind (`gradient_pass`) find the loss and the gradient, those of the second kind the curvature
     along the direction. m: steps remembered; 0 for conjugate gradient. termination: stop when the loss decreases by

@@ -14,7 +14,7 @@ class NoCurvature(Exception):
 
 
 class Weights:
-    """The weights and what is kept for each of them; the L-BFGS memory.
+    """The weights and the numbers stored with each; the L-BFGS memory.
 
     w: weights; g: gradient; d: direction of the search; h: the preconditioner, a diagonal. r, u: the regularizer
     sum r (w - u)^2 / 2. free: the place of a weight that is not regularized.

@@ -1,4 +1,4 @@
-"""CSV, as Vowpal Wabbit reads it: a column is a feature, its head says the namespace and the name."""
+"""CSV, as Vowpal Wabbit reads it: a column is a feature, whose namespace and name are in the header."""
 
 import re
 from collections.abc import Callable

@@ -90,8 +90,8 @@ def mask_space(space: Namespace, bits: int) -> None:
 def sort_space(space: Namespace, bits: int, limit: int | None = None) -> None:
     """Sort the features by index and value, keep the first of equal ones, and at most `limit` of them.
 
-    Vowpal Wabbit moves those that are kept to the front. From its sum of squares it subtracts what is after them then,
-    which need not be what is left out, and multiplies each with the first of these instead of itself.
+    Vowpal Wabbit moves the kept features to the front. From its sum of squares it subtracts products of the features
+    after them (not always those that are left out), each times the first of these instead of itself.
     """
     mask = (1 << bits) - 1
     order = sorted(range(len(space.hashes)), key=lambda i: (space.hashes[i] & mask, space.values[i]))
@@ -134,7 +134,7 @@ class ExampleSource:
 
     excess: Excess = field(default_factory=dict)  # in the batch at hand
     reader: CacheReader | None = None
-    by_turns: bool = False  # lines that the engine does not know are read when those before them are learned
+    by_turns: bool = False  # lines that the engine cannot parse are parsed after the lines before them are learned
     cached: bool = False  # an older cache is used
     cached_now: bool = False  # in this pass a cache is read
 
@@ -144,7 +144,7 @@ class ExampleSource:
         self.simple_reader = SimpleLabels(self.streams)
 
     def find_cache(self) -> bool:
-        """Use the cache of an earlier run if there is one; whether there is.
+        """Use the cache of an earlier run; returns whether there is one.
 
         A cache that cannot be used is rebuilt from the data. Without data that is impossible, and a file that is not a
         cache is left alone.
@@ -171,7 +171,7 @@ class ExampleSource:
 
     @property
     def _labels(self) -> str:
-        """What a cache says of its labels: whether they are numbers, or words in front of tags."""
+        """The kind of labels of a cache: numbers, or words in front of tags."""
         return "simple" if self.simple else "words"
 
     def passes(self) -> Iterator[tuple[Batch, Names | None]]:

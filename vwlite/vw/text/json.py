@@ -25,7 +25,7 @@ class JsonError(Exception):
 
 
 class _Object(list[tuple[str, Any]]):
-    """The keys and values of an object, in order; a key may be there twice."""
+    """The keys and values of an object, in order; a key may occur twice."""
 
 
 class _NotJson:
@@ -225,7 +225,7 @@ class _Line:
         return names[number - 1].encode("utf-8", "surrogateescape") if 1 <= number <= len(names) else b"%d" % number
 
     def _label_part(self, key: str, value: Any) -> None:
-        """One of the parts of a label object. They are those of a simple label; other kinds of labels have none."""
+        """A part of a label object, which only simple labels have."""
         part = key.lower()
         if value is None:
             return
@@ -243,7 +243,7 @@ class _Line:
 
 
 def _number(value: Any) -> float:
-    """A number as a 32-bit float holds it. JsonError if it is none, or too large for 64 bits."""
+    """A number as a 32-bit float. JsonError if it is not a number, or too large for 64 bits."""
     if isinstance(value, _NotJson):
         raise JsonError(f"Invalid value: {value.name} is not JSON")
     if isinstance(value, bool) or not isinstance(value, int | float):

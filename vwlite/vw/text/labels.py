@@ -44,7 +44,7 @@ class Simple:
 
     @property
     def expected(self) -> tuple[float, float, bool]:
-        """The least and the largest label that `read` does not warn of, and whether only these two are such."""
+        """The least and the largest label without a warning of `read`, and whether only these two have none."""
         if self.loss == "hinge":
             return -1.0, 1.0, True
         if self.loss == "logistic":
@@ -196,7 +196,7 @@ class PackedLabels:
         self.run.streams.warn(f"Missing named label '{name}'")
 
     def called(self, label: Any) -> str:
-        """A class as it is shown: its number, or its name, if it has one."""
+        """The text of a class: its name, or its number if it has no name."""
         if not self.names:
             return str(label)
         return self.names[label - 1] if 1 <= label <= len(self.names) else ""
@@ -269,7 +269,7 @@ class Multiclass(PackedLabels):
 
     @staticmethod
     def _class_number(e: Current) -> int:
-        """The label as Vowpal Wabbit has it, without a sign; that of an example without one is -1."""
+        """The label as an unsigned number, as in Vowpal Wabbit; -1 for an example without a label."""
         return (-1 if e.target is None else int(e.target)) % (1 << 32)
 
     @property
@@ -326,7 +326,7 @@ class Costs(PackedLabels):
         return parts, 0.0
 
     def _special(self, word: bytes, parts: list[bytes]) -> list[tuple[int, float | None]] | None:
-        """The meaning of `shared` and `label` alone: they are not names of classes unless classes have names."""
+        """Interpret `shared` and `label`, which are names of classes only if classes have names."""
         plain = () if self.names else (b"shared", b"label")
         if not parts or parts[0] not in (*_SPECIAL, *plain):
             return None
@@ -399,7 +399,7 @@ class Multilabels(PackedLabels):
             e.target = [self.class_of(word) for word in e.words[0].split(b",") if word]
 
     def class_of(self, word: bytes) -> int:
-        """The number that a word begins with, without a sign as Vowpal Wabbit has it."""
+        """The number at the beginning of a word, as an unsigned one, as in Vowpal Wabbit."""
         number, _ = self.leading_number(word)
         return number % (1 << 32)
 

@@ -107,7 +107,7 @@ class FeatureHashing:
 
     @property
     def plain(self) -> bool:
-        """Whether there are none, so that the engine's parser can do the work."""
+        """Whether the names need no treatment, so that the engine's parser suffices."""
         return not (self.affixes or self.spelling or self.dictionaries or self.redefined)
 
     def hash(self, name: bytes, seed: int) -> int:
@@ -159,7 +159,7 @@ class _Line:
         self.at = 0
 
     def run(self) -> None:
-        # After a namespace there is a bar, or the line is over.
+        # After a namespace comes a bar, or the end of the line.
         line = self.line
         while self.at < len(line) and line[self.at] == 124:
             self.at += 1
@@ -239,7 +239,7 @@ class _Line:
                     end += 1
                 text = after[begin:end]
                 self.at += end if text else 0
-                value = scale = 1.0  # of `name:text`, and of `name:` with nothing behind it
+                value = scale = 1.0  # of `name:text`, and of `name:` without a value
         if text:
             hash = f.hash(text, f.hash(name, self.hash))
             called = name + b"^" + text
