@@ -13,8 +13,8 @@ from vwlite.core.solve.paged cimport Paged
 from vwlite.core.solve.rows cimport Rows, Sparse, visit
 
 cdef enum:
-    CACHED = 1024       # columns whose ends the nearest cache can hold
-    AHEAD = 96          # entries whose places are asked for before they are written, if there are more columns
+    CACHED = 1024       # columns whose ends fit into the first-level cache
+    AHEAD = 96          # entries whose places are prefetched, if there are more columns
 
 
 cdef Columns kept_columns(Rows rows, const uint8_t* keep, size_t* counted):

@@ -25,7 +25,7 @@ cdef enum:
     RECOMPUTE = 16         # steps after which predictions are recomputed
     AHEAD = 2           # columns that are fetched before they are visited
 
-cdef double BETTER = 0.1        # a step ends when the largest violation is this much of what it was
+cdef double BETTER = 0.1        # a step ends when the largest violation is this part of the first one
 cdef double CLOSE = 1.2         # a bound on the curvature may be this much above the least one that covers its step
 
 

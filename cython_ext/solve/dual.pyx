@@ -61,7 +61,7 @@ cdef extern from *:
 
 cdef enum:
     PASSES = 4          # of a step, in entries, at least
-    MOST_PASSES = 16    # at most, while the violation is not half of what it was
+    MOST_PASSES = 16    # at most, until the violation is half of the first one
     RECOMPUTE = 16         # steps after which the weights are recomputed
     AHEAD = 4           # rows that are on the way from memory
     LINE = 64           # bytes of a cache line

@@ -87,13 +87,13 @@ cdef enum:
     MOST_GRAM = 1500        # weights of a Gram matrix
     BLOCK = 256             # rows
     GRAM_CYCLES = 500
-    AHEAD = 2               # weights whose columns are fetched before they are visited
+    AHEAD = 2               # weights whose columns are prefetched
     RECOMPUTE = 16             # steps after which predictions are recomputed
     LONGER = 4              # maximal number of times that a step is made longer
 
 cdef double LENGTHEN = 0.1      # a step is made longer by at least this part of it, or not at all
 cdef double ENOUGH = 0.1        # cycles end when the last one gained at most this part of what all of them did
-cdef double GOOD = 0.75         # objectives that fall by this part of what the model says: more cycles
+cdef double GOOD = 0.75         # if the objective falls by this part of the predicted decrease: more cycles
 cdef double BAD = 0.25
 cdef double NEAR = 0.1          # predictions that went no further have the curvature where they are
 cdef double GRAM_ENOUGH = 1e-3  # the same, where cycles cost nearly nothing
@@ -408,7 +408,7 @@ cdef class Newton(Solver):
         for at in range(m):
             entries += a.begin[self.working[at].k + 1] - a.begin[self.working[at].k]
         most = larger(larger(CHEAP * entries, self.paid), self.last_paid)
-        # At least what even lines would cost; the real cost is counted if this is little enough.
+        # A lower bound of the cost, for rows of equal length; the real cost is counted if this is small enough.
         least = <double>entries * entries / p.n / 2 + COPIED * entries
         if least > most:
             return False
@@ -466,7 +466,7 @@ cdef class Newton(Solver):
         """By blocks of rows: the entries of the working set there, row by row, then all pairs of each row."""
         cdef const ByColumn* a = &p.columns.a
         cdef size_t at, i, e, f, k, m = self.size, first = 0, last
-        cdef uint32_t[BLOCK] place      # where the next entry of a row goes, and then where the row ends
+        cdef uint32_t[BLOCK] place      # the place of the next entry of a row, and finally the end of the row
         cdef size_t row, begin
         cdef double c
         cdef double* line
@@ -560,7 +560,7 @@ cdef class Newton(Solver):
                 self.along -= (q.w - q.start) * q.c / self.gram_sum_d
 
     cdef void trust(self, double quality) noexcept nogil:
-        """Learn from how much the objective fell of what the model said, 0 if the whole step went too far."""
+        """Adapt to the decrease of the objective, as a part of the predicted one; 0: the whole step was too long."""
         if quality < BAD:
             self.caution = smaller(4 * self.caution, MOST_CAREFUL)
             self.patience = max(self.patience // 2, FEW_CYCLES)

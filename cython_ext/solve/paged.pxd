@@ -7,9 +7,9 @@ cdef extern from *:
     #include <sys/mman.h>
 
     struct vwlite_paging {
-        char *data[2];              /* mapped; the second may be none */
+        char *data[2];              /* mapped; the second one may be NULL */
         size_t bytes[2];
-        size_t window;              /* entries that are counted together: about what one fault brings in */
+        size_t window;              /* entries that are counted together: about those of one page fault */
         char *visited;              /* of each window: whether it was, since the pages were given back */
         size_t windows;
         size_t seen;                /* entries of those that were */

@@ -30,7 +30,7 @@ cdef class NewtonOnBall(Solver):
     cdef Solver solver              # of it
     cdef double strongest           # l1 above which all weights are zero
     cdef double low, high           # logarithms of strengths with a larger and a smaller norm
-    cdef double last, last_norm     # logarithms: the previous strength, and the norm there; infinite: none
+    cdef double last, last_norm     # logarithms of the previous strength and its norm; infinite: none
     cdef double precision           # the tolerance of the violation, as a fraction of l1
 
     def __init__(self, Problem problem not None, *, uint64_t seed=1):
@@ -44,7 +44,7 @@ cdef class NewtonOnBall(Solver):
 
     @property
     def l1(self):
-        """The strength whose solution this is, as far as it is known: the multiplier of the ball, max_j |g_j| / c_j."""
+        """An estimate of the strength of this solution: the multiplier of the ball, max_j |g_j| / c_j."""
         return self.problem.steepest
 
     def stop(self):
@@ -114,7 +114,7 @@ cdef class NewtonOnBall(Solver):
             to = (self.low + self.high) / 2
         if fabs(norm - target) < 0.1 or self.solver.done:
             self.precision = fmax(self.precision * TIGHTER, 1e-13)
-            if self.precision > 1e-13:      # those were found too loosely for what comes
+            if self.precision > 1e-13:      # the former solutions were too inexact for the next strength
                 self.low, self.high = -INFINITY, INFINITY
         to = fmin(to, log(self.strongest))      # where all weights are zero, as they should be long before; no more
         if exp(to) < FADED * self.strongest:     # the ball is larger than the norm without a penalty

@@ -12,7 +12,7 @@ cdef struct Penalty:
     double l1, l2, low, high
 
 
-# Those of the C library are calls: they care for what is not a number.
+# The functions of the C library are calls, as they handle NaN.
 cdef inline double larger(double a, double b) noexcept nogil:
     return a if a > b else b
 

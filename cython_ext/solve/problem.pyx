@@ -251,7 +251,7 @@ cdef class Problem:
         self.changes += 1
 
     def dual(self):
-        """The lower bound that the weights as they are give, whatever others gave. For tests."""
+        """The lower bound from the current weights alone. For tests."""
         cdef double best = self.lower_bound
         self.lower_bound = -INFINITY
         with nogil:

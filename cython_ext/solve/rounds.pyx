@@ -34,7 +34,7 @@ cdef enum:
     MOST_TRIALS = 30        # of one step
     BLOCK = 512
 
-cdef double ENOUGH = 1e-4       # of what the slope promises, a step has to gain
+cdef double ENOUGH = 1e-4       # the part of the decrease predicted by the slope that a step must reach
 cdef double NOISE = 1e-14       # of the objective: rounding
 cdef double CONVEX = 1e-10      # <s, y> over <y, y> below this is rounding
 cdef double LEAST_CURVED = 1e-12

@@ -22,7 +22,7 @@ cdef enum:
     OVERFLOW = -2
     TOO_MANY = -3           # columns for 32 bits
     UNNORMALIZED = -4
-    AHEAD = 8               # keys whose places are fetched before they are looked at
+    AHEAD = 8               # keys whose places are prefetched
 
 
 OVERFLOWS = "the values of a feature that is repeated in a line sum to infinity"
@@ -219,7 +219,7 @@ cdef class Rows:
                 self.a.index[here + i], self.a.value[here + i] = known[hash_number] - 1, expander.f.values[i]
             self.a.begin[self.a.size + 1] = at + expander.f.size
         else:
-            if expander.normalizer is not None:     # which has added up what is repeated
+            if expander.normalizer is not None:     # which has added up repeated features
                 for i in range(expander.f.size):
                     if not isfinite(expander.f.values[i]):
                         return OVERFLOW

@@ -88,7 +88,7 @@ cdef class Shard(Problem):
         return found, slopes, second
 
     cdef double share_of(self, double sign):
-        """The share of the importance whose labels have this sign."""
+        """The importance of labels of this sign, as a share of all."""
         cdef size_t i
         for i in range(self.n):
             self.scratch[i] = self.h[i] if self.y[i] * sign > 0 else 0
@@ -285,7 +285,7 @@ def is_one_sided(str loss, const double[::1] sums):
 
 
 def united(const uint32_t[::1] a, const uint32_t[::1] b):
-    """The keys that are in a or in b, ascending as they are."""
+    """The keys that are in a or in b; all are ascending."""
     cdef Py_ssize_t i = 0, j = 0, n = 0
     found = array.array("I", bytes(4 * (a.shape[0] + b.shape[0])))
     cdef uint32_t[::1] out = found

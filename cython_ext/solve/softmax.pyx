@@ -220,7 +220,7 @@ cdef class SoftmaxProblem(Problem):
         cdef double mixed = 0, rest, q, own
         if not self.constant:
             return
-        for i in range(self.n):             # a class that no label has: its probability goes to the others
+        for i in range(self.n):             # the probability of a class without labels goes to the others
             rest = 0
             for k in range(self.classes):
                 if self.share[k] == 0:

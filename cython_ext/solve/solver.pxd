@@ -14,7 +14,7 @@ cdef class Solver:
     cdef uint64_t random
     cdef size_t changes             # those of the problem that are known
     cdef int stopping
-    cdef double scale               # of slopes: what is small against it is rounding
+    cdef double scale               # of slopes: values much smaller are rounding errors
     cdef double best                # objective
     cdef int idle                   # steps without a better one
 

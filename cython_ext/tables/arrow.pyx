@@ -112,7 +112,7 @@ cdef enum Type:
 cdef double[39] POWERS      # of ten
 POWERS[:] = [float(f"1e{power}") for power in range(39)]
 
-# By the format that a schema says.
+# By the format in a schema.
 TYPES = {
     "n": NULLS, "b": BOOLS, "c": INT8, "C": UINT8, "s": INT16, "S": UINT16, "i": INT32, "I": UINT32, "l": INT64,
     "L": UINT64, "e": HALVES, "f": FLOATS, "g": DOUBLES, "u": STRINGS, "U": LARGE_STRINGS, "vu": VIEWS,
@@ -344,7 +344,7 @@ cdef class Frame:
     cdef int64_t* places              # owned; [cells] the position of each in the frame
     cdef Role* roles                  # owned; [cells] what each is: NUMERIC, CATEGORICAL, TEXT or DROPPED
     cdef Py_buffer label, importance
-    cdef const uint8_t[::1] rejected  # of each row, whether it is bad; None: none is
+    cdef const uint8_t[::1] rejected  # of each row, whether it is bad; None: all are good
     cdef bint has_label, has_importance, spaces
     cdef int64_t tag                  # the column of tags; -1: none
     # Features of columns of few values, if there is one chunk: for each value, and one for each column of numbers.
@@ -502,7 +502,7 @@ cdef class Frame:
             self.dictionary = new_dictionary()
 
     cdef check_words(self, int64_t place):
-        """ValueError for a column of which no feature comes, or whose words lie where none can be."""
+        """ValueError for a column without features, or with words outside of its buffer."""
         cdef size_t k
         cdef bint good = True
         if self.refused[place] is not None:
@@ -594,7 +594,7 @@ cdef class Frame:
         return ("time" if is_time else "NaN" if isnan(x) else "infinity", before + row, place) if bad else None
 
     def bad_times(self, int64_t place):
-        """The rows of a column of times whose cells are none."""
+        """The rows of a column of times whose cells are not times."""
         cdef size_t k
         cdef int64_t row
         cdef Py_ssize_t before = 0
@@ -894,7 +894,7 @@ cdef inline int cell(CellSink* sink, const Column* column, Role role, Batch batc
 
 
 cdef object number_of(Type type, uint64_t bits):
-    """A number, from the 64 bits that it is as a double or as a whole number."""
+    """A number, from the 64 bits of a double or of a whole number."""
     cdef double x
     if HALVES <= type <= DOUBLES:
         memcpy(&x, &bits, 8)
@@ -903,7 +903,7 @@ cdef object number_of(Type type, uint64_t bits):
 
 
 cdef Type type_of(str format):
-    """The type of a format that a schema says; a timestamp has its zone behind it, a decimal how many digits it has."""
+    """The type of a format in a schema. That of a timestamp ends with its zone, that of a decimal with its digits."""
     cdef int digits
     if format.startswith("d:"):
         _, digits, *bits = [int(size) for size in format[2:].split(",")]
@@ -912,7 +912,7 @@ cdef Type type_of(str format):
 
 
 cdef str refusal(str name, str format, bytes made_by):
-    """Why no feature comes of a column. made_by: the extension type that pandas says."""
+    """Why a column has no features. made_by: the extension type that pandas names."""
     if made_by == b"pandas.interval":
         return (f"column {name!r} has intervals, as pandas.cut makes them: make them words with "
                 f"X[{name!r}].astype(str).astype('category'), or pass labels=False to pandas.cut, or leave it out with drop")

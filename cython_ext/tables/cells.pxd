@@ -114,7 +114,7 @@ cdef struct CellSink:
     int characters          # of n-grams of them; 0: there are none
     float beyond            # the value of the features of a text beyond its words: 1, or OPEN of derivation.pxd
     char decimal            # the point of numbers that are written as people do; 0: numbers are those of VW text
-    char thousands          # what is between groups of their digits; 0: nothing
+    char thousands          # the separator of groups of their digits; 0: none
     int words               # how texts become words: WORDS of vwlite/input/schema.py
     bint keeps              # names are those of the table; else `_` is in them for what VW text cannot hold
     bint wholes             # words that are whole numbers have no point and zeros behind it
@@ -128,7 +128,7 @@ cdef struct CellSink:
     bint zeros              # numbers of value 0 are features too
     bint logs               # names of columns and words go to a log when they are first seen
     Buffer log              # owned by the Cells, as is `logged`: space, hash, and size of a feature's name, and the name
-    uint64_t* logged        # [1 << logged_bits] the space and the hash of what is in the log
+    uint64_t* logged        # [1 << logged_bits] the space and the hash of each logged name
     size_t logged_count
     int logged_bits
     bint absents            # absent cells have a feature
@@ -161,7 +161,7 @@ cdef inline bint is_missing_number(const Missing* missing, float x) noexcept nog
 
 
 cdef inline uint32_t begun_hash(const Column* c, const char* p, size_t n) noexcept nogil:
-    """The hash of `name=` and n bytes more, as murmur has it."""
+    """The MurmurHash of `name=` and n more bytes."""
     cdef uint32_t h = c.prefix
     cdef uint64_t word = c.rest
     cdef uint32_t have = c.rest_size, tail = 0
@@ -265,7 +265,7 @@ cdef inline bint is_known_word(CellSink* sink, uint32_t hash) noexcept nogil:
 
 
 cdef inline bint is_unknown(CellSink* sink, Batch batch) noexcept nogil:
-    """Whether the namespace that is being filled has features, and the model knows none of them. In text it has some."""
+    """Whether the current namespace has features that are all unknown to the model. In text it has some."""
     cdef size_t i
     if unlikely(sink.as_text):
         return not sink.some_known

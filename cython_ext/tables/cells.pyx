@@ -89,7 +89,7 @@ cdef int add_text(CellSink* sink, uint32_t space, Batch batch, const char* p, si
 
 
 cdef int add_grams(CellSink* sink, uint32_t space, Batch batch, const char* p, size_t n) noexcept nogil:
-    """`add_text` of a text as it is."""
+    """`add_text` without normalization."""
     if add_words(sink, space, batch, p, n):
         return -1
     return add_characters(sink, space, batch, p, n) if sink.characters else 0
@@ -550,7 +550,7 @@ cdef class Cells:
 
 
 def number_of(bytes cell, str decimal, str thousands):
-    """The number of a cell that is written as people do, as bytes of VW text; None if it is none."""
+    """The number of a cell in a notation of people, as bytes of VW text; None if it is not a number."""
     cdef char[LONGEST_PLAIN] plain
     cdef char between = <char>ord(thousands) if thousands else 0
     cdef size_t size = plain_number(<char>ord(decimal), between, cell, len(cell), plain)

@@ -207,7 +207,7 @@ cdef inline int hex_digit(char c) noexcept nogil:
 
 
 cdef inline int json_unit(const char* p) noexcept nogil:
-    """The number that four hexadecimal digits make; -1: they are none."""
+    """The number of four hexadecimal digits; -1: they are not digits."""
     cdef int i, digit, unit = 0
     for i in range(4):
         digit = hex_digit(p[i])

@@ -1,4 +1,4 @@
-"""The features that a model has, by which parsers of tables tell whether it knows a word."""
+"""The features of a model, for parsers of tables: whether the model knows a word."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t, uint64_t

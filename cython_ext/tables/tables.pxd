@@ -18,7 +18,7 @@ cdef struct Key:
     uint32_t parent       # 1 + the key of the object that it is in; 0: the line's
     uint32_t next         # 1 + the key that followed it the last time
     uint32_t schema       # 1 + its column; 0: not a column
-    uint64_t stamp        # the last line that has it
+    uint64_t stamp        # the last line with it
 
 
 # All sizes before a record, which `go_back` restores if the record is bad.

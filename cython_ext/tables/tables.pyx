@@ -1126,7 +1126,7 @@ cdef class TableParser(Parser):
         return [(self.breaks[2 * i], self.breaks[2 * i + 1]) for i in range(self.break_count)]
 
     def take_unknown(self):
-        """The keys, none of them a column, that were seen and passed over since the last call."""
+        """The keys that are no columns, and were skipped since the last call."""
         found, self.unknown_keys = self.unknown_keys, []
         return found
 
@@ -1284,7 +1284,7 @@ cdef size_t whole_records(const char* data, size_t size, const Dialect* d) noexc
             begin = p
             while True:
                 q = <const char*>memchr(p, c'"', end - p)
-                if q == NULL or q + 1 == end:     # what follows the quote is not there yet
+                if q == NULL or q + 1 == end:     # the character after the quote is not read yet
                     return last - data
                 p = q + 1
                 if d.escape and is_escaped(q, begin, d):
@@ -1364,7 +1364,7 @@ def delimiters_of_cells(bytes text, str delimiter, bint portable=False):
 
 
 def json_stop_of(bytes text, bint portable=False):
-    """The position of the first quote, backslash or control byte of a text; its length if there is none of them."""
+    """The position of the first quote, backslash or control byte of a text; its length without one."""
     cdef bytes padded = text + bytes(PADDING)
     cdef const char* p = padded
     return (json_stop_portable(p) if portable else json_stop(p)) - p

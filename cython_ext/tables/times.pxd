@@ -142,7 +142,7 @@ cdef extern from *:
 
 
 cdef inline bint moment_of_number(double x, Moment* to) noexcept nogil:
-    """The moment that a number means: false if it means none."""
+    """The time that a number stands for; false: it is not a time."""
     cdef int64_t whole
     if not -1e12 < x < 1e12:
         return False

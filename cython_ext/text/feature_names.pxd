@@ -24,7 +24,7 @@ cdef struct Found:
     uint32_t component  # whether it is part of crosses only, and no feature by itself
 
 
-# A key and what it is called.
+# A key and its name.
 cdef struct Named:
     uint32_t key
     uint32_t size

@@ -252,7 +252,7 @@ cdef class NameFinder:
             h = hash[self.news[i]]
             if is_recent(self.recent, h):       # by now
                 continue
-            if a.value[self.news[i]] == 0:      # of a table whose features are derived: it is not in the text
+            if a.value[self.news[i]] == 0:      # a derived feature of a table, which is not in the text
                 continue
             remember(self.recent, h)
             if is_near(&self.met, h):

@@ -9,7 +9,7 @@ cdef enum:
     MOST_FEATURES = MOST_DELIMITERS + FULL
 
 
-# Features whose text has been found, but not read: name, value, and the hash of the namespace.
+# Features whose text was found but not parsed: name, value, and the hash of the namespace.
 cdef struct FeatureColumns:
     size_t size
     size_t slow_count
@@ -35,5 +35,5 @@ cdef long compute(FeatureColumns* c, bint strings, uint32_t* hash, float* value)
 
 
 cdef inline bint is_odd(const char* name, size_t length) noexcept nogil:
-    """Whether the hash of a name is not what `compute` makes of its first 16 bytes."""
+    """Whether the hash of a name differs from the result of `compute` for its first 16 bytes."""
     return length > 15 or (length > 8 and c'0' <= name[0] <= c'9')

@@ -202,7 +202,7 @@ cdef class Parser:
         return state if state < 0 else 0
 
     cdef int rehash(self, const char* text, size_t size, Batch batch) noexcept nogil:
-        """Hash the names with escapes as they are without them; -1 when memory is out."""
+        """Hash the names with escapes without the escapes; -1: no memory."""
         cdef const TokenSettings* s = &self.settings
         cdef const Arrays* a = &batch.a
         cdef const char* end = text + size

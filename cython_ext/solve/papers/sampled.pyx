@@ -190,7 +190,7 @@ cdef class Minibatch(_Sampled):
         return 0
 
     cdef int move(self, double t) except -1 nogil:
-        """A step along the sample's gradient, and the projection: of what can be other than zero."""
+        """A step along the sample's gradient, and the projection, both of the weights that can be nonzero."""
         cdef size_t c, at, j, kept
         cdef double* w
         for c in range(self.classes):
@@ -388,7 +388,7 @@ cdef class ExponentiatedGradient(_Sampled):
         return 0
 
     cdef bint descend(self) noexcept nogil:
-        """A step that backtracks. False: none is small enough."""
+        """A step with backtracking. False: no step is small enough."""
         cdef size_t i, c
         cdef double reached, promised, moved, before = self.value(), along = 0, further, normalizers
         cdef bint good

@@ -184,7 +184,7 @@ cdef class StochasticCoordinateDescent(_Halves):
 
 
 cdef class DeterministicCoordinateDescent(_Halves):
-    """detcd: the coordinate whose step promises most, by the whole gradient, each time.
+    """detcd: each step takes the coordinate with the largest bound of its gain, by the whole gradient.
 
     beta: mean, or paper: by which bound on the curvature. visits: of one step; 0: 10.
     Losses, penalties and errors as `StochasticCoordinateDescent`.
