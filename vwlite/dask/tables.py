@@ -11,7 +11,6 @@ from vwlite.dask.parts import FilePart, content
 from vwlite.dask.work import ShardJob, format_of
 from vwlite.errors import UsageError
 from vwlite.input.formats import DELIMITED
-from vwlite.input.parsing import ParseOptions
 from vwlite.input.pipeline import decide_roles
 from vwlite.runs.options import InputOptions
 from vwlite.runs.plan import planned
@@ -38,7 +37,7 @@ def with_roles(job: ShardJob, o: InputOptions, parts: list[FilePart], columns: d
     with tempfile.TemporaryDirectory(prefix="vwlite-") as folder:
         sample = Path(folder, "sample")
         sample.write_bytes(_beginning(first))
-        decide_roles([str(sample)], ParseOptions(format=format_of(first, job), table=table))
+        decide_roles([str(sample)], format_of(first, job), table)
     typed = o.roles.roles()
     roles = table.schema.roles if table.schema is not None else {}
     more = []

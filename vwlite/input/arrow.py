@@ -192,10 +192,7 @@ class ArrowParsing:
         self._cells: tuple[Any, Cells] | None = None
         self._kept: tuple[Any, Layout] | None = None  # the rows of the last batch: a pyarrow.RecordBatch or Table
 
-    @staticmethod
-    def tasks(format: str, source: str, index: int, options: ParseOptions, stop: Callable[[], bool]) -> Tasks:
-        """The blocks of a file."""
-        return rows_of(source, format, index, options.columns(), stop, whole=options.whole_rows, part=options.part)
+    rows_of = staticmethod(rows_of)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         """Fill the batch, or create VW text if required. A bad row keeps its place in the batch, but not in the text;

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from vwlite.errors import DataError
 from vwlite.input.formats import LABEL, TEXT
-from vwlite.input.parsing import ParseOptions, SourceBlocks
+from vwlite.input.parsing import Columns, SourceBlocks
 from vwlite.input.schema import OPTIONAL, RoleOptions, decide, listed
 from vwlite.input.table_text import TableParsing
 from vwlite.input.tables import Layout, TableReader
@@ -27,8 +27,8 @@ class LabelledText(TableParsing):
     """Parses such lines."""
 
     @staticmethod
-    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
-        return SourceBlocks(format, _layout(format, f"{source}:1:1", options.columns()))
+    def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
+        return SourceBlocks(format, _layout(format, f"{source}:1:1", columns()))
 
 
 def _layout(format: str, where: str, table: TableReader) -> Layout:

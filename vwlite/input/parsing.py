@@ -62,6 +62,12 @@ class ParseOptions:
 
         return self.table or TableReader(needs_label=True, model=self.model)
 
+    def blocks_of(self, format: str, source: str) -> "SourceBlocks":
+        """What takes the blocks of a source of text before they are parsed."""
+        parsing: type[LineParsing] = imported(FORMATS[format].parsing)
+        named = self.format != "auto"
+        return parsing.blocks_of(format, source, self.columns, named=named, tells_empty=self.whole_rows)
+
     def line(self, source: str, number: int) -> int:
         """The line number in the source of the line that is read with this number."""
         return number if self.part is None else self.part.line(source, number)
@@ -129,6 +135,8 @@ class Task:
 
 
 Tasks = Iterator[Task | UnreadableInput]
+Columns = Callable[[], "TableReader"]  # of a table that was detected
+
 
 class SourceBlocks:
     """The blocks of one source of text before parsing. Here each block is complete in itself."""
@@ -164,8 +172,9 @@ class LineParsing:
         self._parser.zeros = o.derives
 
     @staticmethod
-    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
-        """The object that gets the blocks of a source before they are parsed."""
+    def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
+        """The object that gets the blocks of a source before they are parsed. named: --format says what it is. tells_empty: a
+        table without rows is a block, too."""
         return SourceBlocks(format)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:

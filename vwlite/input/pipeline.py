@@ -9,8 +9,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import detect
@@ -21,6 +21,9 @@ from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks
 from vwlite.input.reader import Block, read_blocks, total_size
 from vwlite.input.sources import UnreadableInput
 from vwlite.patterns import pattern
+
+if TYPE_CHECKING:
+    from vwlite.input.tables import TableReader
 
 FIRST = 1000  # bytes in which a JSON array begins
 _JSON_ARRAY = pattern(rb"(?:\xef\xbb\xbf)?\s*\[\s*[{\]]")
@@ -45,7 +48,8 @@ def tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[], bool
         if format is None:
             yield from _text_tasks([source], options, stop)
         else:
-            yield from imported(FORMATS[format].parsing).tasks(format, source, i, options, stop)
+            rows_of = imported(FORMATS[format].parsing).rows_of
+            yield from rows_of(source, format, i, options.columns(), stop, whole=options.whole_rows, part=options.part)
 
 
 def _binary_format(source: str, format: str) -> str | None:
@@ -76,16 +80,16 @@ def _text_tasks(sources: Sequence[str], options: ParseOptions, stop: Callable[[]
                 continue
             yield from blocks.end()
             source, format = block.source_index, format_of(block, options)
-            blocks = imported(FORMATS[format].parsing).blocks_of(format, block.source, options)
+            blocks = options.blocks_of(format, block.source)
         yield from blocks.feed(block)
     if not stop():
         yield from blocks.end()
 
 
-def decide_roles(sources: Sequence[str], options: ParseOptions) -> None:
-    """Set the schema of options.table if the first file is a table, without parsing it."""
-    if options.table is not None and options.table.schema is None:
-        for task in tasks(sources[:1], replace(options, skip=True), lambda: False):
+def decide_roles(sources: Sequence[str], format: str, table: "TableReader | None") -> None:
+    """Set the schema of a table if the first file is one, without parsing it."""
+    if table is not None and table.schema is None:
+        for task in tasks(sources[:1], ParseOptions(format=format, table=table, skip=True), lambda: False):
             if isinstance(task, Task):
                 task.block.release()
                 break
@@ -187,7 +191,7 @@ def parsed_batches(
     if threads == 1:
         batch, parsing = Batch(), Parsing(options, number)
         items = (parsing.parse(task, batch) for task in tasks(sources, options, stop))
-        yield _to_the_end(items, options, stop)
+        yield _to_the_end(items, options.table, stop, skip=options.skip)
         return
     # A pipe may have no data for a long time: then the consumer must not wait for it.
     prompt = total_size(sources or ["-"]) is not None
@@ -201,20 +205,22 @@ def parsed_batches(
         in_order=options.class_names is not None and options.class_names.grows,
     )
     try:
-        yield _to_the_end(iter(ahead), options, stop)
+        yield _to_the_end(iter(ahead), options.table, stop, skip=options.skip)
     finally:
         ahead.close()
 
 
-def _to_the_end(items: Iterator[Parsed], options: ParseOptions, stop: Callable[[], bool]) -> Iterator[Parsed]:
+def _to_the_end(
+    items: Iterator[Parsed], table: "TableReader | None", stop: Callable[[], bool], *, skip: bool
+) -> Iterator[Parsed]:
     """The items up to the first bad line, unless these are skipped. DataError if all are read and options of columns do
     not fit them."""
     for item in items:
         yield item
-        if item.bad and not options.skip:
+        if item.bad and not skip:
             return
-    if options.table is not None and not stop():
-        options.table.check_awaited()
+    if table is not None and not stop():
+        table.check_awaited()
 
 
 class Ahead:

@@ -16,7 +16,7 @@ from vwlite.core.text.parser import Parser
 from vwlite.errors import DataError
 from vwlite.input.diagnostics import EXPLAINED
 from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
-from vwlite.input.parsing import LineParsing, Parsed, ParseOptions, SourceBlocks, SourceText, Task, Tasks
+from vwlite.input.parsing import Columns, LineParsing, Parsed, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
 from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
@@ -35,9 +35,9 @@ class TableParsing(LineParsing):
     _converts: tuple[Layout, TableParser] | None = None  # creates VW text of tables with this layout
 
     @staticmethod
-    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
-        named = options.format != "auto" or by_name(source) is not None
-        return Records(format, source, options.columns(), named=named, tells_empty=options.whole_rows)
+    def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
+        named = named or by_name(source) is not None
+        return Records(format, source, columns(), named=named, tells_empty=tells_empty)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
         layout: Layout = task.context
@@ -76,8 +76,8 @@ class JsonParsing(TableParsing):
     """Parses JSON lines."""
 
     @staticmethod
-    def blocks_of(format: str, source: str, options: ParseOptions) -> SourceBlocks:
-        return SourceBlocks(format, json_layout(source, options.columns()))
+    def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
+        return SourceBlocks(format, json_layout(source, columns()))
 
 
 class Records(SourceBlocks):

@@ -280,17 +280,17 @@ def _check_known(o: "TrainOptions") -> None:
         raise UsageError("--on-unknown needs --initial or --continue: a new model knows nothing")
 
 
-def _are_files(o: "TrainOptions") -> bool:
-    return bool(o.data) and all(map(os.path.isfile, o.data))
+def _are_files(data: "tuple[str, ...]") -> bool:
+    return bool(data) and all(map(os.path.isfile, data))
 
 
 def _check_files(o: "TrainOptions") -> None:
-    if not _are_files(o):
+    if not _are_files(o.data):
         raise UsageError("--max-size may have to learn several times: name files, not standard input")
 
 
 def _check_counted(o: "TrainOptions") -> None:
-    if o.class_weight == "balanced" and not _are_files(o):
+    if o.class_weight == "balanced" and not _are_files(o.data):
         raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
                          "--class-weight=-1:1,1:10")
 

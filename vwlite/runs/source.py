@@ -223,7 +223,7 @@ class Source:
     def _fingerprint(self) -> dict[str, Any]:
         from vwlite.input.cache import fingerprint
 
-        decide_roles(self._plan.files, replace(self._plan.parsing(self._settings), table=self._table))
+        decide_roles(self._plan.files, self._plan.format, self._table)
         shaping = self._plan.shaping(self._settings, self._named, self.columns)
         if self.derives:
             shaping |= {"derives": True}

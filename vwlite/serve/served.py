@@ -19,7 +19,7 @@ from vwlite.errors import DataError
 from vwlite.evaluation.explain import MOST, Explainer
 from vwlite.evaluation.terms import View
 from vwlite.input.diagnostics import BadLine, not_finite
-from vwlite.input.formats import FORMATS, imported
+from vwlite.input.formats import FORMATS
 from vwlite.input.parsing import EXAMPLE, REJECTED, Parsed, ParseOptions, SourceBlocks, Task
 from vwlite.input.pipeline import Parsing, format_of
 from vwlite.input.reader import Block
@@ -173,7 +173,7 @@ class Reader:
                     self._layout = self._layout or json_layout("body", self._options.columns())
                     blocks = SourceBlocks(kind, self._layout)
                 else:
-                    blocks = imported(FORMATS[kind].parsing).blocks_of(kind, "body", self._options)
+                    blocks = self._options.blocks_of(kind, "body")
             for task in blocks.feed(block):
                 yield self._checked(task)
         for task in blocks.end() if blocks else ():

@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 from vwlite.errors import DataError, UsageError
 from vwlite.model.centered import Dense, folded
 from vwlite.runs.means import center, summary_of_columns
-from vwlite.runs.options import TrainOptions
 from vwlite.training.trainer import PassTrainer
 
 if TYPE_CHECKING:
     from vwlite.model import Model
 
 
-def check_options(o: TrainOptions) -> None:
+def check_options(holdout_to: str | None) -> None:
     """UsageError for options of a run that it has no use for."""
-    if o.holdout_to is not None:
+    if holdout_to is not None:
         raise UsageError("--holdout-to and --normalize center cannot be used together: lines are held out in the "
                          "first pass, when means are not known")
 

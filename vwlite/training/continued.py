@@ -1,8 +1,7 @@
 """`vwlite train --continue`, and the checks that a model must pass before it is written."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,11 @@ from vwlite.input.sources import display_name
 from vwlite.model.absent import unlearned
 from vwlite.model.header import MOST_INPUTS
 from vwlite.options.spec import option_name
+from vwlite.options.types import Condition
 from vwlite.output.results import Result
 from vwlite.output.text import printable
 from vwlite.runs.conditions import check_names, failures
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.options import TrainOptions
 from vwlite.runs.run import say
 from vwlite.runs.watched import Number, Watched, differs, share, watched
 
@@ -34,28 +33,28 @@ NOTHING = blake2b(digest_size=16).digest()
 class Continuing:
     """The model of --continue, and the digests of the input: of each file or pipe, its bytes as they are stored."""
 
-    def __init__(self, o: TrainOptions) -> None:
-        assert o.continued is not None
+    def __init__(self, path: str, data: Sequence[str], given: Collection[str], *, again: bool) -> None:
+        """given: the options that were typed. again: the input of the last run may be learned again."""
         for name in ("model", "initial", "checkpoint_every", "save_weights_only"):
-            if name in o.given:
+            if name in given:
                 raise UsageError(f"--continue and {option_name(name)} cannot be used together: it reads and writes "
                                  "one model, which is replaced when the whole input is learned")
-        self.path, self._again, self._data = o.continued, o.again, o.data
+        self.path, self._again, self._data = path, again, data
         self._before: dict[str, Any] = {}  # what the model has of the last run
         self._features: int | None = None  # of that model
         self._found: dict[str, Any] = {}  # digests, by the name of a file or pipe
         self._files: Sequence[str] = ()
         self._numbers: dict[Watched, Number] = {}
 
-    def lock(self, o: TrainOptions, frame: RunFrame) -> TrainOptions:
-        """Lock the model before it is read, so that no other job writes it; the options with --initial."""
+    def lock(self, frame: RunFrame, *, quiet: bool) -> str | None:
+        """Lock the model before it is read, so that no other job writes it; its file, if it is there."""
         check_file(self.path)
         self.file = frame.file(self.path)
         if os.path.exists(self.path):
-            return replace(o, initial=self.path)
-        if not o.quiet:
+            return self.path
+        if not quiet:
             say(f"note: {self.path} is not there: a new model is started")
-        return o
+        return None
 
     def begin(self, model: "Model | None", stop: Callable[[], bool]) -> None:
         """Take the digests of files. DataError if the last run of the model has learned one of them."""
@@ -102,16 +101,18 @@ class Continuing:
 class Checks:
     """--fail-if and --min-examples. UsageError for a measure that does not exist."""
 
-    def __init__(self, o: TrainOptions, settings: Settings, chooses_loss: bool) -> None:
-        self._options, losses = o, ("logistic", "squared", "poisson") if chooses_loss else (settings.loss,)
-        own = settings.outputs.keys(losses)
-        check_names(o.fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
+    def __init__(
+        self, fail_if: Sequence[Condition], min_examples: int | None, settings: Settings, chooses_loss: bool
+    ) -> None:
+        self._fail_if, self._min_examples = fail_if, min_examples or 0
+        own = settings.outputs.keys(("logistic", "squared", "poisson") if chooses_loss else (settings.loss,))
+        check_names(fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
 
     def failed(self, settings: Settings, measures: dict[str, Result], examples: int, kept: str) -> CheckError | None:
         """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned."""
         values = {key: measure.value for key, measure in measures.items()}
         values |= dict.fromkeys(settings.outputs.loss_keys, values.get("average_loss"))
-        found = failures(self._options.fail_if, values)
-        if examples < (self._options.min_examples or 0):
-            found.append(f"--min-examples {self._options.min_examples}: it is {examples}")
+        found = failures(self._fail_if, values)
+        if examples < self._min_examples:
+            found.append(f"--min-examples {self._min_examples}: it is {examples}")
         return CheckError("; ".join(filter(None, [*found, kept]))) if found else None

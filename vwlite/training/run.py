@@ -31,15 +31,6 @@ if TYPE_CHECKING:
     from vwlite.training.max_size import TooLarge
 
 
-def _holdout_writer(o: TrainOptions, stack: ExitStack) -> "HoldoutWriter | None":
-    """The writer of held-out lines, if requested."""
-    if o.holdout_to is None:
-        return None
-    from vwlite.training.held_out import HoldoutWriter
-
-    return HoldoutWriter(o.holdout_to, o.held_out, stack)
-
-
 class TrainRun(Progress):
     """Reads the data, prints, and writes the files of one run. continuing: of --continue. unseen: what the model that
     is continued does not know of the data."""
@@ -67,7 +58,11 @@ class TrainRun(Progress):
         self.wrote = False  # the model, at the end
         self.too_large: TooLarge | None = None  # the model, for --max-size
         self.left_out = ""  # what of it is, for --max-size
-        self.holdout_writer = _holdout_writer(o, stack)
+        self.holdout_writer: HoldoutWriter | None = None
+        if o.holdout_to is not None:
+            from vwlite.training.held_out import HoldoutWriter as Writer
+
+            self.holdout_writer = Writer(o.holdout_to, o.held_out, stack)
         self.namespaces = namespaces_of(settings)
         self._draft: Draft | None = None  # the model of the best pass
         self._every, self._seconds = o.checkpoint_every or (None, None)
@@ -75,10 +70,11 @@ class TrainRun(Progress):
 
     def begin(self, trainer: Trainer) -> None:
         self.checks = None
-        if self.options.fail_if or self.options.min_examples:
+        o = self.options
+        if o.fail_if or o.min_examples:
             from vwlite.training.continued import Checks
 
-            self.checks = Checks(self.options, trainer.settings, trainer.chooses_loss)
+            self.checks = Checks(o.fail_if, o.min_examples, trainer.settings, trainer.chooses_loss)
         self.is_whole = bool(self.continuing or self.checks)  # write the model only if all of the input was learned
         super().begin(trainer)
 

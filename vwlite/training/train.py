@@ -36,7 +36,7 @@ def _train(o: TrainOptions) -> "int | TooLarge":
     if o.continued is not None:
         from vwlite.training.continued import Continuing
 
-        continuing = Continuing(o)
+        continuing = Continuing(o.continued, o.data, o.given, again=o.again)
         o = replace(o, continued=None, again=False, model=o.continued)
     elif o.again:
         raise UsageError("--again needs --continue")
@@ -44,7 +44,7 @@ def _train(o: TrainOptions) -> "int | TooLarge":
     with RunFrame("train", o) as frame:
         check_sources(o.data, quiet=o.quiet)
         if continuing is not None:
-            o = continuing.lock(o, frame)
+            o = replace(o, initial=continuing.lock(frame, quiet=o.quiet))
         if o.log_format == "line":
             o = replace(o, quiet=True)
         model, data = None, planned(o)
@@ -58,7 +58,7 @@ def _train(o: TrainOptions) -> "int | TooLarge":
             from vwlite.runs.counted import with_counted_classes
 
             o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None))
-        job, unseen = prepared(o, model, data, in_place=_in_place(o)), None
+        job, unseen = prepared(o, model, data, in_place=_in_place(o.initial, o.model)), None
         if model is not None:
             from vwlite.runs.unseen import Unseen
 
@@ -74,8 +74,8 @@ def _train(o: TrainOptions) -> "int | TooLarge":
         return too_large or frame.code(run.kept(trainer))
 
 
-def _in_place(o: TrainOptions) -> bool:
+def _in_place(initial: str | None, model: str | None) -> bool:
     """Whether the model that is continued is replaced."""
-    if not o.initial or not o.model or not os.path.isfile(o.model):
+    if not initial or not model or not os.path.isfile(model):
         return False
-    return os.path.realpath(o.initial) == os.path.realpath(o.model)
+    return os.path.realpath(initial) == os.path.realpath(model)

@@ -277,7 +277,7 @@ class Trainer:
             names=self.names,
             provenance=self.job.provenance,
             passes=self.losses,
-            typed=words_of_run(self.options, self.chooses_passes or len(self.losses) < 2),
+            typed=[*words_of_run(self.options, self.chooses_passes or len(self.losses) < 2)],
             calibration=self._smearing() if self.settings.outputs.smears else None,
         )
 

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.algorithms.settings import Settings
+from vwlite.algorithms.settings import Resolved, Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.formats import imported
@@ -31,7 +31,7 @@ def checked(o: TrainOptions, job: Job) -> Job:
 
         sparse_trainer.check_options(o)
     else:
-        raise UsageError(_not_sparse(o, job))
+        raise UsageError(_not_sparse(o.initial, job.resolved))
     if is_auto:
         from vwlite.training.auto.reading import with_label_words
 
@@ -39,12 +39,12 @@ def checked(o: TrainOptions, job: Job) -> Job:
     return job
 
 
-def _not_sparse(o: TrainOptions, job: Job) -> str:
-    """Why --sparse has no effect."""
-    if o.initial:
+def _not_sparse(initial: str | None, resolved: Resolved) -> str:
+    """Why --sparse has no effect. initial: the model that is continued."""
+    if initial:
         return "--sparse begins with new learners: leave -i out (or --continue)"
-    if not (option := job.resolved.option):
-        return f"--sparse needs --algorithm auto, the default: leave --algorithm {job.resolved.settings.algorithm} out"
+    if not (option := resolved.option):
+        return f"--sparse needs --algorithm auto, the default: leave --algorithm {resolved.settings.algorithm} out"
     return f"--sparse and {option} cannot be used together: it chooses among learners of its own (vwlite help training)"
 
 
@@ -78,7 +78,7 @@ def check_options(o: TrainOptions, settings: Settings) -> None:
     if settings.normalize == "center":
         from vwlite.training import centered
 
-        centered.check_options(o)
+        centered.check_options(o.holdout_to)
 
 
 def trainer_of(

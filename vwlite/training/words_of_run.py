@@ -5,13 +5,9 @@ from collections.abc import Iterator
 from vwlite.runs.options import DEFAULT_DERIVED, MOST_NAMES, TrainOptions
 
 
-def words_of_run(o: TrainOptions, needs_passes: bool) -> list[str]:
+def words_of_run(o: TrainOptions, needs_passes: bool) -> Iterator[str]:
     """They, as words of a command line. HOLDOUT stands for the file that held-out lines go to. needs_passes: the header
     has no record of every pass. Without --format and --on-error: the same examples make the same model."""
-    return list(_words(o, needs_passes))
-
-
-def _words(o: TrainOptions, needs_passes: bool) -> Iterator[str]:
     if o.passes > 1 and needs_passes:
         yield from ("--passes", str(o.passes))
     if o.holdout_off and o.passes > 1:

@@ -56,13 +56,6 @@ def learnable(batch: Batch) -> Any:
     return (np.asarray(batch.kind) == EXAMPLE) & ~np.isnan(batch.label) & (np.asarray(batch.importance) > 0)
 
 
-def reads_once(o: TrainOptions, files: Sequence[str], source: Examples) -> bool:
-    """Whether the data are read once only."""
-    if "passes" in o.given or o.validate is not None:
-        return "passes" in o.given and o.passes == 1
-    return not source.can_be_read_again or is_large(files)
-
-
 def is_large(files: Sequence[str]) -> bool:
     """Whether the data are files of which a cache would be very large."""
     return sum(os.path.getsize(path) for path in files if os.path.isfile(path)) > LARGE
@@ -140,7 +133,7 @@ class AutoData:
 
     def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
         self.options, self.source, self.listener = o, source, listener
-        self.once = reads_once(o, job.data.files, source) and not self.in_passes
+        self.once = self._reads_once(job.data.files) and not self.in_passes
         self.settings, self.names = job.resolved.settings, job.known.features
         self.label_words = job.known.classes  # if labels are mapped
         if o.group is not None and self.once:
@@ -170,6 +163,13 @@ class AutoData:
             source.derives = True
             source.tries_ngrams = "ngram" not in o.given and not (self.settings.interactions or self.settings.crosses)
             self.summary = self.new_summary()
+
+    def _reads_once(self, files: Sequence[str]) -> bool:
+        """Whether the data are read once only."""
+        o = self.options
+        if "passes" in o.given or o.validate is not None:
+            return "passes" in o.given and o.passes == 1
+        return not self.source.can_be_read_again or is_large(files)
 
     @property
     def derives(self) -> bool:
