@@ -173,8 +173,8 @@ class LineParsing:
 
     @staticmethod
     def blocks_of(format: str, source: str, columns: Columns, *, named: bool, tells_empty: bool) -> SourceBlocks:
-        """The object that gets the blocks of a source before they are parsed. named: --format says what it is. tells_empty: a
-        table without rows is a block, too."""
+        """The object that gets the blocks of a source before they are parsed. named: --format says what it is.
+        tells_empty: a table without rows is a block, too."""
         return SourceBlocks(format)
 
     def parse(self, task: Task, batch: Batch) -> Parsed:
