@@ -169,7 +169,7 @@ def plans(n: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
 def test_folds_of_few_different_rows_are_honest(vwlite, folder):
     save("train.csv", *plans(300))
     losses = dict(re.findall(r"^(log loss|AUC) +([\d.]+)", vwlite("cv", "train.csv", "--label", "y").out, re.M))
-    assert 0.46 < float(losses["log_loss"]) < 0.56 and float(losses["AUC"]) > 0.78
+    assert 0.46 < float(losses["log loss"]) < 0.56 and float(losses["AUC"]) > 0.78
 
 
 def test_a_split_of_few_different_rows_says_so(vwlite, folder):

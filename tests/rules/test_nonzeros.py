@@ -163,7 +163,7 @@ def test_continuing_predicting_and_reporting(vwlite, tmp_path, algorithm):
     results = json.loads((tmp_path / "report").read_text())["results"]
     name = "radius" if algorithm == "l1-ball" else "l1"
     assert results["nonzero_weights"] == 20
-    assert results[f"{name} found"] == model.rule["strength"] > 0
+    assert results[f"{name}_found"] == model.rule["strength"] > 0
     assert "nonzero weights = 20\n" in err
     assert f"{name} found = {model.rule['strength']:.6g}\n" in err
     assert "allows more" not in err
