@@ -159,14 +159,18 @@ def parts(vwlite, monkeypatch):
     def find(*words):
         found = []
 
-        def text(o, part):
-            return b"".join(bytes(block.data) for block in part.blocks(read_blocks(o.data)))
+        def text(data, part):
+            return b"".join(bytes(block.data) for block in part.blocks(read_blocks(data.files)))
 
-        def evaluated(o, _, __, part, *___):
-            found[-1].append(text(o, part))
+        def evaluated(_, __, data, part, *___):
+            found[-1].append(text(data, part))
             return []
 
-        monkeypatch.setattr(validation, "_trained", lambda o, data, part, *_: found.append([text(o, part)]) or "model")
+        def trained(_, data, part, *__):
+            found.append([text(data, part)])
+            return "model"
+
+        monkeypatch.setattr(validation, "_trained", trained)
         monkeypatch.setattr(validation, "_evaluated", evaluated)
         vwlite("cv", *words)
         return found

@@ -26,7 +26,8 @@ def predict(o: PredictOptions) -> int:
     model = opened(o, lambda settings: written(o, settings), **as_read)
     with RunFrame("predict", o) as frame:
         settings, learner = model.settings, model.learner
-        files, reading, table = PredictionFiles(o, frame), Reading(frame), None
+        files = PredictionFiles(o.of_predictions, frame, others=bool(o.report or o.rejects))
+        reading, table = Reading(frame), None
         if o.append:
             from vwlite.prediction.append import AppendedTable
 

@@ -176,6 +176,11 @@ class InputOptions:
     given: frozenset[str] = field(default=frozenset(), compare=False)  # which of its own options were typed
 
     @property
+    def of_predictions(self) -> dict[str, str | None]:
+        """The files of predictions."""
+        return {"predictions": self.predictions, "raw_predictions": self.raw_predictions}
+
+    @property
     def names_columns(self) -> bool:
         """Whether anything was typed that only tables have."""
         names = ["group", *(spec.name for spec in specs_of(InputOptions, TABLES))]

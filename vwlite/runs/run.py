@@ -1,7 +1,7 @@
 """Code shared by training and prediction: the stream through the learner, bad lines, output files."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
 from vwlite.algorithms.memory import TOO_LONG, table_needs
@@ -100,14 +100,13 @@ class BadLines:
 
 
 class PredictionFiles:
-    """The outputs for the predictions of a learner. others: whether the run has other outputs: then a closed pipe does
-    not end it. through: converts the text for the file of predictions."""
+    """The outputs for the predictions of a learner. paths: by what the learner calls them. others: whether the run has
+    other outputs: then a closed pipe does not end it. through: converts the text for the file of predictions."""
 
     through: Callable[[bytes], bytes] = staticmethod(lambda rows: rows)
 
-    def __init__(self, options: InputOptions, stack: ExitStack, *, others: bool = False) -> None:
-        self._others = others or bool(options.report or options.rejects)
-        paths = {"predictions": options.predictions, "raw_predictions": options.raw_predictions}
+    def __init__(self, paths: Mapping[str, str | None], stack: ExitStack, *, others: bool) -> None:
+        self._others = others
         self._sinks = {name: Sink(path, stack) for name, path in paths.items() if path is not None}
 
     def write(self, learner: Learner) -> None:

@@ -42,7 +42,8 @@ class TrainRun(Progress):
         super().__init__(o, bad)
         self.continuing = continuing
         self._drafts = stack.enter_context(ExitStack())
-        self.files = PredictionFiles(o, stack, others=bool(o.model or o.cache_path))
+        others = bool(o.model or o.cache_path or o.report or o.rejects)
+        self.files = PredictionFiles(o.of_predictions, stack, others=others)
         self.source = source_of(job, bad, o.of_source, o.class_weight)
         self.file: AtomicFile | None = None
         if o.model:

@@ -16,7 +16,6 @@ import numpy as np
 
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import DataError, UsageError
-from vwlite.evaluation.commands import EvaluateOptions
 from vwlite.evaluation.evaluate import Evaluating, Evaluation
 from vwlite.evaluation.measures import Value
 from vwlite.input.part import Part
@@ -31,7 +30,7 @@ from vwlite.output.text import shown
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import applied
-from vwlite.runs.options import InputOptions, TrainOptions
+from vwlite.runs.options import InputOptions, ModelOptions, TrainOptions
 from vwlite.runs.plan import DataPlan, planned
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import BadLines
@@ -63,7 +62,7 @@ def cv(o: CvOptions) -> int:
             name = f"the model of fold {k}"
             model = _trained(training, data, folds.part(k, held_out=False), name, frame)
             if model is not None:
-                found.append(_evaluated(o, model, name, folds.part(k, held_out=True), k, frame))
+                found.append(_evaluated(model, name, data, folds.part(k, held_out=True), k, frame))
             if frame.signal is not None:
                 break
             if [x.key for x in found[-1]] != [x.key for x in found[0]]:
@@ -132,18 +131,20 @@ def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunF
         return progress.model_of(trainer) if frame.signal is None else None
 
 
-def _evaluated(o: CvOptions, model: Model, name: str, part: Part, fold: int, frame: RunFrame) -> list[Value]:
+def _evaluated(model: Model, name: str, data: DataPlan, part: Part, fold: int, frame: RunFrame) -> list[Value]:
     """The measures of a part of the rows; none if a signal came."""
-    data = EvaluateOptions(model=name, data=o.data, format=o.format, on_error=o.on_error, threads=o.threads, quiet=True)
-    one = Evaluating(applied(data, model, part=part), BadLines(frame, skip=o.on_error == "skip").take)
+    how = ModelOptions(
+        model=name, data=data.files, format=data.format, on_error="skip" if data.skip else "stop", quiet=True
+    )
+    one = Evaluating(applied(how, model, part=part), BadLines(frame, skip=data.skip).take)
     evaluation = Evaluation(one)
     frame.stop_with(one.learner.stop)
     parse = one.scoring.parse
-    with parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads) as batches:
+    with parsed_batches(data.files, parse, stop=lambda: frame.signal is not None, threads=data.threads) as batches:
         evaluation.read(batches)
     if frame.signal is not None:
         return []
-    evaluation.finish(f"{' '.join(o.data)} (rows of fold {fold})")
+    evaluation.finish(f"{' '.join(data.files)} (rows of fold {fold})")
     for note in one.scoring.about_labels()[0][1]:  # labels that are not evaluated
         say(f"note: {note}")
     return evaluation.values

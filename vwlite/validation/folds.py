@@ -20,7 +20,7 @@ from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import Source
 from vwlite.training.auto.reading import learnable, with_label_words
-from vwlite.training.trainer import prepared
+from vwlite.training.trainer import Job, prepared
 
 RANGE = 1 << 64  # of hashes
 
@@ -42,7 +42,8 @@ class FoldHashes:
         self._numbers = np.empty(0, np.uint64)  # of each example
         data = replace(data, skip=True)
         typed = with_counted_classes(training.typed, data, stop)
-        summary = self._read(replace(training, typed=typed, on_error="skip", rejects=None), data, stop)
+        job = prepared(replace(training, typed=typed), None, data, in_place=False)
+        summary = self._read(with_label_words(job, typed), stop)
         if stop() or not summary.examples:
             return  # training says what is wrong
         n = summary.examples
@@ -57,12 +58,11 @@ class FoldHashes:
             numbers = (RANGE * (2 * fold + 1) // (2 * folds) for fold in dealt)
         self._numbers = np.fromiter(numbers, np.uint64, n)
 
-    def _read(self, o: TrainOptions, data: DataPlan, stop: Callable[[], bool]) -> DataSummary:
-        job = with_label_words(prepared(o, None, data, in_place=False), o.typed)
+    def _read(self, job: Job, stop: Callable[[], bool]) -> DataSummary:
         settings = job.resolved.settings
         summary = DataSummary(make_expander(settings, Normalizer()))
         with ExitStack() as stack:
-            source = Source(data, settings, job.known, BadLines(stack, skip=True), SourceOptions())
+            source = Source(job.data, settings, job.known, BadLines(stack, skip=True), SourceOptions())
             for parsed in stack.enter_context(source.batches(stop)):
                 if stop():
                     break
