@@ -34,11 +34,10 @@ from vwlite.algorithms.predicted import predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
-from vwlite.core.data.expand import CONSTANT_HASH
 from vwlite.core.tables.arrow import Frame
-from vwlite.core.tables.matrix import column_hashes
+from vwlite.estimators.coefficients import coefficients, intercepts, shown
 from vwlite.estimators.errors import as_python
-from vwlite.estimators.frames import columns_of, frame_of, hashes_of, is_frame, prepared, schema_of
+from vwlite.estimators.frames import columns_of, frame_of, is_frame, prepared, schema_of
 from vwlite.estimators.learned import (
     ONE_PASS,
     BatchSource,
@@ -67,7 +66,6 @@ from vwlite.estimators.rows import matrix_of
 from vwlite.input import MOST_WORDS
 from vwlite.input.schema import RoleOptions, Schema
 from vwlite.model.absent import applied_schema
-from vwlite.model.file import Model
 from vwlite.model.read import read_model
 from vwlite.names import can_name, names_in, names_text, namespace_of
 from vwlite.options.spec import Spec
@@ -229,16 +227,6 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         return matrix_of(X, settings, label=label, importance=importance, names=names)
 
-    def _importance(self, X: Any, sample_weight: Any) -> Any:
-        """The weight of each row; None means 1."""
-        if sample_weight is None:
-            return None
-        rows = X.rows if isinstance(X, Frame) else X.shape[0]
-        weight = _check_sample_weight(sample_weight, np.empty((rows, 1)), dtype=np.float64)
-        if weight.size and weight.min() < 0:
-            raise ValueError(f"sample_weight: the weight {weight.min():g} of row {weight.argmin()} is negative")
-        return weight
-
     # --- learning ----------------------------------------------------------------------------
 
     def _transaction(self: Self, step: Callable[[], None]) -> Self:
@@ -310,37 +298,6 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
             return found
 
     # --- the weights -------------------------------------------------------------------------
-
-    def _coefficients(self) -> Array:
-        """The weights of the columns [columns, scores]. AttributeError if X @ coef_ + intercept_ is not the score."""
-        check_is_fitted(self)
-        model = self._learned.model()
-        settings, why = model.settings, []
-        if self._schema is None:
-            hashes = np.empty(self.n_features_in_, dtype=np.uint32)
-            column_hashes(hashes, hash_all=settings.hash == "all")
-        else:
-            hashes = hashes_of(self._schema, settings)
-            if hashes is None:
-                why.append("the frame has others than numeric columns")
-        if settings.normalize != "none":
-            why.append(f"the values of each row are normalized (normalize_ is {settings.normalize!r}), which "
-                       "normalize='none' or 'center' does not")
-        if settings.derived is not None:
-            why.append("features are derived from the columns, which derive='none' does not")
-        if settings.interactions or settings.crosses:
-            why.append("crosses have weights too")
-        if why:
-            raise AttributeError(f"there is no coef_, as X @ coef_ + intercept_ would not be the score: "
-                                 f"{', and '.join(why)}; weights_ has all weights, and explain(X) what they add to a "
-                                 "score")
-        return _weights_of(model, hashes)
-
-    def _intercepts(self) -> Array:
-        """[scores]"""
-        check_is_fitted(self)
-        model = self._learned.model()
-        return _weights_of(model, np.array([CONSTANT_HASH], dtype=np.uint32))[0] * model.settings.constant
 
     @property
     def weights_(self) -> list[tuple[str | int, Any]]:
@@ -419,13 +376,6 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         self._sparse_coef = False
         return self
 
-    def _shown(self, coef: Array) -> Array:
-        if not self._sparse_coef:
-            return coef
-        from scipy.sparse import csr_array
-
-        return csr_array(coef)
-
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns, in the order of `coef_`: those of X, else x0, x1, ... With derived features, for
         which there is no `coef_`: those of the curve of a column in place of it, and at the end those of products; in
@@ -473,18 +423,15 @@ class _Sparse(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "_learned")
 
 
-def _weights_of(model: Model, hashes: Array) -> Array:
-    """The weights of features [features, scores]."""
-    keys, weights = np.asarray(model.keys), np.asarray(model.weights).reshape(-1, model.records)
-    wanted = hashes & np.uint32((1 << model.settings.bits) - 1)
-    at = np.searchsorted(keys, wanted)
-    known = at < len(keys)
-    known[known] = keys[at[known]] == wanted[known]
-    unseen = np.asarray(model.rule.get("unseen", 0.0), dtype=np.float64)
-    found = np.empty((len(hashes), model.records))
-    found[:] = unseen
-    found[known] = weights[at[known]]
-    return found
+def _importance(X: Any, sample_weight: Any) -> Any:
+    """The weight of each row; None means 1."""
+    if sample_weight is None:
+        return None
+    rows = X.rows if isinstance(X, Frame) else X.shape[0]
+    weight = _check_sample_weight(sample_weight, np.empty((rows, 1)), dtype=np.float64)
+    if weight.size and weight.min() < 0:
+        raise ValueError(f"sample_weight: the weight {weight.min():g} of row {weight.argmin()} is negative")
+    return weight
 
 
 _STEPS: dict[object, tuple[int, _Sparse, dict[str, Any]]] = {}  # running: the thread, and the attributes before
@@ -660,7 +607,7 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
         found = np.unique(y) if y.dtype.kind in "biuf" else y
         # For few numbers, check the distinct ones only; for many, the check also counts rows.
         check_classification_targets(found if found.size <= FEW_CLASSES else y)
-        return X, y, found if found is not y else _unique(y), self._importance(X, sample_weight)
+        return X, y, found if found is not y else _unique(y), _importance(X, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         X, y, found, importance = self._checked(X, y, sample_weight, True)
@@ -751,13 +698,12 @@ class SparseClassifier(ClassifierMixin, _Sparse):  # type: ignore[misc]
     @property
     def coef_(self) -> Array:
         """The weights of the columns, [1, columns] for two classes, else [classes, columns]."""
-        coef = self._of_classes(self._coefficients().T)
-        return self._shown(coef)
+        return shown(self, self._of_classes(coefficients(self).T))
 
     @property
     def intercept_(self) -> Array:
         """The intercepts: [1] for two classes, else [classes]."""
-        return self._of_classes(self._intercepts().reshape(-1, 1))[:, 0]
+        return self._of_classes(intercepts(self).reshape(-1, 1))[:, 0]
 
     def _of_classes(self, weights: Array) -> Array:
         if not self._multiclass:
@@ -790,7 +736,7 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
         _refuse_dates(y)
         X, y = self._validated(X, y, first, y_numeric=True)
         o = self._options({})
-        label, importance = self._labels(y, o.typed), self._importance(X, sample_weight)
+        label, importance = self._labels(y, o.typed), _importance(X, sample_weight)
         if restart:
             self._learn(X, label, importance, o, [])
         elif first:
@@ -829,13 +775,13 @@ class SparseRegressor(RegressorMixin, _Sparse):  # type: ignore[misc]
     @property
     def coef_(self) -> Array:
         """The weights of the columns, [columns]; of several quantiles [quantiles, columns]."""
-        found = self._coefficients()
-        return self._shown(found[:, 0] if found.shape[1] == 1 else found.T)
+        found = coefficients(self)
+        return shown(self, found[:, 0] if found.shape[1] == 1 else found.T)
 
     @property
     def intercept_(self) -> Array:
         """The intercept, [1], or that of each quantile."""
-        return self._intercepts()
+        return intercepts(self)
 
 
 def _about_names(fitted: list[str], found: list[str]) -> str:
