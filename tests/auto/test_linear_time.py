@@ -12,9 +12,11 @@ from tables import written
 
 from vwlite.training.auto.data import DrawnExamples
 from vwlite.training.auto.derive import Stages
+from vwlite.training.auto.learning import FilePredictions
+from vwlite.training.auto.race import Race
 from vwlite.training.auto.selection import Selection
+from vwlite.training.auto.settling import Settlement
 from vwlite.training.auto.sparse_trainer import SparseTrainer
-from vwlite.training.auto.trainer import AutoTrainer
 
 ROWS = 5_000
 TABLE = ["--label", "y"]
@@ -74,10 +76,10 @@ def test_four_times_the_rows_take_at_most_five_times_as_long(vwlite, tmp_path, k
 
 # What a run does, and whether --sparse does it.
 PLACES = {
-    "drawing": (DrawnExamples, "_add", False), "race": (AutoTrainer, "_race", False),
-    "scores": (Selection, "_stacked", False), "settling": (AutoTrainer, "_settle", False),
+    "drawing": (DrawnExamples, "_add", False), "race": (Race, "_race", False),
+    "scores": (Selection, "_stacked", False), "settling": (Settlement, "settled", False),
     "screening": (Stages, "_residuals", False), "stages": (Stages, "_judge", False),
-    "predictions": (AutoTrainer, "_file_order", False), "grid": (SparseTrainer, "_choose_grid", True),
+    "predictions": (FilePredictions, "in_file", False), "grid": (SparseTrainer, "_choose_grid", True),
     "learners": (SparseTrainer, "_choose", True),
 }  # fmt: skip
 

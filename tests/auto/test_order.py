@@ -9,7 +9,7 @@ from streams import random_stream
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
-from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.data import Batches, DrawnExamples
 
 
 def summary_of(batches) -> tuple[DataSummary, list[int]]:
@@ -48,7 +48,7 @@ def test_the_order_is_that_of_the_reference(n, size):
     stream = [Line(float(i), ((i, 1.0),)) for i in range(n)]
     batches = cut(stream, size)
     summary, counts = summary_of(batches)
-    examples = DrawnExamples.of(summary, counts, batches.__getitem__)
+    examples = DrawnExamples.of(summary, Batches(counts, batches.__getitem__))
     assert examples.order.tolist() == drawn_order(n)
     assert [label for batch in examples.batches() for label in batch.label] == [float(i) for i in drawn_order(n)]
 
@@ -57,7 +57,7 @@ def test_only_what_can_be_learned_is_drawn():
     stream = random_stream(9, 900, loss="logistic")
     batches = cut(stream, 50)
     summary, counts = summary_of(batches)
-    examples = DrawnExamples.of(summary, counts, batches.__getitem__)
+    examples = DrawnExamples.of(summary, Batches(counts, batches.__getitem__))
     kept = used(stream)
     assert summary.examples == len(kept) == sum(counts) and sorted(examples.order) == list(range(len(kept)))
     found = [label for batch in examples.batches() for label in batch.label]
@@ -70,7 +70,7 @@ def test_large_data_are_kept_in_a_temporary_file(monkeypatch):
     stream = [Line(float(i), ((i, 1.0), (i + 1, 2.0))) for i in range(500)]
     batches = cut(stream, 30)
     summary, counts = summary_of(batches)
-    examples = DrawnExamples.of(summary, counts, batches.__getitem__)
+    examples = DrawnExamples.of(summary, Batches(counts, batches.__getitem__))
     for _ in range(2):
         found = [(batch.label[i], batch.hash[2 * i]) for batch in examples.batches() for i in range(len(batch))]
         assert found == [(float(i), i) for i in drawn_order(500)]

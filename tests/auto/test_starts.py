@@ -14,7 +14,7 @@ from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.expand import Expander
 from vwlite.core.data.normalize import Normalizer
 from vwlite.core.learn.losses import Logistic
-from vwlite.training.auto.trainer import AutoTrainer
+from vwlite.training.auto.grid import Grid
 
 BITS = 27
 MASK = (1 << BITS) - 1
@@ -154,7 +154,7 @@ def test_columns_of_tables_begin_with_their_own_values(vwlite, tmp_path, monkeyp
         rows.append(f"{int(a + b / 1000 > 0)},{a:.4g},{b:.4g},{c if rng.random() < 0.3 else ''}")
     (tmp_path / "t.csv").write_text("\n".join(rows))
     vwlite("train", tmp_path / "t.csv", "--label", "y", "--derive", "none", "-m", tmp_path / "m")
-    monkeypatch.setattr(AutoTrainer, "starts", lambda self, name: None)
+    monkeypatch.setattr(Grid, "starts", lambda self, name: None)
     vwlite("train", tmp_path / "t.csv", "--label", "y", "--derive", "none", "-m", tmp_path / "n")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
 

@@ -14,6 +14,7 @@ from vwlite.model.absent import absent_weights
 from vwlite.model.header import in_json
 from vwlite.model.read import read_model
 from vwlite.training.auto.selection import kept
+from vwlite.training.auto.settling import Settlement
 from vwlite.training.auto.trainer import AutoTrainer
 
 LOGISTIC = ("--algorithm", "auto", "--loss", "logistic")
@@ -381,7 +382,7 @@ def test_batches_of_any_size_are_one_stream(vwlite, data, tmp_path, kept, monkey
 def test_one_candidate_after_the_other_gives_the_same_bytes(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
     vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", "-p", tmp_path / "p")
-    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 10_000)
+    monkeypatch.setattr("vwlite.training.auto.race.available_memory", lambda: 10_000)
     for limit in ((), ("--passes", "2")):
         vwlite("train", train, *LOGISTIC, *limit, "-m", tmp_path / "n", "-p", tmp_path / "q")
         if not limit:
@@ -391,7 +392,7 @@ def test_one_candidate_after_the_other_gives_the_same_bytes(vwlite, data, tmp_pa
 
 def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
-    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 1000)
+    monkeypatch.setattr("vwlite.training.auto.race.available_memory", lambda: 1000)
     said = vwlite("train", train, *LOGISTIC, "-m", tmp_path / "m", code=None)
     assert said.code == 70 and "use --algorithm gd" in said.err and "pass " not in said.err
     assert not (tmp_path / "m").exists()
@@ -791,10 +792,10 @@ def test_a_model_that_is_not_what_its_scores_say_is_not_written(vwlite, data, tm
 @pytest.mark.parametrize("alone", [True, False])
 def test_where_folds_mislead_the_best_learner_or_the_intercept_is_taken(vwlite, data, tmp_path, monkeypatch, alone):
     """Each model is worse on what it has learned than out of fold. Not alone: the best learner also than a constant."""
-    monkeypatch.setattr("vwlite.training.auto.trainer.MISLED", -10.0)
+    monkeypatch.setattr("vwlite.training.auto.settling.MISLED", -10.0)
     if not alone:
         losses = iter([1.0, 0.5, 2.0])  # of the constant, of the model, of its best learner
-        monkeypatch.setattr(AutoTrainer, "_loss_as_learned", lambda trainer, candidate: next(losses))
+        monkeypatch.setattr(Settlement, "_loss_as_learned", lambda settlement, candidate: next(losses))
     said = vwlite("train", data[0], *LOGISTIC, "-m", tmp_path / "m").err
     (chosen,) = (line for line in said.splitlines() if line.startswith("chosen = "))
     assert "stacked" not in chosen and ("the intercept alone" in chosen) != alone

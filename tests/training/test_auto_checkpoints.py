@@ -91,7 +91,7 @@ def test_a_signal_within_a_pass(vwlite, data, tmp_path, monkeypatch, in_turn, nu
     """Within the first pass, when only some normalizations have learned it, there is no model yet. Later it is
     that of the best finished pass."""
     if in_turn:
-        monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 10_000)
+        monkeypatch.setattr("vwlite.training.auto.race.available_memory", lambda: 10_000)
     one_pass, ran = Selection._one_pass, []
 
     def interrupted(self, c, at):

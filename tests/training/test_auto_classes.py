@@ -347,7 +347,7 @@ def test_what_is_refused(vwlite, data, tmp_path, options, said):
 
 def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
-    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 20_000)
+    monkeypatch.setattr("vwlite.training.auto.race.available_memory", lambda: 20_000)
     said = vwlite("train", train, *AUTO, "-m", tmp_path / "m", code=70).err
     assert "use --algorithm gd" in said and not (tmp_path / "m").exists()
 
@@ -355,7 +355,7 @@ def test_too_little_memory_is_known_before(vwlite, data, tmp_path, monkeypatch):
 def test_one_after_the_other_where_memory_holds_one(vwlite, data, tmp_path, monkeypatch):
     train, _ = data
     vwlite("train", train, *AUTO, "-m", tmp_path / "m")
-    monkeypatch.setattr("vwlite.training.auto.trainer.available_memory", lambda: 100_000)
+    monkeypatch.setattr("vwlite.training.auto.race.available_memory", lambda: 100_000)
     vwlite("train", train, *AUTO, "-m", tmp_path / "n")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
 

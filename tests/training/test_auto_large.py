@@ -15,8 +15,8 @@ from tables import bent_rows, written
 from tiers import drawn as draws
 
 from vwlite.model.read import read_model
-from vwlite.training.auto import trainer
-from vwlite.training.auto.reading import AutoData
+from vwlite.training.auto import race, trainer
+from vwlite.training.auto.reading import DataReader
 from vwlite.training.auto.selection import Selection
 
 SELECTION = "vwlite.training.auto.selection"
@@ -27,8 +27,8 @@ MANY, SAMPLE, JUDGED, RARER = 500, 260, 40, 8
 def many(monkeypatch):
     for name, value in (("LARGE", MANY), ("SAMPLE", SAMPLE), ("JUDGED", JUDGED), ("RARER", RARER)):
         monkeypatch.setattr(f"{SELECTION}.{name}", value)
-    monkeypatch.setattr("vwlite.training.auto.reading.RARER", RARER)
-    monkeypatch.setattr(trainer, "DERIVED_FROM", 400)
+    monkeypatch.setattr("vwlite.training.auto.auto_data.RARER", RARER)
+    monkeypatch.setattr("vwlite.training.auto.learning.DERIVED_FROM", 400)
 
 
 def drawn(n: int, seed: int = 0) -> tuple[list[dict[int, float]], list[float]]:
@@ -91,7 +91,7 @@ def test_the_same_bytes_for_any_number_of_threads_from_a_cache_and_in_turn(vwlit
     vwlite("train", data, "-m", tmp_path / "m", "--threads", "1")
     for name, options in (("two", ["--threads", "2"]), ("cache", ["--cache"]), ("again", ["--cache"])):
         vwlite("train", data, "-m", tmp_path / name, *options)
-    monkeypatch.setattr(trainer, "available_memory", lambda: 40_000)
+    monkeypatch.setattr(race, "available_memory", lambda: 40_000)
     vwlite("train", data, "-m", tmp_path / "turn")
     for name in ("two", "cache", "again", "turn"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "m").read_bytes()
@@ -318,7 +318,7 @@ def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypat
     """Of one pass over the first examples, whether they are kept in memory (size) or in a file."""
     (tmp_path / "d.vw").write_text(text_of(*drawn(600, 3)) * 100)
     monkeypatch.setattr("vwlite.training.auto.reading.SMALL", size << 10)
-    counted, numbers = AutoData._counted, []
+    counted, numbers = DataReader._counted, []
 
     def interrupted(self, summary, of):
         numbers.append(len(of))
@@ -331,7 +331,7 @@ def test_a_signal_while_data_are_read_leaves_a_model(vwlite, tmp_path, monkeypat
     trainers = []
     read = trainer.AutoTrainer.run
     monkeypatch.setattr(trainer.AutoTrainer, "run", lambda self: (trainers.append(self), read(self)))
-    monkeypatch.setattr(AutoData, "_counted", interrupted)
+    monkeypatch.setattr(DataReader, "_counted", interrupted)
     said = vwlite("train", tmp_path / "d.vw", "-m", tmp_path / "m", code=130).err
     model = read_model(tmp_path / "m")
     assert model.interrupted and model.counters["examples"] <= sum(numbers) < 60_000
@@ -356,20 +356,20 @@ def test_a_rare_class_is_in_folds(vwlite, many, tmp_path, rare, kind):
 @pytest.mark.parametrize("rooms", [(1 << 40, 0), (0, 1 << 40)])
 def test_memory_may_change_before_the_other_passes(vwlite, tmp_path, monkeypatch, rooms):
     """Candidates that learned in turn, as memory held one of them, begin again when they go on, and all others stay."""
-    monkeypatch.setattr(trainer, "FEW_FOR_STAGES", 500)
+    monkeypatch.setattr(race, "FEW_FOR_STAGES", 500)
     rng = np.random.default_rng(2)
     values = rng.normal(size=(900, 2))
     rows = [(f"{x:.3f}", f"{z:.3f}", int(rng.random() < 1 / (1 + np.exp(-x - z)))) for x, z in values]
     table = written(tmp_path / "t.csv", ["x", "z", "y"], rows)
     vwlite("train", table, "--label", "y", "-m", tmp_path / "m")
-    race, races = trainer.AutoTrainer._race, []
+    method, races = race.Race._race, []
 
     def raced(self, passes, first=1, **more):
         races.append(first)
-        monkeypatch.setattr(trainer, "available_memory", lambda: rooms[first > 1] or self._bytes_needed)
-        return race(self, passes, first, **more)
+        monkeypatch.setattr(race, "available_memory", lambda: rooms[first > 1] or self.bytes_needed)
+        return method(self, passes, first, **more)
 
-    monkeypatch.setattr(trainer.AutoTrainer, "_race", raced)
+    monkeypatch.setattr(race.Race, "_race", raced)
     vwlite("train", table, "--label", "y", "-m", tmp_path / "n")
     assert max(races) > 1
     assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()

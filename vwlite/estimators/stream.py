@@ -16,7 +16,7 @@ from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_finder
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import check_run
-from vwlite.training.auto.reading import AutoData
+from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.stream import packed, unpacked
 from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.fit import settled
@@ -66,7 +66,7 @@ class OnePass:
         self.take_names(names)
         self.sample.take(batch)
         try:
-            self.data.take(batch, self.trainer)
+            self.trainer.reader.take(batch, self.trainer)
         except OverflowError as e:
             raise DataError(str(e)) from None
 
@@ -85,7 +85,7 @@ class OnePass:
         return found | {
             "labels": [bytes(x) for x in (s.labels, s.importances, s.initials)],
             "rows": self.sample.state(),
-            "dense": self.trainer.dense,
+            "dense": self.trainer.race.grid.dense,
             "stream": data.stream.state(),
             "counters": {name: before.get(name, 0) + getattr(learner, name) for name in COUNTERS},
             "range": (learner.min_label, learner.max_label),

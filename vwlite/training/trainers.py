@@ -13,11 +13,11 @@ from vwlite.runs.source import Source
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
 
 _FOLDER = "vwlite.training.auto."
-_OF_NUMBERS = (f"{_FOLDER}trainer:AutoTrainer", f"{_FOLDER}reading:AutoData")
+_OF_NUMBERS = (f"{_FOLDER}trainer:AutoTrainer", f"{_FOLDER}auto_data:AutoData")
 _OF_AUTO = {
     "number": _OF_NUMBERS, "two labels": _OF_NUMBERS,
     "quantiles": (f"{_FOLDER}quantiles:QuantileTrainer", f"{_FOLDER}quantiles:QuantileData"),
-    "classes": (f"{_FOLDER}class_trainer:ClassTrainer", f"{_FOLDER}reading:ClassData"),
+    "classes": (f"{_FOLDER}class_trainer:ClassTrainer", f"{_FOLDER}auto_data:ClassData"),
 }
 
 
@@ -87,7 +87,7 @@ def trainer_of(
     """What trains with these options. stack: ends the threads of --sparse. UsageError."""
     settings = job.resolved.settings
     if o.sparse is not None and stack is not None:
-        from vwlite.training.auto.reading import AutoData
+        from vwlite.training.auto.auto_data import AutoData
         from vwlite.training.auto.sparse_trainer import SparseTrainer
 
         return SparseTrainer(o, job, AutoData(o, job, source, listener), stack)

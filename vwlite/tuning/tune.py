@@ -45,12 +45,13 @@ from vwlite.runs.plan import planned
 from vwlite.runs.resolve import check_run, resolve
 from vwlite.runs.run import BadLines, say
 from vwlite.runs.source import Source
-from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.data import Batches, DrawnExamples
 from vwlite.training.auto.reading import is_large, learnable, with_label_words
+from vwlite.training.auto.settling import loss_of
 from vwlite.training.auto.space import Point, Scale, Setting, Space, Value, words_of
 from vwlite.training.auto.sparse import JudgedLearner, LearnerMaker, grid_of, learn_all
 from vwlite.training.auto.sparse_trainer import DECIDING, FEATURE, first_lines
-from vwlite.training.auto.trainer import AutoTrainer, loss_of
+from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.front import front_of
 from vwlite.training.progress import Progress
 from vwlite.training.trainer import Job, prepared
@@ -216,12 +217,12 @@ class Tuner:
 
     def run(self) -> None:
         """Read the data, and judge settings."""
-        self.data.read_files(self)
+        self.auto.reader.read_files(self)
 
-    def learn_in_passes(self, counts: list[int], load_batch: Callable[[int], Batch]) -> None:
+    def learn_in_passes(self, batches: Batches) -> None:
         """Judge settings by the data."""
         data, summary = self.data, self.data.summary
-        self._load_batch, self._batches = load_batch, len(counts)
+        self._batches = batches
         data.scale_labels()
         self.space = replace(self.space, loss=data.settings.loss)
         if not summary.examples or not data.baseline or data.is_scarce:
@@ -229,16 +230,16 @@ class Tuner:
             raise DataError(f"there is nothing to tune: {why if summary.examples else 'no example has a label'}")
         self.baseline_loss = data.baseline * data.labels_as.loss_scale
         if summary.bytes <= KEPT_BYTES:
-            self._load_batch = [load_batch(number) for number in range(len(counts))].__getitem__
+            self._batches = Batches(batches.counts, [*batches].__getitem__)
         path = None if self.typed.model is None else f"{self.typed.model}.tune"
         self.journal = Journal(path, self._key(), self.stack)
         if len(self.journal):
             self._say(f"continuing with {len(self.journal)} results of {path}")
         self.models = []
         if self.space.has_auto:
-            self._try_auto(counts)
+            self._try_auto()
         if not self.stopped:
-            self._search(counts)
+            self._search()
 
     def _key(self) -> str:
         """A digest of the data and of all that decides the results."""
@@ -253,12 +254,12 @@ class Tuner:
             found.update(memoryview(validation.summary.labels).cast("B"))
         return found.hexdigest()
 
-    def _try_auto(self, counts: list[int]) -> None:
+    def _try_auto(self) -> None:
         known = self.journal.get(AUTO.name)
         if known is None:
             self._say("auto: its own grid")
             auto = self.auto
-            auto.learn_in_passes(counts, self._load_batch)
+            auto.learn_in_passes(self._batches)
             if self.stopped:
                 return
             known = (loss_of(auto.held or auto.learner.progressive), auto.learner.rule.count_nonzero())
@@ -268,13 +269,13 @@ class Tuner:
 
     # --- the search --------------------------------------------------------------------------
 
-    def _search(self, counts: list[int]) -> None:
+    def _search(self) -> None:
         algorithms = self.space.algorithms()
         if not algorithms:
             return
         with ThreadPoolExecutor(self._fit()) as pool:
-            self.space = replace(self.space, scales=self._scales(counts, pool))
-            rungs = self._rungs(counts)
+            self.space = replace(self.space, scales=self._scales(pool))
+            rungs = self._rungs()
             points = [p for algorithm in algorithms for p in self.space.points(algorithm)]
             for rung in rungs:
                 limit = self.typed.limit or math.inf
@@ -357,17 +358,17 @@ class Tuner:
 
     # --- the data ----------------------------------------------------------------------------
 
-    def _rungs(self, counts: list[int]) -> list[Rung]:
+    def _rungs(self) -> list[Rung]:
         summary, n = self.data.summary, int(self.data.summary.examples)
         folds = bytearray(n)
-        folds_of(summary.contents, summary.feature_counts, summary.labels, folds, self.auto.folds)
+        folds_of(summary.contents, summary.feature_counts, summary.labels, folds, self.auto.race.folds)
         self._set_folds(np.frombuffer(folds, np.uint8))
         named = self.space.narrowed.get("passes")
         most = POWERS[-1] if n < FEWEST[1] else 8
         found: list[Rung] = []
         for number, (part, passes) in enumerate(((n / 9, 2), (n / 3, 4), (n, most)), 1):
             size = n if part == n else min(max(part, FEWEST[number - 1]), n)
-            some = [0] if size >= FEWEST[0] and part < n else list(range(self.auto.folds))
+            some = [0] if size >= FEWEST[0] and part < n else list(range(self.auto.race.folds))
             after = sorted(named.meant) if named is not None else [p for p in POWERS if p <= passes]  # type: ignore
             found.append(Rung(number, size / n, some, after, part == n))
         return found
@@ -375,8 +376,8 @@ class Tuner:
     def _set_folds(self, folds: Any) -> None:
         """Find the folds of lines by those of the examples that can be learned."""
         at = 0
-        for number in range(self._batches):
-            batch = self._load_batch(number)
+        for number in range(len(self._batches.counts)):
+            batch = self._batches.load(number)
             used = learnable(batch)
             of_lines = np.full(len(batch), UNUSED, np.uint8)
             count = int(used.sum())
@@ -397,11 +398,11 @@ class Tuner:
                 mask &= (blocks * GOLDEN) % 1 < rung.share
             first += len(folds)
             ends = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False]))))
-            batch = self._load_batch(number) if len(ends) else None
+            batch = self._batches.load(number) if len(ends) else None
             for begin, end in ends.reshape(-1, 2).tolist():
                 yield batch, begin, end  # type: ignore[misc]
 
-    def _scales(self, counts: list[int], pool: ThreadPoolExecutor) -> dict[str, Scale]:
+    def _scales(self, pool: ThreadPoolExecutor) -> dict[str, Scale]:
         """What rates and strengths are relative to, by the first examples in drawn order."""
         data = self.data
         settings, deviation, constant = data.settings, data.weights_as.scale, data.constant()
@@ -410,7 +411,7 @@ class Tuner:
             settings = replace(settings, oaa=None, classes="", loss="squared", link="identity")
             constant, of_numbers = self.data.summary.moments()
             factor = 0.3 / (of_numbers or 1.0)
-        examples = DrawnExamples.of(data.summary, counts, self._load_batch)
+        examples = DrawnExamples.of(data.summary, self._batches)
         maker = LearnerMaker(settings, self.data.weights_as)
         found = {}
         names = self.space.normalizations.meant
@@ -425,7 +426,7 @@ class Tuner:
     def _fit(self) -> int:
         """How many settings are tried at the same time: as many as memory has room for."""
         classes = max(self.data.width, 1)
-        one = FEATURE * self.data.summary.features * classes * (self.auto.folds + 1)
+        one = FEATURE * self.data.summary.features * classes * (self.auto.race.folds + 1)
         room = available_memory()
         return self.jobs if room is None else max(min(self.jobs, room // max(one, 1)), 1)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.core.auto.order import DrawnOrder
 from vwlite.core.auto.summary import DataSummary
 from vwlite.core.data.batch import Batch
+from vwlite.records import record
 
 if TYPE_CHECKING:
     from vwlite.input.cache import CacheReader, CacheWriter
@@ -17,6 +18,17 @@ CURSORS = 64
 BATCH = 1 << 16  # features of a batch in drawn order
 IN_MEMORY = 1 << 26  # bytes of examples up to which they are not written to a temporary file
 PER_LINE, PER_FEATURE = 40, 8  # bytes in memory, about
+
+
+@record(frozen=True)
+class Batches:
+    """The batches of the data, which are loaded for each use. counts: examples that can be learned in each of them."""
+
+    counts: Sequence[int]
+    load: Callable[[int], Batch]
+
+    def __iter__(self) -> Iterator[Batch]:
+        return map(self.load, range(len(self.counts)))
 
 
 class DrawnExamples:
@@ -33,9 +45,8 @@ class DrawnExamples:
         self._reader: CacheReader | None = None
 
     @staticmethod
-    def of(summary: DataSummary, counts: Sequence[int], load: Callable[[int], Batch]) -> "DrawnExamples":
-        """counts: examples that can be learned in each batch of the data. load: reads the batch of this number."""
-        found = DrawnExamples(summary.examples)
+    def of(summary: DataSummary, batches: Batches) -> "DrawnExamples":
+        found, counts, load = DrawnExamples(summary.examples), batches.counts, batches.load
         ends = list(accumulate(counts))
         order = DrawnOrder(summary.examples)
         at: list[int] = []  # for each cursor, the number of its next batch

@@ -13,14 +13,13 @@ that has turned round since then is not taken, though each half has it.
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import combinations
 from math import log
-from typing import Any, Protocol
+from typing import Any
 
 from vwlite.core.auto.folds import copies_of
-from vwlite.core.auto.given import scattered
 from vwlite.core.auto.screening import (
     ColumnScan,
     Residuals,
@@ -32,12 +31,13 @@ from vwlite.core.auto.screening import (
     rows_of_sample,
     sampled_rows,
 )
-from vwlite.core.data.batch import Batch
+from vwlite.core.auto.summary import DataSummary
 from vwlite.derived import CURVE, MOST_LEVELS, PARTS_OF_TIME, WORDS, Column, Derived, NumberColumn, Products, WordColumn
 from vwlite.hashing import absent_hash, namespace_hash
 from vwlite.records import record
-from vwlite.training.auto.data import DrawnExamples
-from vwlite.training.auto.readable import ColumnNames
+from vwlite.training.auto.auto_data import AutoData
+from vwlite.training.auto.data import Batches
+from vwlite.training.auto.race import FEW_PASSES, Race
 
 SAMPLE = 50_000  # rows from which knots come, and by which columns are screened
 MOST_COLUMNS = 1000  # that have curves
@@ -51,33 +51,7 @@ TRIPLES = 20  # that are taken at most
 MOST_SCREENED = 400  # columns; of more, only the FEWER_SCREENED with the largest gain of their own are
 FEWER_SCREENED = 100
 LEAST_BETTER = 0.999  # of the loss of the stage before
-FEW_PASSES = 3  # of a stage before it is chosen
 ERRORS = 2.0  # standard errors of the difference
-
-
-class Stage(Protocol):
-    """A trainer of `--algorithm auto`, as far as it is used here."""
-
-    data: Any
-    options: Any
-    best: Any
-    selection: Any
-    candidates: Any
-    passes_used: int
-    dense: Any
-    normalizations: Any
-    stopped: bool
-    stages: list[Any]
-
-    def with_derived(self, derived: Derived) -> Any: ...
-
-    def constant_scores(self) -> Any: ...
-
-    def scores_learned(self, sampled: Any) -> Any: ...
-
-    def learn_drawn(self, examples: DrawnExamples, most: int | None = None) -> None: ...
-
-    def learn_more(self) -> None: ...
 
 
 @record
@@ -99,7 +73,7 @@ class Screened:
 
 
 @record(frozen=True)
-class Rows:
+class ScreenedRows:
     """The rows by which columns are screened: labels as they are learned, importances, which are in the sample, and of
     which row each is a copy."""
 
@@ -109,12 +83,12 @@ class Rows:
     copies: Any
 
     @staticmethod
-    def of(data: Any, summary: Any, folds: Any = None) -> "Rows":
+    def of(data: AutoData, summary: DataSummary, folds: Any = None) -> "ScreenedRows":
         """folds: that rows share which are copies; None: there are no copies."""
         scale, n = data.labels_as, summary.examples
         labels = array("d", ((y - scale.mean) / scale.scale for y in summary.labels))
         copies = array("I", range(n)) if folds is None else copies_of(summary.contents, folds)
-        return Rows(labels, summary.importances, sampled_rows(n, SAMPLE), copies)
+        return ScreenedRows(labels, summary.importances, sampled_rows(n, SAMPLE), copies)
 
     @property
     def scale(self) -> float:
@@ -133,26 +107,27 @@ class ShownGroups:
 
 
 class Stages:
-    """The stages of a trainer that has learned without derived features."""
+    """The stages after a race without derived features."""
 
     def __init__(
-        self, trainer: "Stage", names: ColumnNames, order: Sequence[str], times: Collection[str], texts: int,
-        counts: list[int], load_batch: Callable[[int], Batch], *, followed_by: float | None = None,
+        self, race: Race, roles: dict[str, str], texts: int, batches: Batches,
+        followed_by: float | None = None,
     ) -> None:
-        """order: of columns, by name; others come behind, in that of the data. times: those of times. texts: columns
-        with n-grams to try. followed_by: the data are the first rows, and so many times as many are learned then."""
-        self._trainer, self._counts, self._load, self._followed_by = trainer, counts, load_batch, followed_by
-        self._names, self._hash_all = names, trainer.data.settings.hash == "all"
-        self._order, self._times, self._texts = order, times, texts
+        """roles: of columns, by name, in order; others come behind, in that of the data. texts: columns with n-grams to
+        try. followed_by: the data are the first rows, and so many times as many are learned then."""
+        assert race.data.column_names is not None
+        self._race, self._batches, self._followed_by = race, batches, followed_by
+        self._names, self._hash_all = race.data.column_names, race.data.settings.hash == "all"
+        self._order, self._times, self._texts = [*roles], [x for x, role in roles.items() if role == "time"], texts
         self.tried: list[str] = []  # n-grams, curves, pairs
         self.groups: ShownGroups | None = None
-        self._best, self._validates = trainer, trainer.data.validation is not None
-        folds = trainer.selection.folds_in_file if not self._validates else None
-        self._learned = Rows.of(trainer.data, trainer.data.summary, folds)
-        self._judged = Rows.of(trainer.data, trainer.data.judged) if self._validates else self._learned
+        self._best, self._validates = race, race.data.validation is not None
+        folds = race.selection.folds_in_file if race.selection is not None and not self._validates else None
+        self._learned = ScreenedRows.of(race.data, race.data.summary, folds)
+        self._judged = ScreenedRows.of(race.data, race.data.judged) if self._validates else self._learned
 
-    def run(self, kinds: str, most_pairs: int) -> "Stage":
-        """The trainer of the best stage. kinds: of --derive."""
+    def run(self, kinds: str, most_pairs: int) -> Race:
+        """The race of the best stage. kinds: of --derive."""
         self._try(kinds, most_pairs)
         return self._best
 
@@ -162,7 +137,7 @@ class Stages:
         if not numbers and len(columns) < 2 and not self._texts:
             return
         self.tried += ["n-grams"] * bool(self._texts) + ["curves"] * bool(numbers)
-        curves = self._stage() if self._texts else self._trainer
+        curves = self._stage() if self._texts else self._race
         self._judge(curves)
         if numbers:
             curves = self._stage(tuple(_with(c, (CURVE,)) for c in numbers))
@@ -190,13 +165,13 @@ class Stages:
 
     @property
     def _stopped(self) -> bool:
-        return self._trainer.stopped
+        return self._race.stopped
 
     # --- the columns ----------------------------------------------------------------------------
 
     def _columns(self) -> list[Screened]:
         """Those that numbers or words are all values of, and parts of times, in order."""
-        data, known = self._trainer.data, self._names.columns
+        data, known = self._race.data, self._names.columns
         spaces = {name: (space, number) for space, (name, number) in known.items()}
         order = [*self._order, *(name for name in spaces if name not in self._order)]
         parts = PARTS_OF_TIME.items()
@@ -204,8 +179,8 @@ class Stages:
         columns = [c for name in order for c in times.get(name, [name] if name in spaces else [])]
         asked = [(*(self._scanned(c) if isinstance(c, WordColumn) else spaces[c]), self._absent(c)) for c in columns]
         scan = judged = ColumnScan(asked, self._learned.sampled)
-        for number in range(len(self._counts)):
-            scan.take(self._load(number))
+        for batch in self._batches:
+            scan.take(batch)
         if self._validates:
             judged = ColumnScan(asked, self._judged.sampled)
             for batch in data.validation_batches:
@@ -245,7 +220,7 @@ class Stages:
         of_rows, which = max(found.items(), key=lambda x: len(x[1]), default=(b"", []))
         groups = memoryview(of_rows).cast("Q")
         count = len({*groups})
-        if len(which) < 2 or count == len({*self._trainer.data.summary.contents}):
+        if len(which) < 2 or count == len({*self._race.data.summary.contents}):
             return None
         return ShownGroups([str(columns[i]) for i in which], count, groups)
 
@@ -296,17 +271,17 @@ class Stages:
     # --- screening ------------------------------------------------------------------------------
 
     def _screened(
-        self, trainer: "Stage", columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
+        self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
         resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
         """Those of `_gains` that are not by chance: of N gains of unrelated columns, about N e^-g are above g nats."""
         least = max(LEAST_GAIN, log(max(len(sets) * len(resolutions), 1)))
-        return [x for x in self._gains(trainer, columns, sets, resolutions) if x[0] >= least]
+        return [x for x in self._gains(race, columns, sets, resolutions) if x[0] >= least]
 
-    def _residuals(self, trainer: "Stage") -> tuple[Residuals, Residuals | None]:
-        """Of the rows that a trainer was judged by; and of those that it has learned, if these are others."""
-        rows, width = self._judged, trainer.data.width
-        first, second, unit = trainer.data.derivatives(_file_order(trainer), rows.labels, rows.importances)
+    def _residuals(self, race: Race) -> tuple[Residuals, Residuals | None]:
+        """Of the rows that a race was judged by; and of those that it has learned, if these are others."""
+        rows, width = self._judged, race.data.width
+        first, second, unit = race.data.derivatives(race.scores(), rows.labels, rows.importances)
         first, second = (rows_of_sample(x, rows.sampled, width) for x in (first, second))
         folds = folds_of_rows(rows.sampled, rows.copies, 2 if self._validates else 4)
         judged = Residuals(first, second, folds, rows.scale * (self._followed_by or 1))
@@ -314,17 +289,17 @@ class Stages:
             return judged, None
         rows = self._learned
         labels, weights = (rows_of_sample(x, rows.sampled) for x in (rows.labels, rows.importances))
-        first, second, _ = trainer.data.derivatives(trainer.scores_learned(rows.sampled), labels, weights, unit)
+        first, second, _ = race.data.derivatives(race.scores_learned(rows.sampled), labels, weights, unit)
         return judged, Residuals(first, second, bytes(len(labels)))
 
     def _gains(
-        self, trainer: "Stage", columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
+        self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
         resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
         """Sets of columns, those with the largest gain first: gain, columns, and the resolution of it."""
         from concurrent.futures import ThreadPoolExecutor
 
-        judged, learned = self._residuals(trainer)
+        judged, learned = self._residuals(race)
 
         def best(which: tuple[int, ...]) -> tuple[float, tuple[int, ...], int]:
             if self._stopped:
@@ -335,7 +310,7 @@ class Stages:
             gain, resolution = max((judged.gain(own, learned, theirs), -q) for q, (own, theirs) in codes.items())
             return gain, which, -resolution
 
-        with ThreadPoolExecutor(trainer.options.threads) as pool:
+        with ThreadPoolExecutor(race.options.threads) as pool:
             gains = list(pool.map(best, sets))
         return sorted(gains, key=lambda x: (-x[0], x[1]))
 
@@ -354,21 +329,21 @@ class Stages:
 
     # --- learning and choice --------------------------------------------------------------------
 
-    def _stage(self, columns: tuple[Column, ...] = (), products: Products = ()) -> "Stage":
-        """A trainer that has learned with these features, and with n-grams of texts."""
-        stage: Stage = self._trainer.with_derived(Derived(columns, products, self._texts))
+    def _stage(self, columns: tuple[Column, ...] = (), products: Products = ()) -> Race:
+        """A race with these features, and with n-grams of texts."""
+        stage = self._race.with_derived(Derived(columns, products, self._texts))
         summary = stage.data.summary
-        for number in range(len(self._counts)):
+        for batch in self._batches:
             if self._stopped:
                 return stage
-            summary.take(self._load(number))
-        drawn = self._trainer.selection
+            summary.take(batch)
+        drawn = self._race.selection
         assert drawn is not None
-        self._trainer.stages.append(stage)
-        stage.learn_drawn(drawn.examples, FEW_PASSES)
+        self._race.stages.append(stage)
+        stage.learn(drawn.examples, FEW_PASSES)
         return stage
 
-    def _judge(self, stage: "Stage") -> None:
+    def _judge(self, stage: Race) -> None:
         """Take a stage that is surely better than the best one so far."""
         if self._stopped or stage is self._best:
             return
@@ -380,9 +355,9 @@ class Stages:
             for c in other.candidates:
                 c.lanes = c.kept = None  # only its predictions are of use
 
-    def _losses(self, stage: "Stage") -> Any:
+    def _losses(self, stage: Race) -> Any:
         """Of each row out of fold."""
-        return stage.data.row_losses(_file_order(stage), self._judged.labels)
+        return stage.data.row_losses(stage.scores(), self._judged.labels)
 
 
 def _derived_of(columns: Sequence[Screened], products: Products) -> tuple[tuple[Column, ...], Products]:
@@ -408,14 +383,3 @@ def _with(column: Column, resolutions: Iterable[int]) -> Column:
     if isinstance(column, WordColumn):
         return column
     return replace(column, knots={k: column.knots[k] for k in sorted(resolutions)})
-
-
-def _file_order(trainer: "Stage") -> Any:
-    """The out-of-fold scores that a trainer was judged by, as they are learned, in the order of the data."""
-    data = trainer.data
-    n, width = int(data.judged.examples), data.width
-    if trainer.best is None or trainer.selection is None:
-        return trainer.constant_scores()
-    found = array("d", bytes(8 * n * width))
-    scattered(trainer.best.predictions, trainer.selection.order, found, width)
-    return found

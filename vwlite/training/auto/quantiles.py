@@ -18,13 +18,16 @@ from vwlite.core.auto.summary import DataSummary
 from vwlite.core.learn.labels import best_constant
 from vwlite.core.learn.losses import Loss
 from vwlite.errors import UsageError
+from vwlite.model.centered import Dense
 from vwlite.model.learners import make_losses
 from vwlite.runs.options import TrainOptions
+from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.classes import constant_score_state, load_score_states
-from vwlite.training.auto.model import WeightScale, score_state_of
-from vwlite.training.auto.reading import AutoData
+from vwlite.training.auto.grid import Grid
+from vwlite.training.auto.loader import ModelLoader
+from vwlite.training.auto.model import score_state_of
 from vwlite.training.auto.selection import COLUMNS, Drawn, GridCandidate, PassResult, Selection
-from vwlite.training.auto.trainer import AutoTrainer, without_empty
+from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.trainer import Examples, Job, Listener
 
 
@@ -127,42 +130,49 @@ class QuantileSelection(Selection):
         QuantileScored(self._data, scores, ones, ones, self._all_initial[at : at + n]).predictions(u, out)
 
 
+class QuantileGrid(Grid):
+    """Lanes for each quantile."""
+
+    data: QuantileData
+
+    def selection(self, drawn: Drawn, *, holds_out: bool) -> Selection:
+        how = {"is_large": self.data.is_large, "holds_out": holds_out, "ends_early": self.ends_early}
+        return QuantileSelection(self.data, drawn, **how)
+
+    def lanes(self, name: str, folds: int) -> Lanes:
+        losses = self.data.losses
+        quantiles = [*zip(losses, self.data.constants, strict=True)]
+        starts = self.starts(name)
+        return Lanes(losses[0], self._expander(name), self.rates, folds, quantiles=quantiles, starts=starts)
+
+
+class QuantileLoader(ModelLoader):
+    """Learners with the scores of all quantiles."""
+
+    data: QuantileData
+
+    def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:
+        data, key, shifts = self.data, learner.expander.constant_key, self.data.best_constants
+        if best is None or best.best is None or best.kept is None:
+            keys = memoryview(array("I", [] if key is None else [key]))
+            parts = [constant_score_state(x, key is not None, data.examples) for x in shifts]
+        else:
+            keys = best.kept.keys
+            parts = [
+                score_state_of(replace(best, best=replace(best.best, u=of_quantile(best.best.u, k))), k,
+                               replace(data.weights_as, shift=shift), dense, data.examples, key)
+                for k, shift in enumerate(shifts)
+            ]
+        return load_score_states(learner, keys, parts, learner.min_label, learner.max_label)
+
+
 class QuantileTrainer(AutoTrainer):
     """Everything is learned in passes."""
 
-    data: QuantileData
+    grid, loader = QuantileGrid, QuantileLoader
 
     def __init__(self, o: TrainOptions, job: Job, data: QuantileData) -> None:
         if "passes" in o.given and o.passes == 1:
             raise UsageError("--algorithm auto learns quantiles in several passes: leave --passes 1 out, or use "
                              "--algorithm gd")
         super().__init__(o, job, data)
-
-    def _selection(self, drawn: Drawn) -> Selection:
-        how = {"is_large": self._is_large, "holds_out": self.holds_out, "ends_early": self.ends_early}
-        return QuantileSelection(self.data, drawn, **how)
-
-    def lanes(self, name: str, folds: int) -> Lanes:
-        losses = self.data.losses
-        quantiles = [*zip(losses, self.constants, strict=True)]
-        starts = self.starts(name)
-        return Lanes(losses[0], self._expander(name), self.rates, folds, quantiles=quantiles, starts=starts)
-
-    def _load_model(self, learner: GivenPredictions | None = None) -> GivenPredictions:
-        best, data, settings = self.best, self.data, self._model_settings()
-        self.settings = without_empty(settings)
-        learner = learner or self._given(settings, WeightScale())
-        key, shifts = learner.expander.constant_key, data.best_constants
-        if best is None or best.best is None or best.kept is None:
-            keys = memoryview(array("I", [] if key is None else [key]))
-            parts = [constant_score_state(x, key is not None, data.examples) for x in shifts]
-        else:
-            keys, dense = best.kept.keys, self.dense if best.name == "center" else ()
-            parts = [
-                score_state_of(replace(best, best=replace(best.best, u=of_quantile(best.best.u, k))), k,
-                               replace(data.weights_as, shift=shift), dense, data.examples, key)
-                for k, shift in enumerate(shifts)
-            ]
-        self.intercepts = load_score_states(learner, keys, parts, learner.min_label, learner.max_label)
-        self.learner = learner
-        return learner

@@ -24,9 +24,14 @@ from vwlite.output.text import shown
 from vwlite.runs.baseline import baseline_of, is_worse
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.resolve import NOT_AUTO
-from vwlite.training.auto.data import DrawnExamples
-from vwlite.training.auto.model import INTERCEPT, WeightScale
-from vwlite.training.auto.reading import ROBUST, AutoData
+from vwlite.training.auto.auto_data import ROBUST, AutoData
+from vwlite.training.auto.data import Batches, DrawnExamples
+from vwlite.training.auto.data_trainer import DataTrainer
+from vwlite.training.auto.grid import Grid
+from vwlite.training.auto.learning import ORDERED
+from vwlite.training.auto.loader import ModelLoader, give_nothing
+from vwlite.training.auto.model import INTERCEPT
+from vwlite.training.auto.race import Race, Setup
 from vwlite.training.auto.sparse import (
     NORMALIZATIONS,
     JudgedLearner,
@@ -39,7 +44,6 @@ from vwlite.training.auto.sparse import (
     learn_all,
     smallest,
 )
-from vwlite.training.auto.trainer import ORDERED, AutoTrainer, DataTrainer
 from vwlite.training.front import front_of
 from vwlite.training.trainer import Job
 from vwlite.training.verdict import normalization
@@ -94,7 +98,7 @@ class SparseTrainer(DataTrainer):
     def __init__(self, o: TrainOptions, job: Job, data: AutoData, stack: ExitStack) -> None:
         resolved = replace(job.resolved, why="learners of adagrad-rda, as --sparse is given")
         super().__init__(o, job._replace(resolved=resolved), data)
-        self._auto = AutoTrainer(o, job, data)
+        self._auto, self._loader = Race(Setup(self.listener, Grid, ModelLoader), data), ModelLoader(data)
         self.pool = stack.enter_context(ThreadPoolExecutor(o.threads))
         self._checked = 0  # bytes of the learners of a stream when memory was looked at last
 
@@ -104,11 +108,11 @@ class SparseTrainer(DataTrainer):
 
     # --- files -------------------------------------------------------------------------------
 
-    def learn_in_passes(self, counts: list[int], load_batch: Callable[[int], Batch]) -> None:
+    def learn_in_passes(self, batches: Batches) -> None:
         data, best = self.data, None
         data.scale_labels()
         if data.summary.examples and data.baseline:
-            examples = DrawnExamples.of(data.summary, counts, load_batch)
+            examples = DrawnExamples.of(data.summary, batches)
             self.drawn = examples.batches
             if not data.is_scarce:
                 self.gain = self._gain_of_auto(examples)
@@ -116,14 +120,14 @@ class SparseTrainer(DataTrainer):
                 best = self._best_of(examples)
             if self.stopped:
                 return
-        learner = self._given(self._model_settings(), WeightScale())
+        learner = self._loader.learner(self._model_settings())
         self._load(learner, best)
-        self._feed_given(learner, map(load_batch, range(len(counts))), array("d", []))  # counts them
+        self._feed_given(learner, batches, array("d", []))  # counts them
 
     def _gain_of_auto(self, examples: DrawnExamples) -> float:
         """How much less the loss of `--algorithm auto` is than that of the best constant, out of fold."""
         auto, data = self._auto, self.data
-        auto.learn_drawn(examples)
+        auto.learn(examples)
         if auto.best is None or auto.best.best is None:
             return 0.0
         return (data.baseline - auto.best.best.loss) * data.labels_as.loss_scale
@@ -216,7 +220,7 @@ class SparseTrainer(DataTrainer):
             self.judged = [JudgedLearner(maker.learner(*pair)) for pair in self.grid.pairs]
             self.judged.append(JudgedLearner(maker.constant(self.data.constant())))
         self._reservoir = Reservoir(data.learned_loss(), data.labels_as.mean, data.labels_as.scale)
-        self.learner = self._given(self._model_settings(), WeightScale())
+        self.learner = self._loader.learner(self._model_settings())
         for batch in batches:
             self.learn(batch)
             if self.stopped:
@@ -227,7 +231,7 @@ class SparseTrainer(DataTrainer):
         self._check_memory()
         self._reservoir.take(batch)
         learn_all(self.judged, [(batch, None)], self.pool)
-        self._give_nothing(self.learner, batch)
+        give_nothing(self.learner, batch, 1)
         self.feed(batch)
 
     def _check_memory(self) -> None:
@@ -257,9 +261,9 @@ class SparseTrainer(DataTrainer):
 
     def _is_worse_than_constant(self) -> bool:
         """Whether the model is, for a sample of the stream, though its predictions before learning were better."""
-        judge, sample = self._given(self.settings, WeightScale()), self._reservoir.batch()
+        judge, sample = self._loader.learner(self.settings), self._reservoir.batch()
         judge.rule.load(self.learner.rule.scalars(), self.learner.rule.slots())
-        self._give_nothing(judge, sample)
+        give_nothing(judge, sample, 1)
         judge.run(sample)
         baseline = baseline_of(self.settings, judge, judge.progressive)
         return baseline is not None and judge.progressive.average > baseline.loss

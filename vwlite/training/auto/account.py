@@ -1,0 +1,140 @@
+"""What is said of the outcome of `--algorithm auto`: in the header of its model, the summary and the report."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from vwlite.algorithms.losses import called
+from vwlite.digest import blake2b
+from vwlite.model.header import in_json
+from vwlite.output.results import WHERE
+from vwlite.output.text import shown
+from vwlite.training.auto.auto_data import AutoData
+from vwlite.training.auto.data_trainer import FEW
+from vwlite.training.auto.model import INTERCEPT, update_of
+from vwlite.training.auto.race import Outcome
+from vwlite.training.auto.selection import by_column
+from vwlite.training.trainer import finite
+from vwlite.training.verdict import count_of_passes, normalization
+
+ERRORS_APART = 4  # standard errors by which the loss of the last tenth of the rows differs,
+SPREADS_APART = 3  # ... and standard deviations of the tenths before
+
+
+class Account:
+    """Of an outcome, and the data that it is of."""
+
+    def __init__(self, outcome: Outcome, data: AutoData) -> None:
+        self._outcome, self._features, self._data, self.best = outcome, outcome.features, data, outcome.best
+        self._holds_out = outcome.selection is not None and outcome.selection.holds_out
+
+    def passes(self) -> list[dict[str, float | None]]:
+        """The losses of the passes of what was chosen, for the model."""
+        if self.best is None or self._data.stream is not None or len(self.best.passes) < 2:
+            return []
+        kind = WHERE[self.where]
+        return [{"pass": x.number, kind: self._reported(min(x.stacked, min(x.losses)))} for x in self.best.passes]
+
+    def chosen(self) -> dict[str, Any]:
+        data, scale = self._data, self._data.labels_as.loss_scale
+        found: dict[str, Any] = {"baseline": data.baseline * scale} | self._digest()
+        if self.best is None or self.best.best is None:
+            return found | {"model": "intercept"}
+        result = self.best.best
+        has_both = self._features.without is not None and self._features.with_first is None  # of the same examples
+        return found | {
+            "normalize": self.best.name, "pass": result.number, "passes": self._outcome.passes_used,
+            "weights": by_column(self.best.rates, result.u), "loss": result.loss * scale,
+            "loss is": f"{WHERE[self.where]} {called(data.settings.loss)}",
+        } | ({"loss without derived features": self._features.without} if has_both else {}) | (
+            {"offsets": list(result.offsets)} if result.offsets else {})
+
+    @property
+    def where(self) -> str:
+        """Of which predictions the loss is by which models are chosen, as of `Result`."""
+        if self._data.stream is not None:
+            return "progressive"
+        if self._data.validation is not None:
+            return "validation"
+        return "holdout" if self._holds_out else "out_of_fold"
+
+    def _digest(self) -> dict[str, str]:
+        """That of the examples, which does not depend on how they are split into files and written there. Without, if a
+        stream was longer than what is kept of it."""
+        if self._data.stream is not None:
+            return {}
+        s, found = self._data.summary, blake2b(digest_size=16)
+        for part in (s.labels, s.importances, s.initials, s.contents):
+            found.update(part)
+        return {"data": found.hexdigest()}
+
+    def report(self) -> dict[str, Any]:
+        passes = []
+        for c in self._outcome.candidates:
+            for result in c.passes:
+                losses = by_column(c.rates, [*map(self._reported, result.losses)])
+                stack = {"stacked": self._reported(result.stacked), "weights": result.u}
+                passes.append({"normalize": c.name, "pass": result.number, "losses": losses, **stack})
+        sample = {"sample": self._outcome.on_sample} if self._outcome.on_sample else {}
+        return {"chosen": in_json(self.chosen()), **sample, "candidates": passes}
+
+    def _reported(self, loss: float) -> float | None:
+        """A loss of labels as they are; None if it is not finite."""
+        return finite(loss * self._data.labels_as.loss_scale)
+
+    def about_features(self, *, is_whole: bool) -> Iterator[str]:
+        """What the derived features are, or that none are of use; nothing, if none were tried, or
+        a signal came before all were (is_whole)."""
+        derived = self._data.settings.derived
+        if self._features.without is not None and derived:
+            loss = called(self._data.settings.loss)
+            if self._features.with_first is not None:
+                which = "the first" if self._data.stream is not None else "a sample of"
+                loss += f" on {which} {self._features.derived_by:,} rows {shown(self._features.with_first)},"
+            yield f"features: {derived.summary()}; {loss} without them {shown(self._features.without)}"
+        elif self._features.tried and is_whole:
+            yield f"features: as given; {' and '.join(self._features.tried)} do not help"
+
+    def judged_on(self) -> str:
+        if self._data.validation is not None:
+            return "on rows of --validate"
+        if self.best is not None and self._outcome.selection is not None and self._holds_out:
+            return f"on {len(self._outcome.selection.judge.examples.order):,} rows held out"
+        if self._data.stream is not None and (self.best is not None or not self._outcome.is_fed_again):
+            return "on rows before they were learned"
+        return "on rows not learned" if self.best is not None else "on rows learned"
+
+    def how(self) -> list[str]:
+        if self.best is None or self.best.best is None:
+            return [INTERCEPT]
+        passes, gain = count_of_passes(self._outcome.passes_used, self.best.best.number), self.best.passes[-1].gain
+        if self._data.is_large and gain is not None:
+            passes += f", of which the last gained {max(gain, 0):.1%}"
+        return [normalization(self.best.name), passes, update_of(self.best)]
+
+    def doubts(self) -> Iterator[str]:
+        """Why the model, or its loss, may not be good."""
+        best = self.best
+        if best is not None and best.best is not None and best.best.loss >= self._data.baseline:
+            yield "on examples that took no part in its choice, the model is no better than the best constant"
+        if self._features.shown_groups:
+            yield self._features.shown_groups
+        yield from self._about_last_rows()
+
+    def _about_last_rows(self) -> Iterator[str]:
+        """Whether the last tenth of the rows is another world than the tenths before, which are much alike."""
+        data, found = self._data, self._outcome.selection
+        is_of_all = data.validation is None and data.stream is None and self._outcome.places is None
+        if self.best is None or found is None or not is_of_all or data.summary.examples < FEW:
+            return
+        (*before, last), errors = zip(*found.losses_of_tenths(self.best.predictions), strict=True)
+        others, error = sum(before) / 9, math.hypot(errors[-1], math.hypot(*errors[:-1]) / 9)
+        spread = math.sqrt(sum((mean - others) ** 2 for mean in before) / 8)
+        if abs(last - others) <= max(ERRORS_APART * error, SPREADS_APART * spread) or data.summary.is_sorted():
+            return
+        name, scale = called(data.settings.loss), data.labels_as.loss_scale
+        yield (
+            f"the last tenth of the rows has a {name} of {last * scale:.4g}, the rows before {others * scale:.4g}: if "
+            "they are in the order of time, later rows may be like the last ones; --validate with these chooses the "
+            "model by them"
+        )

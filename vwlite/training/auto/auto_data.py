@@ -1,0 +1,393 @@
+"""The data of `--algorithm auto`, `--sparse` and `vwlite tune`: their summary, and how their labels are learned."""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from vwlite.algorithms.labels import MOST, choose
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.robust import ScaledHuber, least_slope
+from vwlite.core.auto.screening import class_residuals, residuals, row_log_losses, row_losses
+from vwlite.core.auto.softmax_stack import constant_loss, importance_of_classes
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.base.elementary import each
+from vwlite.core.base.elementary import power as power_of
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.class_names import ClassNames
+from vwlite.core.data.normalize import Normalizer
+from vwlite.core.learn.labels import best_constant
+from vwlite.core.learn.losses import Loss, Quantile
+from vwlite.errors import DataError, UsageError
+from vwlite.input.diagnostics import BadLine
+from vwlite.input.parsing import EXAMPLE, SourceText
+from vwlite.model.learners import make_expander, make_loss
+from vwlite.output.text import label_text
+from vwlite.runs.baseline import LARGEST_SCORE
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.source import DataNames
+from vwlite.training.auto.model import WeightScale
+from vwlite.training.auto.selection import RARER, Drawn, LabelScale, are_many
+from vwlite.training.auto.stream import Stream
+from vwlite.training.trainer import Examples, Job, Listener
+
+if TYPE_CHECKING:
+    from vwlite.derived import Derived
+    from vwlite.training.auto.readable import ColumnNames
+
+PLACES = 5  # different labels whose first lines an error names
+FEWEST = 8  # examples of the rarer class that folds need
+SCALED = ("squared", "quantile", "huber")  # losses whose labels are learned around 0, with a standard deviation of 1
+ROBUST = ("quantile", "huber")  # those whose best constant is not a mean, and that outliers shall not decide
+SPREAD = 3.0  # times the median distance from the best constant, in place of a larger standard deviation
+LARGEST_LABEL = 1e38  # of these losses: weights are floats
+
+
+class LossChoice:
+    """Chooses the loss where none is given, and whether two labels become -1 and 1. typed: options. weighs_classes:
+    labels must be classes."""
+
+    def __init__(self, known: DataNames, typed: Mapping[str, Any], *, weighs_classes: bool) -> None:
+        self._words, self._typed, self._weighs_classes = known.classes, typed, weighs_classes
+        self.is_open = known.or_numbers  # labels are mapped, and it is not known yet, how
+        self.chooses_loss = self.is_open and "loss" not in typed
+        self._in_batches: tuple[float, float] | None = None  # labels of batches that become -1 and 1
+        self._places: dict[float, str] = {}  # where the first different ones are, as ends of words
+
+    def place_labels(self, batch: Batch) -> None:
+        """Remember where the first different labels are, for the error about those that a given loss cannot use."""
+        places = self._places
+        if not self.is_open or self.chooses_loss or len(places) >= PLACES:
+            return
+        for line, (kind, label) in enumerate(zip(batch.kind, batch.label, strict=True)):
+            if kind == EXAMPLE and label == label and label not in places and len(places) < PLACES:
+                places[label] = f" ({batch.source}:{batch.line_number(line)})"
+
+    def chosen(self, settings: Settings, summary: DataSummary, say: Callable[[str], None]) -> tuple[Settings, str]:
+        """The settings with the loss, and a note, by the labels so far, which are mapped for it."""
+        assert self._words is not None
+        self.is_open = False
+        choice = choose(summary.distinct_labels(MOST), self._words.first(len(self._words)))
+        if not self.chooses_loss and choice.loss != "logistic":
+            labels = summary.distinct_labels(MOST)
+            said = ", ".join(label_text(label) + self._places.get(label, "") for label in labels)
+            raise DataError(f"labels are {said}, but --loss logistic needs -1 and 1, or 0 and 1: add --labels NEG,POS")
+        if self._weighs_classes and choice.loss != "logistic":
+            raise DataError(f"--class-weight needs labels that are classes: {choice.why}; name two with --labels, or "
+                            "several with --oaa")
+        settings = replace(settings, loss=choice.loss, labels=choice.labels)
+        if "link" not in self._typed:
+            settings = replace(settings, link=settings.outputs.usual_link)
+        settings.outputs.check_link()
+        self._in_batches = choice.in_batches
+        if self._in_batches is not None:
+            summary.map_labels(self._in_batches[0])
+        if self.chooses_loss or choice.labels is not None:
+            say(f"loss = {choice.loss}, {choice.why}")
+        return settings, choice.note
+
+    def mapped(self, batch: Batch, settings: Settings, text: SourceText | None = None) -> Iterator[BadLine]:
+        """Have a batch with labels as they are learned. Lines with others than those that the loss was chosen by are
+        bad. text: that the batch was parsed from, if it is known."""
+        if self._in_batches is None:
+            return
+        values = array("d", batch.label)
+        for line in batch.map_labels(*self._in_batches):
+            expected = " or ".join(label_text(settings.outputs.label_of(y)) for y in (-1, 1))
+            why = f"label {values[line]:g}: expected {expected}, as in the first examples; --loss and --labels set it"
+            found = text.lines_of(batch, [line])[0] if text is not None else b""
+            yield BadLine(batch.source, batch.line_number(line), 1, why, found)
+
+
+class AutoData:
+    """What is known of the examples, and how their labels are learned."""
+
+    summary: DataSummary  # of the examples that can be learned; of a stream, of the first ones
+    sample: DataSummary | None = None  # of a stream: of a sample of all its examples
+    stream: Stream | None = None  # that has counted all examples, if they are learned as they come
+    validation: Drawn | None = None  # the file of --validate
+    validation_batches: Sequence[Batch] = ()
+    baseline: float = 0.0  # the loss of the best constant prediction, for labels as they are learned
+    labels_as = LabelScale()
+    weights_as = WeightScale()
+    width = 1  # scores of an example
+    _rarer: tuple[DataSummary, int, int] | None = None  # of a summary with so many examples
+    _constant: tuple[DataSummary, int, float] | None = None  # the same; it takes time
+    in_passes = False  # standard input, too
+
+    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
+        self.options, self.files, self.source, self.listener = o, job.data.files, source, listener
+        self.settings, self.names = job.resolved.settings, job.known.features
+        self.choice = LossChoice(job.known, o.typed, weighs_classes=o.class_weight is not None)
+        self.summary = self.new_summary()
+        self.first_batches: list[Batch] = []  # of a stream, before it is learned; of files, while they are read
+        self.counts: list[int] = []  # examples that can be learned in each of them
+        self.hints: list[str] = []  # notes
+        self.column_names: ColumnNames | None = None  # of tables
+        typed = "derive" in o.given and o.derive != "none"
+        if typed and not source.may_be_table:
+            raise UsageError("--derive is for columns of tables: name the one of the labels with --label")
+        if source.may_be_table:
+            from vwlite.training.auto import readable
+
+            self.column_names = readable.ColumnNames()
+            source.logs = True
+        if self.derives:
+            from vwlite.derived import Derived
+
+            # None so far; batches have zeros, and n-grams of texts
+            self.settings = replace(self.settings, derived=Derived())
+            source.derives = True
+            source.tries_ngrams = "ngram" not in o.given and not (self.settings.interactions or self.settings.crosses)
+            self.summary = self.new_summary()
+
+    @property
+    def derives(self) -> bool:
+        """Whether features are derived from the columns of tables."""
+        o = self.options
+        return o.derive != "none" and o.sparse is None and self.source.may_be_table
+
+    def new_summary(self) -> DataSummary:
+        return DataSummary(make_expander(self.settings, Normalizer()), grouped=self.options.group is not None)
+
+    @property
+    def examples(self) -> int:
+        """Examples that are learned in a pass."""
+        return int(self.summary.examples) if self.stream is None else self.stream.examples
+
+    @property
+    def judged(self) -> DataSummary:
+        """Of the examples by which models are chosen."""
+        return self.summary if self.validation is None else self.validation.summary
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a tenth of the examples is enough to judge by."""
+        return self.stream is None and are_many(self.summary.examples, self.rarer)
+
+    @property
+    def is_scarce(self) -> bool:
+        """Whether folds would be of too few examples of a class."""
+        n = int(self.summary.examples)
+        if self.validation is not None:
+            return False
+        if self.settings.loss != "logistic":
+            return 0 < n < FEWEST
+        return 0 < int(self.summary.rarer()) < FEWEST
+
+    @property
+    def rarer(self) -> int:
+        """How many examples have another label than the most frequent one; 0 if a class has too few."""
+        if self._rarer is None or self._rarer[:2] != (self.summary, self.summary.examples):
+            self._rarer = self.summary, int(self.summary.examples), self._count_labels()
+        return self._rarer[2]
+
+    def _count_labels(self) -> int:
+        return int(self.summary.rarer())
+
+    def scale_labels(self) -> None:
+        """Set how labels are learned, and the loss of the best constant; how the weights become those of the labels."""
+        settings, summary = self.settings, self.summary
+        if settings.loss in SCALED:
+            mean, deviation = summary.moments()
+            shift = mean if settings.constant else 0.0
+            scale = math.sqrt(deviation**2 + (mean - shift) ** 2) or 1.0
+            if settings.loss in ROBUST:
+                shift = self.constant()
+                middle = best_constant(Quantile(0.5), summary.residuals(shift, absolute=True), summary.importances)
+                scale = min(scale, SPREAD * middle) if middle else scale
+            if not abs(shift) + scale <= LARGEST_LABEL:
+                raise DataError(f"labels beyond {LARGEST_LABEL:g} cannot be learned: scale them")
+            slopes = {"squared": scale, "quantile": 1.0, "huber": scale * least_slope(settings.huber_delta / scale)}
+            self.labels_as = LabelScale(shift, scale, scale, scale * slopes[settings.loss])
+            self.weights_as = WeightScale(scale, shift, slopes[settings.loss])
+        elif power := make_loss(settings).power:
+            rate = summary.rate(power) if settings.constant else 1.0
+            if not rate <= math.exp(make_loss(settings).largest_p):
+                raise DataError(f"a mean of the labels of {rate:g} cannot be predicted: scale the labels")
+            scale = rate or 1.0
+            slope = power_of(scale, 2 - power)
+            self.labels_as = LabelScale(scale=scale, loss_scale=slope)
+            self.weights_as = WeightScale(shift=log(scale), slope=slope)
+        self.baseline = self.constant_loss()
+
+    def learned_loss(self) -> Loss:
+        """The loss of labels as they are learned."""
+        if self.settings.loss == "huber":
+            return ScaledHuber(self.settings.huber_delta / self.labels_as.scale)
+        return make_loss(self.settings)
+
+    def constant_loss(self) -> float:
+        """The loss of the best constant, with labels as they are learned."""
+        summary, stream = self.sample or self.summary, self.stream
+        if stream is None or summary.has_initial:
+            has_one_label = summary.moments()[1] == 0
+        else:
+            has_one_label = stream.has_one_label
+        if has_one_label and self.settings.constant and not summary.has_initial:
+            return 0.0
+        if self.validation is not None:
+            summary = self.validation.summary
+        if stream is None or summary.has_initial:
+            return self.constant_loss_of(summary)
+        return stream.constant_loss(self.as_learned(self.constant()))
+
+    def constant_loss_of(self, summary: DataSummary) -> float:
+        loss, labels = self.learned_loss(), self.labels_as
+        constant = self.as_learned(self.constant())
+        return float(summary.constant_loss(loss, constant, labels.mean, labels.scale, labels.initial_scale)[0])
+
+    def row_losses(self, scores: Any, labels: Any) -> Any:
+        """Of each row, by its score and its label as they are learned."""
+        return row_losses(self.learned_loss(), scores, labels)
+
+    def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
+        """The residuals and the second derivatives at these scores, and the unit of residuals. unit: that of other
+        ones."""
+        first, second, unit = residuals(self.learned_loss(), self.settings.loss, scores, labels, weights, unit)
+        return first, second, unit
+
+    def as_learned(self, score: float) -> float:
+        return (score - self.weights_as.shift) / self.weights_as.scale
+
+    def of_labels(self, scores: Any) -> Any:
+        """Scores of labels as they are, from those of labels as they are learned."""
+        return array("d", (p * self.weights_as.scale + self.weights_as.shift for p in scores))
+
+    @property
+    def best_constants(self) -> Sequence[float]:
+        """The best constant score; with classes or quantiles, of each of them."""
+        return [self.constant()]
+
+    @property
+    def constants(self) -> Sequence[float]:
+        """The same, as labels are learned."""
+        return tuple(map(self.as_learned, self.best_constants))
+
+    def constant_scores(self, initials: Sequence[float], *, learned: bool = False) -> Any:
+        """The best constants as scores of examples with these initial predictions. learned: as labels are learned."""
+        scale, constants = (self.labels_as.initial_scale, self.constants) if learned else (1.0, self.best_constants)
+        return array("d", (c + initial / scale for initial in initials for c in constants))
+
+    def constant(self) -> float:
+        """The best constant score; that of the mean of several quantiles."""
+        summary = self.sample or self.summary
+        if not self.settings.constant or not summary.examples:
+            return 0.0
+        if self.stream is not None and not summary.has_initial:
+            return self._constant_of(summary)
+        if self._constant is None or self._constant[:2] != (summary, summary.examples):
+            self._constant = summary, int(summary.examples), self._constant_of(summary)
+        return self._constant[2]
+
+    def _constant_of(self, summary: DataSummary) -> float:
+        settings = self.settings
+        if settings.loss in ROBUST:
+            if self.stream is not None and not summary.has_initial:
+                return self.stream.best_constant
+            return float(best_constant(make_loss(settings), summary.residuals(), summary.importances))
+        power = make_loss(settings).power
+        if summary.has_initial or self.stream is None:
+            mean = summary.rate(power) if power else summary.moments()[0]
+        else:
+            mean = self.stream.mean_label
+        if settings.loss == "squared":
+            return float(mean)
+        if power:
+            return log(mean) if mean > 0 else -LARGEST_SCORE
+        if summary.has_initial:
+            return self._constant_with_initial(summary)
+        share = (1 + mean) / 2
+        # Of one label alone, the other has the probability (0 + 1/2) / (n + 1) for n examples.
+        return log(share / (1 - share)) if 0 < share < 1 else math.copysign(log(2 * self.examples + 1), mean)
+
+    def _constant_with_initial(self, summary: DataSummary) -> float:
+        """The root of the derivative of the log loss, by bisection."""
+        loss = make_loss(self.settings)
+        low, high = -LARGEST_SCORE, LARGEST_SCORE
+        for _ in range(60):
+            middle = (low + high) / 2
+            if summary.constant_loss(loss, middle, 0, 1)[1] > 0:
+                high = middle
+            else:
+                low = middle
+        return middle
+
+
+class ClassData(AutoData):
+    """Data with several classes. Standard input is cached, as everything is learned in passes."""
+
+    best_constants: Any = ()  # of the classes with a name
+    is_scarce = False  # folds are good for them, however few there are
+    in_passes = True
+
+    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
+        super().__init__(o, job, source, listener)
+        self.class_names: ClassNames = job.learner.class_names
+        self._records = int(job.learner.rule.records)
+
+    @property
+    def lane_classes(self) -> int:
+        """Those with a name, and one for all without."""
+        return min(self.width + 1, self._records)
+
+    def constant_scores(self, initials: Sequence[float], *, learned: bool = False) -> Any:
+        return self.best_constants * len(initials)
+
+    def of_labels(self, scores: Any) -> Any:
+        return scores
+
+    def _count_labels(self) -> int:
+        rarest = min(Counter(self.summary.labels).values(), default=0)
+        return super()._count_labels() if rarest >= RARER else 0
+
+    def scale_labels(self) -> None:
+        """Find the classes and the best constant scores, and set the log loss of these."""
+        self.width = len(self.class_names)
+        self.best_constants = array("d", bytes(8 * self.width))
+        if not self.width:
+            return
+        weights = self._weights_of(self.summary)
+        total = sum(weights)
+        if self.settings.constant and total:
+            self.best_constants = array("d", (log(x / total) if x else -LARGEST_SCORE for x in weights))
+        judged = weights if self.validation is None else self._weights_of(self.validation.summary)
+        is_one = total in weights and self.settings.constant
+        if is_one and total:  # the others have (0 + 1/2) / (n + k / 2) of n examples of k classes
+            self.best_constants = array("d", (log(self.examples + 0.5 if x else 0.5) for x in weights))
+        self.baseline = 0.0 if is_one else constant_loss(self.best_constants, judged)
+
+    def row_losses(self, scores: Any, labels: Any) -> Any:
+        return row_log_losses(scores, labels)
+
+    def derivatives(self, scores: Any, labels: Any, weights: Any, unit: float = 0.0) -> tuple[Any, Any, float]:
+        return *class_residuals(scores, labels, weights), 1.0
+
+    def _weights_of(self, summary: DataSummary) -> Any:
+        """The importance of each class."""
+        return importance_of_classes(summary.labels, summary.importances, self.width)
+
+
+def log(x: float) -> float:
+    """The natural logarithm, with the same bits everywhere."""
+    found = array("d", [x])
+    each("log", found, found)
+    return found[0]
+
+
+def apart(data: AutoData) -> AutoData:
+    """The data as they are known now, for what does not change them and says nothing."""
+    found = copy(data)
+    found.choice, found.hints, found.listener = copy(data.choice), [], Listener()
+    return found
+
+
+def with_derived(data: AutoData, derived: "Derived") -> AutoData:
+    """The same data with these features, of which no example is counted."""
+    found = copy(data)
+    found.hints, found.settings = [], replace(data.settings, derived=derived)
+    found.summary = found.new_summary()
+    return found

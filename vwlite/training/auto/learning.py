@@ -1,0 +1,252 @@
+"""What `--algorithm auto` learns, over one race: files in passes, a stream as it comes; with features that are derived
+from columns in stages, or by a sample of many examples."""
+
+import math
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from vwlite.algorithms.losses import called
+from vwlite.core.auto.given import scattered
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.batch import Batch
+from vwlite.core.data.normalize import Normalizer
+from vwlite.model.learners import make_expander
+from vwlite.names import namespace_of
+from vwlite.output.shell_words import quoted
+from vwlite.runs.options import PAIRS
+from vwlite.training.auto.auto_data import AutoData, apart
+from vwlite.training.auto.data import Batches, DrawnExamples
+from vwlite.training.auto.race import Features, Outcome, Race
+from vwlite.training.auto.selection import Drawn
+from vwlite.training.auto.stream import Stream
+from vwlite.training.trainer import Examples, Listener
+
+if TYPE_CHECKING:
+    from vwlite.training.auto.derive import ShownGroups
+
+DERIVED_FROM = 40_000  # of many examples, by which features to derive are found
+OF_NEW_GROUPS = 1.01  # times the loss, from which that of new groups is another one
+ORDERED = "the data seem to be in order: name files, or shuffle"
+
+
+class FileLearning:
+    """A race over the examples of files; of tables, with stages or a sample from which features are derived."""
+
+    def __init__(self, race: Race, source: Examples) -> None:
+        self._race, self._source = race, source
+
+    def learn(self, examples: DrawnExamples, batches: Batches) -> Outcome:
+        """examples: those of the batches, in drawn order."""
+        race, data = self._race, self._race.data
+        if data.derives and data.is_large:
+            return SampleLearning(race, self._source).learn(examples, batches)
+        if not race.stopped:
+            race.learn(examples, race.passes_before_stages if data.derives else None)
+        if not data.derives or race.stopped or not race.passes_used:
+            return race.outcome()
+        return StageLearning(race, self._source, batches).learn()
+
+
+class FilePredictions:
+    """The predictions that the model of an outcome was chosen by."""
+
+    def __init__(self, outcome: Outcome, data: AutoData) -> None:
+        self._outcome, self._data = outcome, data
+
+    @property
+    def judge(self) -> Drawn | None:
+        """The examples that were scored, if they are others than those that were learned, or the first ones of them."""
+        outcome, validation = self._outcome, self._data.validation
+        if outcome.best is None or outcome.selection is None:
+            return None
+        judge = outcome.selection.judge
+        # Of --validate, a signal may have come when its first rows had been scored.
+        is_part = validation is not None and len(judge.examples.order) < len(validation.examples.order)
+        return judge if outcome.selection.holds_out or is_part else None
+
+    def in_file(self, summary: DataSummary) -> Any:
+        """Those of all examples, in the order of the file, NaN of what has not been learned, which the rule predicts;
+        those of the best constant if that is the model."""
+        outcome = self._outcome
+        if outcome.best is None or outcome.selection is None:
+            return self._data.constant_scores(() if outcome.places is not None else summary.initials)
+        order, n, width = outcome.selection.order, summary.examples, self._data.width
+        if outcome.places is not None and self._data.validation is None:
+            order, n = array("I", (outcome.places[k] for k in order)), len(outcome.places)
+        scores = array("d", [math.nan]) * (width * n)
+        scattered(self._data.of_labels(outcome.best.predictions), order, scores, width)
+        return scores
+
+
+class StageLearning:
+    """Learning in stages, after a race without derived features."""
+
+    def __init__(self, race: Race, source: Examples, batches: Batches) -> None:
+        self._race, self._source, self._batches = race, source, batches
+
+    def learn(self, followed_by: float | None = None) -> Outcome:
+        """The outcome of the best stage. followed_by: the examples are the first ones, and so many times as many, in
+        all, are learned then with the features that are found."""
+        from vwlite.input.schema import OPTIONAL
+        from vwlite.training.auto.derive import Stages
+
+        race, o = self._race, self._race.options
+        found = self._source.columns.get("roles", [])
+        roles = {namespace_of(name): role for name, role in found if role not in OPTIONAL}
+        texts = [*roles.values()].count("text") if self._source.tries_ngrams else 0
+        stages = Stages(race, roles, texts, self._batches, followed_by)
+        best = stages.run(o.derive, PAIRS if o.pairs is None else o.pairs)
+        groups = stages.groups if not race.stopped else None
+        features = Features(stages.tried, self._about_groups(best, groups) if groups is not None else "")
+        if best is race:
+            if followed_by is None and race.passes_before_stages:
+                race.learn_more()
+            return replace(race.outcome(), features=features)
+        features = replace(features, without=race.shown_loss(race.best))
+        if followed_by is None:
+            best.learn_more()
+        else:
+            features = replace(features, with_first=race.shown_loss(best.best))
+        return replace(best.outcome(), features=features, on_sample=race.on_sample)
+
+    def _about_groups(self, best: Race, groups: "ShownGroups") -> str:
+        """What is to be said of groups that columns show: if the loss of new ones is larger than that of new rows of
+        these. It is that of the same features, passes and stack, with each group in one fold."""
+        data, is_of_groups = best.data, best.options.group is not None
+        if best.best is None or best.best.best is None or is_of_groups or data.validation is not None:
+            return ""
+        other, result = best.beside(apart(data), [best.best.name], groups.of_rows), best.best.best
+        self._race.stages.append(other)
+        assert best.selection is not None
+        other.learn(best.selection.examples, result.number)
+        if self._race.stopped or not other.candidates or other.candidates[0].lanes is None:
+            return ""
+        assert other.selection is not None
+        loss = other.selection.loss_with(other.candidates[0], result)
+        if loss <= OF_NEW_GROUPS * result.loss:
+            return ""
+        by_space = {namespace_of(name): name for name, _ in self._source.columns.get("roles", [])}
+        names = [by_space.get(name, name) for name in groups.names]
+        return (
+            f"{', '.join(names)} are equal in the same rows, which are {groups.count:,} groups: the loss above is that "
+            f"of new rows of these; of new groups the {called(self._race.data.settings.loss)} is about "
+            f"{loss * self._race.data.labels_as.loss_scale:.4g}: --group {quoted(names[0])} learns for them"
+        )
+
+
+class SampleLearning:
+    """Finds features to derive by a sample, with which a race of all examples learns."""
+
+    def __init__(self, race: Race, source: Examples) -> None:
+        self._race, self._source = race, source
+
+    def learn(self, examples: DrawnExamples, batches: Batches) -> Outcome:
+        """Find features by the first examples in drawn order, and learn all with them. If a signal comes before a pass
+        over all, the model is that of the first ones."""
+        race, data = self._race, self._race.data
+        first = [batch.part(0, len(batch)) for batch in examples.first(DERIVED_FROM).batches()]
+        summary = data.new_summary()
+        for batch in first:
+            summary.take(batch)
+        found = self.find(first, summary, [len(batch) for batch in first], len(examples.order))
+        found = replace(found, candidates=[], best=found.best and replace(found.best, lanes=None))  # lanes are large
+        if not race.stopped:
+            if found.features.without is not None:
+                data.summary = data.new_summary()
+                for batch in batches:
+                    data.summary.take(batch)
+            race.learn(examples)
+        if race.passes_used:
+            return replace(race.outcome(), features=found.features)
+        return replace(found, places=examples.order, on_sample=race.on_sample)
+
+    def find(self, first: Sequence[Batch], summary: DataSummary, counts: list[int], known: int) -> Outcome:
+        """Find features to derive, in passes over the first examples, and have the race learn with them. summary,
+        counts: of the first ones. known: how many examples there are, as far as it is known."""
+        race, data = self._race, apart(self._race.data)
+        data.summary = summary
+        setup = replace(race.setup, listener=Listener(), keeps_folds=False)
+        finder, batches = race.beside(data, race.grid.normalizations, setup=setup), Batches(counts, first.__getitem__)
+        race.stages.append(finder)
+        found = finder.outcome()
+        if not race.stopped:
+            finder.learn(DrawnExamples.of(summary, batches), finder.passes_before_stages)
+            found = finder.outcome()
+            if finder.passes_used and not finder.stopped:
+                found = StageLearning(finder, self._source, batches).learn(known / summary.examples)
+        race.stages.clear()
+        if found.features.without is None:
+            return found
+        assert found.settings is not None
+        race.data.settings, race.grid.normalizations = found.settings, found.normalizations
+        return replace(found, features=replace(found.features, derived_by=int(summary.examples)))
+
+
+class StreamLearning:
+    """A stream of examples, with the grid of a race; of tables, features are derived by the first ones."""
+
+    def __init__(self, race: Race, source: Examples) -> None:
+        self._race, self._source = race, source
+
+    def derive(self, batches: Sequence[Batch]) -> Features:
+        """Find features by the first examples, with which the stream is learned."""
+        data = self._race.data
+        if not (data.derives and self._source.columns and not data.is_scarce and data.baseline):
+            return Features()
+        found = SampleLearning(self._race, self._source).find(
+            batches, data.summary, data.counts, data.summary.examples
+        )
+        if found.features.without is not None:
+            assert found.summary is not None
+            data.summary = found.summary
+        return found.features
+
+    def begin(self, sample: Callable[[], Iterable[Batch]], names: Iterable[str] = ()) -> Stream:
+        """Begin. sample: the first examples. names: of the candidates, if they are known."""
+        data, grid = self._race.data, self._race.grid
+        grid.begin(sample)
+        found = [(name, partial(grid.lanes, name, 1)) for name in names] or grid.candidates(1)
+        data.stream = Stream(data.learned_loss(), data.labels_as, [(name, new_lanes()) for name, new_lanes in found])
+        grid.forget_sample()
+        return data.stream
+
+    def predictions(self, examples: DrawnExamples) -> Any:
+        """Learn examples in drawn order; in that of the file, the prediction of each before it was learned, NaN after a
+        signal."""
+        data, at, n = self._race.data, 0, len(examples.order)
+        assert data.stream is not None
+        predictions, found = (array("d", [math.nan]) * n for _ in range(2))
+        for batch in examples.batches():
+            if self._race.stopped:
+                break
+            predictions[at : at + len(batch)] = data.stream.learn(batch)
+            at += len(batch)
+        scattered(data.of_labels(predictions), examples.order, found, 1)
+        return found
+
+    def sample(self) -> Batch:
+        """A sample of all examples, by which the data know the best constant from now on."""
+        data = self._race.data
+        assert data.stream is not None
+        batch = data.stream.sample()
+        data.sample = DataSummary(make_expander(data.settings, Normalizer()))
+        data.sample.take(batch)
+        data.baseline = data.constant_loss()
+        return batch
+
+    def outcome(self, batch: Batch, before: Outcome) -> Outcome:
+        """What was found. batch: the sample. before: with the features."""
+        data, stream = self._race.data, self._race.data.stream
+        assert stream is not None and data.sample is not None
+        found = stream.result()
+        assert found.best is not None
+        threshold = max(data.baseline, data.constant_loss_of(data.sample))
+        best = stream.checked(found, batch, threshold) if data.baseline else None
+        if best is not found and found.best.loss < data.baseline:
+            data.hints.append(ORDERED)
+        if data.is_scarce and found.best.loss >= data.baseline:
+            best = None
+        return replace(before, best=best, passes_used=1, dense=self._race.grid.dense)

@@ -1,0 +1,81 @@
+"""Learners of `gd` with the model of a candidate of `--algorithm auto`, or with an intercept alone."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from vwlite.algorithms.losses import loss_function
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.given import GivenPredictions, by_line
+from vwlite.core.data.batch import Batch
+from vwlite.model.centered import Dense
+from vwlite.model.learners import make_expander, make_loss, make_rule
+from vwlite.training.auto.auto_data import AutoData
+from vwlite.training.auto.model import WeightScale, best_kind, gd_settings, load, load_intercept
+from vwlite.training.auto.selection import RATES, GridCandidate
+
+
+class Loaded(NamedTuple):
+    """A learner with a model, and the intercepts of it, one for each class, with all their digits."""
+
+    learner: GivenPredictions
+    settings: Settings
+    intercepts: Sequence[float]
+
+
+class ModelLoader:
+    """writes: what predictions learners keep, as named arguments of them."""
+
+    def __init__(self, data: AutoData, **writes: bool) -> None:
+        self.data, self._writes = data, writes
+
+    def learner(self, settings: Settings, fold: WeightScale = WeightScale()) -> GivenPredictions:  # noqa: B008
+        """A learner whose predictions are given as scores, which `fold` makes those of the labels."""
+        loss, expander = make_loss(settings), make_expander(settings)
+        rule = make_rule(settings, loss, expander.constant_key)
+        learner = GivenPredictions(
+            rule, loss, expander, scale=fold.scale, shift=fold.shift, link=settings.link, **self._writes
+        )
+        low, high = loss_function(settings.loss).first_range
+        labels = self.data.summary.labels
+        learner.min_label = min(low, min(labels, default=low))
+        learner.max_label = max(high, max(labels, default=high))
+        learner.answers_blank_lines = True
+        return learner
+
+    def settings(self, best: GridCandidate | None) -> Settings:
+        """Those of the model: of `gd`."""
+        settings = self.data.settings
+        rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
+        return gd_settings(settings, rate, best.name if best is not None else "none")
+
+    def loaded(
+        self, best: GridCandidate | None, dense: Dense, learner: GivenPredictions | None = None
+    ) -> Loaded:
+        """A learner, or a new one, with the weights of a candidate; None: of the intercept alone."""
+        settings = self.settings(best)
+        learner = learner or self.learner(settings)
+        dense = dense if best is not None and best.name == "center" else ()
+        return Loaded(learner, without_empty(settings), self._load(learner, best, dense))
+
+    def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:
+        """Put the weights into a learner; returns the intercepts."""
+        data = self.data
+        if best is None:
+            return (load_intercept(learner, data.constant(), data.examples),)
+        intercept = load(learner, best, data.weights_as, dense, data.examples)
+        return () if intercept is None else (intercept,)
+
+
+def without_empty(settings: Settings) -> Settings:
+    """The settings of a model, of which nothing is derived if nothing was taken."""
+    empty = settings.derived is not None and not settings.derived.columns
+    return replace(settings, derived=None) if empty else settings
+
+
+def give_nothing(learner: GivenPredictions, batch: Batch, width: int) -> None:
+    """Have the rule predict a batch, whose predictions are not given."""
+    unknown = array("d", bytes(8 * len(batch) * width))
+    by_line(batch, array("d", []), 0, unknown, width)
+    learner.give(batch, unknown)

@@ -1,0 +1,316 @@
+"""A race of the candidates of `--algorithm auto`, in passes over examples in drawn order."""
+
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from itertools import compress, cycle
+from typing import TYPE_CHECKING, Any
+
+from vwlite.algorithms.memory import LOCATED, available_memory
+from vwlite.algorithms.settings import Settings
+from vwlite.core.auto.given import scattered
+from vwlite.core.auto.summary import DataSummary
+from vwlite.core.data.normalize import NORMALIZATIONS
+from vwlite.output.progress import pass_text
+from vwlite.output.text import shown
+from vwlite.records import record
+from vwlite.runs.options import TrainOptions
+from vwlite.runs.run import feed
+from vwlite.training.auto.auto_data import AutoData, apart, with_derived
+from vwlite.training.auto.data import DrawnExamples
+from vwlite.training.auto.grid import FEW_FOR_STAGES, Grid, NewLanes
+from vwlite.training.auto.loader import ModelLoader
+from vwlite.training.auto.selection import (
+    SAMPLE_PASSES,
+    Drawn,
+    GridCandidate,
+    Selection,
+    best_of,
+    close_ones,
+    columns_of,
+    has_sample,
+    most_passes,
+)
+from vwlite.training.auto.settling import Settlement
+from vwlite.training.trainer import Listener, PassRow
+
+if TYPE_CHECKING:
+    from vwlite.derived import Derived
+
+FEW_PASSES = 3  # of a stage before it is chosen
+SAMPLED = 10_000  # examples by whose values the scales of rare features begin
+
+
+@record(frozen=True)
+class Features:
+    """What became of the features that were derived from columns."""
+
+    tried: Sequence[str] = ()  # kinds of them
+    shown_groups: str = ""  # what is said of groups that columns show
+    without: float | None = None  # the loss without derived features, if there are some
+    with_first: float | None = None  # the loss with them, of the first rows,
+    derived_by: int = 0  # ... so many
+
+
+@record(frozen=True)
+class Outcome:
+    """What was found. best: None: the intercept alone is the model. normalizations, settings, summary: of the race."""
+
+    best: GridCandidate | None = None
+    passes_used: int = 0
+    selection: Selection | None = None  # by which it was chosen; None: of a stream, or nothing was learned
+    candidates: Sequence[GridCandidate] = ()  # of files
+    dense: list[tuple[int, float, bool]] = field(default_factory=list)  # as of `Grid`
+    normalizations: Sequence[str] = NORMALIZATIONS
+    settings: Settings | None = None
+    summary: DataSummary | None = None
+    on_sample: dict[str, Any] = field(default_factory=dict)  # the race on the first examples, for the report
+    features: Features = Features()
+    places: Any = None  # of the examples that the model is of, in the file; None: all are in its order
+    is_fed_again: bool = False  # the examples, after the model was chosen: the measures are its own
+
+
+@record(frozen=True)
+class Setup:
+    """What all races of a run have in common.
+
+    keeps_folds: none of many examples is held out, as each is to be predicted. checkpoint: a weak reference to what is
+    called when a checkpoint is due, with data, what would be the outcome now, and the pass: races do not keep their
+    trainer.
+    """
+
+    listener: Listener
+    grid: type[Grid]
+    loader: type[ModelLoader]
+    keeps_folds: bool = False
+    checkpoint: Callable[[], Callable[[AutoData, Outcome, int], None] | None] = lambda: None
+    started_at: float = field(default_factory=time.monotonic)
+
+
+class Race:
+    """Candidates, and what they have come to. groups: of each example, that share folds; None: there are none, or those
+    of the summary."""
+
+    best: GridCandidate | None = None  # None: the intercept alone
+    selection: Selection | None = None
+    passes_used = 0
+
+    def __init__(
+        self, setup: Setup, data: AutoData, normalizations: Sequence[str] = NORMALIZATIONS, groups: Any = None
+    ) -> None:
+        self.setup, self.data, self._groups = setup, data, groups
+        self.options: TrainOptions = data.options
+        self.grid, self.loader = setup.grid(data, normalizations), setup.loader(data)
+        self.candidates: list[GridCandidate] = []
+        self.stages: list[Race] = []  # with derived features, which are stopped, too
+        self.on_sample: dict[str, Any] = {}
+        self.stopped = False
+        self.pass_number = self._since_checkpoint = 0  # and examples of passes
+        self._pass_begun = (0, 0.0)  # for the live line: a pass, and when it began
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.selection is not None:
+            self.selection.stopped = True
+        for stage in self.stages:
+            stage.stop()
+
+    def beside(
+        self, data: AutoData, normalizations: Sequence[str], groups: Any = None, setup: Setup | None = None
+    ) -> "Race":
+        """Another race, in which nothing is learned. It is stopped with this one, and continues its checkpoints."""
+        found = Race(setup or self.setup, data, normalizations, groups if groups is not None else self._groups)
+        found.stopped, found.pass_number, found._pass_begun = self.stopped, self.pass_number, self._pass_begun
+        found._since_checkpoint = self._since_checkpoint
+        return found
+
+    def with_derived(self, derived: "Derived") -> "Race":
+        """A race of the same data with these features, of which no example is counted."""
+        names = self.grid.normalizations
+        if derived.columns:
+            names = ("none",)  # then a score is a sum of curves and cells
+        elif self.passes_before_stages:
+            names = close_ones(self.candidates)
+        return self.beside(with_derived(self.data, derived), names)
+
+    # --- learning ----------------------------------------------------------------------------
+
+    def learn(self, examples: DrawnExamples, most: int | None = None) -> None:
+        """Find the best candidate, in passes over the examples, at most `most`; without any if a signal comes within
+        the first one."""
+        drawn = Drawn(self.data.summary, examples, self._groups)
+        self.selection = self.grid.selection(drawn, holds_out=self.holds_out)
+        self.selection.stopped = self.stopped
+        self.grid.begin(examples.first(SAMPLED).batches)
+        grid, most = self.grid.candidates(self.folds), min(self._most_passes(), most or self._most_passes())
+        self.candidates = self._new_candidates(grid)
+        if self.selection.is_large and len(grid) > 1 and has_sample(self.data.summary.examples, self.data.rarer):
+            sample, best = self._race_on_sample(self.selection)
+            if not self.stopped:
+                going_on = close_ones(self.candidates)
+                self.candidates = self._new_candidates([x for x in grid if x[0] in going_on])
+                self.best = self._race(most)
+            if self.best is None and best is not None:
+                self.selection, self.best, self.candidates = sample, best, [best]
+        else:
+            self.best = self._race(most)
+        if self.best is not None:
+            self._settle()
+
+    def learn_more(self) -> None:
+        """Go on with the passes that `learn` has left out."""
+        if not self.stopped and (best := self._race(self._most_passes(), first=self.passes_used + 1)) is not None:
+            self.best = best
+            self._settle()
+
+    def _new_candidates(self, grid: Sequence[tuple[str, NewLanes]]) -> list[GridCandidate]:
+        return [GridCandidate(name, new_lanes, rates=self.grid.rates) for name, new_lanes in grid]
+
+    def _race_on_sample(self, selection: Selection) -> tuple[Selection, GridCandidate | None]:
+        """Have the candidates learn the first examples. Returns what the model is of if a signal comes before a pass
+        over all of them: the selection, and its best candidate."""
+        self.selection = sample = selection.of_sample()
+        sample.stopped = self.stopped
+        best = self._race(SAMPLE_PASSES, tells=False)
+        best = best and replace(best, lanes=None)  # these are large
+        self.selection = selection
+        selection.stopped = self.stopped
+        if self.stopped:
+            return sample, best
+        found = [(c.best.loss * self.data.labels_as.loss_scale, c.name) for c in self.candidates if c.best is not None]
+        losses = ", ".join(f"{name} {shown(loss)}" for loss, name in sorted(found))
+        scored, learned = (len(examples.order) for examples in (sample.judge.examples, sample.examples))
+        candidates = [{"normalize": name, "loss": loss} for loss, name in found]
+        self.on_sample = {"learned": learned, "scored": scored, "candidates": candidates}
+        self.setup.listener.say(
+            f"normalizations = {losses}: losses on {scored:,} examples not learned, after the first {learned:,}"
+        )
+        return sample, best
+
+    def _race(self, passes: int, first: int = 1, *, tells: bool = True) -> GridCandidate | None:
+        """The best candidate: of all side by side, or of one after the other where memory does not hold all of them.
+        first: the pass to go on with, of candidates that have learned those before. tells: the listener of passes."""
+        assert self.selection is not None
+        one, room = self.bytes_needed, available_memory()
+        if room is not None and one > room:
+            raise MemoryError(
+                f"the learning-rate grid of {self.data.summary.features:,} features needs {one >> 20:,} MB, and there "
+                f"are {room >> 20:,}: use --algorithm gd, or fewer --bits"
+            )
+        self.selection.keeps = room is None or (one + LOCATED) * len(self.candidates) <= room
+        after = self._after_pass if tells else lambda number, ran: None
+        with self.setup.listener.ticking(self._live_text):
+            have_lanes = first == 1 or all(c.lanes is not None for c in self.candidates if not c.ended)
+            if have_lanes and (room is None or one * len(self.candidates) <= room):
+                return self.selection.run(self.candidates, passes, self.options.threads, after, first)
+            return self.selection.run_in_turn(self.candidates, passes, after)
+
+    def _settle(self) -> None:
+        assert self.selection is not None
+        self.passes_used = max(len(c.passes) for c in self.candidates)
+        self.best = Settlement(self.loader, self.selection, self.grid.dense).settled(self.candidates, self.best)
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether a tenth of the examples takes the place of folds: of many, unless each of them is to be predicted."""
+        if self.selection is not None:
+            return self.selection.holds_out
+        return self.data.validation is None and self.data.is_large and not self.setup.keeps_folds
+
+    @property
+    def folds(self) -> int:
+        return self.grid.folds(self.holds_out)
+
+    @property
+    def bytes_needed(self) -> int:
+        """By a candidate."""
+        return self.grid.bytes_needed(self.folds)
+
+    @property
+    def passes_before_stages(self) -> int | None:
+        """Passes without derived features, which are to be compared and then left out mostly; None: all."""
+        return FEW_PASSES if self.data.summary.examples >= FEW_FOR_STAGES else None
+
+    def _most_passes(self) -> int:
+        n, typed = self.data.summary.examples, self.options.passes
+        if typed > 1:
+            return typed if self.data.is_large else min(most_passes(n), typed)
+        return most_passes(n)
+
+    # --- what is said on the way -------------------------------------------------------------
+
+    def _live_text(self, seconds: float) -> str:
+        found = self.selection
+        assert found is not None
+        if found.number != self._pass_begun[0]:
+            self._pass_begun = (found.number, seconds)
+        losses = [c.best.loss * self.data.labels_as.loss_scale for c in self.candidates if c.best is not None]
+        in_turn = found.racing < sum(not c.ended for c in self.candidates)  # how many more there will be is not known
+        most = None if in_turn else self._most_passes()
+        return pass_text(found.number, most, found.share, seconds - self._pass_begun[1], min(losses, default=None))
+
+    def _after_pass(self, number_of_pass: int, ran: list[GridCandidate]) -> None:
+        self.pass_number = number_of_pass
+        self.setup.listener.on_pass(self._row(number_of_pass, ran))
+        self._since_checkpoint += int(self.data.summary.examples)
+        best = best_of(self.candidates)
+        if best is None or not self.setup.listener.is_checkpoint_due(self._since_checkpoint):
+            return
+        self._since_checkpoint = 0
+        if self.selection is not None and (checkpoint := self.setup.checkpoint()) is not None:
+            data, passes = apart(self.data), max(len(c.passes) for c in self.candidates)
+            settlement = Settlement(self.setup.loader(data), self.selection, self.grid.dense)
+            outcome = replace(self.outcome(), best=settlement.settled(self.candidates, best), passes_used=passes)
+            checkpoint(data, outcome, number_of_pass)
+
+    def _row(self, number_of_pass: int, ran: list[GridCandidate]) -> PassRow:
+        c, scale = min(ran, key=lambda c: c.passes[-1].loss), self.data.labels_as.loss_scale
+        last = c.passes[-1]
+        loss, seconds = last.losses[last.best] * scale, time.monotonic() - self.setup.started_at
+        features = self.data.summary.features
+        learner = columns_of(c.rates)[last.best]
+        return PassRow(number_of_pass, c.name, learner, loss, last.stacked * scale, features, seconds)
+
+    # --- what was found ----------------------------------------------------------------------
+
+    def outcome(self) -> Outcome:
+        """What was found so far."""
+        return Outcome(
+            self.best, self.passes_used, self.selection, self.candidates, self.grid.dense, self.grid.normalizations,
+            self.data.settings, self.data.summary, self.on_sample,
+        )
+
+    def shown_loss(self, best: GridCandidate | None) -> float:
+        """The loss of a candidate, or of the constant, of labels as they are."""
+        loss = best.best.loss if best is not None and best.best is not None else self.data.baseline
+        return loss * self.data.labels_as.loss_scale
+
+    def scores(self) -> Any:
+        """The out-of-fold scores by which it was judged, as they are learned, in the order of the data."""
+        data, width = self.data, self.data.width
+        if self.best is None or self.selection is None:
+            return data.constant_scores(data.judged.initials, learned=True)
+        found = array("d", bytes(8 * int(data.judged.examples) * width))
+        scattered(self.best.predictions, self.selection.order, found, width)
+        return found
+
+    def scores_learned(self, sampled: Any) -> Any:
+        """The scores of the model for the examples of a sample that it has learned, as labels are learned."""
+        from vwlite.core.auto.screening import rows_of_sample
+        from vwlite.core.learn.scorer import Scorer
+
+        assert self.selection is not None
+        learner, settings, _ = self.loader.loaded(self.best, self.grid.dense)
+        scorer, examples, at = Scorer(learner), self.selection.examples, 0
+        width = scorer.width
+        drawn = memoryview(array("d", bytes(8 * len(examples.order) * width)))
+        for batch in examples.batches():
+            end = at + len(batch) * width
+            scorer.into(drawn[at:end].cast("B").cast("d", (len(batch), width)), array("d", bytes(8 * len(batch))))
+            feed(scorer, batch, settings)
+            at = end
+        scattered(drawn, examples.order, found := array("d", bytes(8 * len(drawn))), width)
+        of_sample = rows_of_sample(found, sampled, width)
+        named = compress(of_sample, cycle(k < self.data.width for k in range(width)))
+        return array("d", map(self.data.as_learned, named))
