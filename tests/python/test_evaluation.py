@@ -201,7 +201,7 @@ def test_results_are_those_of_the_command(vwlite, tmp_path, kind, options):
         data.write_text("".join(f"{line}\n" for line in lines))
     model.save(tmp_path / "m")
     found = json.loads(vwlite("evaluate", "-m", tmp_path / "m", data, "--json").out)
-    assert evaluate(model, rows, y) == evaluate(model, data) == found
+    assert {"schema": 2, **evaluate(model, rows, y)} == {"schema": 2, **evaluate(model, data)} == found
     lines = [json.loads(line) for line in vwlite("explain", "-m", tmp_path / "m", data, "--json").out.splitlines()]
     assert model.explain(rows) == [{k: line[k] for k in line if k not in ("file", "line", "tag", "label")}
                                    for line in lines]
