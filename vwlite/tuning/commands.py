@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, TABLES, Spec, option, option_of, specs_of
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 
 TUNE = "Tune"
 _CHOOSING = "of the learned examples or their labels, and settings are compared on the same ones: use it as an option"
-_SHAPING = dict.fromkeys(("hash", "loss", "quantile_tau", "huber_delta", "tweedie_power", "feature_weights",
-                          "label_transform"), _CHOOSING)
+_SHAPING = dict.fromkeys(("hash", "loss", *LOSS_OPTIONS, "feature_weights", "label_transform"), _CHOOSING)
 TRIED = {
     spec.name: spec for spec in (*specs_of(Settings, FEATURES, LEARN), *specs_of(TrainOptions, "passes"))
     if spec.type is not None and spec.name not in _SHAPING and not spec.multiple
@@ -83,7 +83,7 @@ OF_TRAIN = (
     replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, gamma, tweedie, "
                                 "quantile, huber. By default logistic if labels are two words, 0 and 1, or -1 and 1.",
             shown="by the labels"),
-    SPECS["quantile_tau"], SPECS["huber_delta"], SPECS["tweedie_power"], *specs_of(CacheOptions),
+    *map(SPECS.__getitem__, LOSS_OPTIONS), *specs_of(CacheOptions),
 )
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 PLACES = 5  # different labels whose first lines an error names
 FEWEST = 8  # examples of the rarer class that folds need
 SCALED = ("squared", "quantile", "huber")  # losses whose labels are learned around 0, with a standard deviation of 1
-ROBUST = ("quantile", "huber")  # those whose best constant is not a mean, and that outliers shall not decide
+ROBUST = ("quantile", "huber")  # those that outliers shall not decide
 SPREAD = 3.0  # times the median distance from the best constant, in place of a larger standard deviation
 LARGEST_LABEL = 1e38  # of these losses: weights are floats
 
@@ -195,15 +195,16 @@ class AutoData:
             mean, deviation = summary.moments()
             shift = mean if settings.constant else 0.0
             scale = math.sqrt(deviation**2 + (mean - shift) ** 2) or 1.0
+            shift = self.constant() if make_loss(settings).keeps_labels else shift
             if settings.loss in ROBUST:
-                shift = self.constant()
                 middle = best_constant(Quantile(0.5), summary.residuals(shift, absolute=True), summary.importances)
                 scale = min(scale, SPREAD * middle) if middle else scale
             if not abs(shift) + scale <= LARGEST_LABEL:
                 raise DataError(f"labels beyond {LARGEST_LABEL:g} cannot be learned: scale them")
-            slopes = {"squared": scale, "quantile": 1.0, "huber": scale * least_slope(settings.huber_delta / scale)}
-            self.labels_as = LabelScale(shift, scale, scale, scale * slopes[settings.loss])
-            self.weights_as = WeightScale(scale, shift, slopes[settings.loss])
+            slopes = {"quantile": 1.0, "huber": scale * least_slope(settings.huber_delta / scale)}
+            slope = slopes.get(settings.loss, scale)
+            self.labels_as = LabelScale(shift, scale, scale, scale * slope)
+            self.weights_as = WeightScale(scale, shift, slope)
         elif power := make_loss(settings).power:
             rate = summary.rate(power) if settings.constant else 1.0
             if not rate <= math.exp(make_loss(settings).largest_p):
@@ -284,12 +285,12 @@ class AutoData:
         return self._constant[2]
 
     def _constant_of(self, summary: DataSummary) -> float:
-        settings = self.settings
-        if settings.loss in ROBUST:
+        settings, loss = self.settings, make_loss(self.settings)
+        if loss.keeps_labels:
             if self.stream is not None and not summary.has_initial:
                 return self.stream.best_constant
-            return float(best_constant(make_loss(settings), summary.residuals(), summary.importances))
-        power = make_loss(settings).power
+            return float(best_constant(loss, summary.residuals(), summary.importances))
+        power = loss.power
         if summary.has_initial or self.stream is None:
             mean = summary.rate(power) if power else summary.moments()[0]
         else:

@@ -15,7 +15,7 @@ from vwlite.core.learn.tally import Tally
 from vwlite.output.results import Result
 from vwlite.runs.notes import Notes, together
 from vwlite.runs.options import TrainOptions
-from vwlite.training.auto.auto_data import ROBUST, AutoData
+from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.loader import without_empty
 from vwlite.training.auto.reading import DataReader, Learning
 from vwlite.training.trainer import Job, Trainer
@@ -95,7 +95,7 @@ class DataTrainer(Trainer, Learning):
         found = super().measures(tally)
         own = found.get("average_loss")
         of_all = not (self.has_begun or self.held is not None or data.summary.has_initial)
-        if own and own.baseline is not None and data.settings.loss in ROBUST and data.settings.constant and of_all:
+        if own and own.baseline is not None and data.learned_loss().keeps_labels and data.settings.constant and of_all:
             baseline = data.constant_loss_of(data.summary) * data.labels_as.loss_scale
             found["average_loss"] = own._replace(baseline=baseline)
         return found
