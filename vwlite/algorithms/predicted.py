@@ -39,7 +39,7 @@ class Predicted:
 
     def predictions(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> "Array":
         """Of rows, as `Scored` has them: numbers, [rows, quantiles], or names of classes."""
-        return _through(self.settings.link, shown)
+        return linked(shown, self.settings.link)
 
     def answers(self, shown: "Array", shares: "Array | None", names: Sequence[str]) -> list[Any]:
         """The prediction of each row, or its shares by the names of classes or quantiles."""
@@ -206,7 +206,7 @@ def predicted_by(settings: Settings) -> Predicted:
     return _KINDS[settings.outputs.task](settings)
 
 
-def _through(link: str, numbers: Any) -> "Array":
+def linked(numbers: Any, link: str) -> "Array":
     """A new array of numbers that went through a link."""
     import numpy as np
 

@@ -21,7 +21,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import AUTO
 from vwlite.core.data.batch import Batch
 from vwlite.core.learn.learner import Learner, Reason
-from vwlite.core.learn.scorer import Scorer, link_all
+from vwlite.core.learn.scorer import Scorer
 from vwlite.core.tables.arrow import Frame
 from vwlite.core.tables.matrix import column_hashes
 from vwlite.core.text.feature_names import NameFinder, NameStore
@@ -444,10 +444,3 @@ def warn_of_absent(learned: Fitted, found: Sequence[tuple[int, int]], rows: int)
         columns = dict(zip(applied_schema(model).roles, found, strict=False))
         for note in absent_cells(model, columns, rows):
             warnings.warn(note, stacklevel=4)
-
-
-def linked(numbers: Array, link: str) -> Array:
-    """Apply a link function to the numbers; a new array."""
-    found = np.array(numbers, dtype=np.float64)
-    link_all(found, link)
-    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from vwlite.algorithms.predicted import predicted_by
+from vwlite.algorithms.predicted import linked, predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.class_names import ClassNames
@@ -19,7 +19,7 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import UsageError
 from vwlite.estimators.errors import as_python
 from vwlite.estimators.frames import frame_of, is_frame, prepared
-from vwlite.estimators.learned import FittedState, Scores, linked, score, scores_of, warn_of_absent
+from vwlite.estimators.learned import FittedState, Scores, score, scores_of, warn_of_absent
 from vwlite.estimators.rows import DictionaryRows, are_dictionaries, matrix_of
 from vwlite.input import ON_UNKNOWN
 from vwlite.input.diagnostics import bad_lines

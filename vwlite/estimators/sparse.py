@@ -30,7 +30,7 @@ from sklearn.utils.validation import (
 
 from vwlite.algorithms.losses import LINKS, usual_threshold
 from vwlite.algorithms.outputs import DOMAINS
-from vwlite.algorithms.predicted import predicted_by
+from vwlite.algorithms.predicted import linked, predicted_by
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, AUTO
 from vwlite.core.base.elementary import each
@@ -45,7 +45,6 @@ from vwlite.estimators.learned import (
     RowsOf,
     Scores,
     learn,
-    linked,
     save,
     score,
     warn_of_absent,
