@@ -30,6 +30,11 @@ cdef class Quantile(Loss):
     cdef readonly double tau
 
 
+cdef class Expectile(Squared):
+    cdef double below, above        # what multiplies the square on each side of the label
+    cdef double factor(self, double p, double y) noexcept nogil
+
+
 cdef class Huber(Squared):
     cdef readonly double delta
 

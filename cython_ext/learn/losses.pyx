@@ -189,6 +189,33 @@ cdef class Quantile(Loss):
         return 0
 
 
+cdef class Expectile(Squared):
+    """2 tau (p - y)^2 below the label, 2 (1 - tau) (p - y)^2 above it: at tau = 1/2 the squared loss
+
+    The step stays on its side of the label, where it is that of the square with eta times the factor.
+    (Newey, Powell. Asymmetric Least Squares Estimation and Testing. Econometrica 1987.)
+    """
+
+    def __init__(self, double tau=0.5):
+        self.below, self.above = 2 * tau, 2 * (1 - tau)
+        self.keeps_labels = True
+
+    cdef double factor(self, double p, double y) noexcept nogil:
+        return self.above if p > y else self.below
+
+    cdef double value(self, double p, double y) noexcept nogil:
+        return self.factor(p, y) * (p - y) * (p - y)
+
+    cdef double dloss(self, double p, double y) noexcept nogil:
+        return self.factor(p, y) * 2 * (p - y)
+
+    cdef double curvature(self, double p, double y) noexcept nogil:
+        return 2 * self.factor(p, y)
+
+    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
+        return Squared.invariant_step(self, p, y, dloss, eta * self.factor(p, y), h)
+
+
 cdef class Huber(Squared):
     """(p - y)^2 if |p - y| <= delta, else the tangent continues linearly: delta (2 |p - y| - delta)"""
 

@@ -17,14 +17,14 @@ from vwlite.core.learn import losses
 from vwlite.model.learners import make_learner
 
 KINDS, COLUMNS, STATE = 4, 8, 11
-ALL = ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"]
+ALL = ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber", "expectile"]
 
 
 def loss_of(name: str) -> losses.Loss:
     """As the reference has it."""
     if name == "huber":
         return ScaledHuber(DELTA)
-    return losses.Quantile(TAU) if name == "quantile" else getattr(losses, LOSSES[name].kind)()
+    return getattr(losses, LOSSES[name].kind)(*([TAU] if name in ("quantile", "expectile") else []))
 
 
 def fresh(loss: str, folds: int, rates=RATES, normalize: str = "none") -> Lanes:

@@ -8,7 +8,7 @@ from test_lanes import loss_of
 from vwlite.core.auto.stack import OnlineStack, Scored, combined_weights
 from vwlite.training.auto.selection import fitted
 
-LOSSES = ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber"]
+LOSSES = ["logistic", "squared", "poisson", "gamma", "tweedie", "quantile", "huber", "expectile"]
 
 
 def drawn(loss: str, n: int = 300, seed: int = 0):
@@ -21,6 +21,7 @@ def drawn(loss: str, n: int = 300, seed: int = 0):
         "squared": truth + rng.normal(0, 0.3, n),
         "quantile": 1.5 * truth + rng.normal(0, 1, n),
         "huber": 1.5 * truth + rng.standard_t(2, n),
+        "expectile": 1.5 * truth + rng.normal(0, 1, n),
         "poisson": rng.poisson(np.exp(0.5 * truth)).astype(float),
         "gamma": rng.gamma(2, np.exp(0.5 * truth)),
         "tweedie": rng.poisson(np.exp(0.5 * truth)) * rng.gamma(2, 1, n),

@@ -23,12 +23,17 @@ def pinball(p, y, tau):
     return np.where(y > p, tau * (y - p), (1 - tau) * (p - y))
 
 
+def asymmetric(p, y, tau):
+    return 2 * abs(tau - (y < p)) * (p - y) ** 2
+
+
 def huber(p, y, delta):
     return np.where(abs(p - y) <= delta, (p - y) ** 2, delta * (2 * abs(p - y) - delta))
 
 
 LOSSES = {
     **{f"quantile {tau}": (losses.Quantile(tau), partial(pinball, tau=tau)) for tau in (0.1, 0.5, 0.9, 0.25)},
+    **{f"expectile {tau}": (losses.Expectile(tau), partial(asymmetric, tau=tau)) for tau in (0.1, 0.5, 0.9)},
     **{f"huber {delta}": (losses.Huber(delta), partial(huber, delta=delta)) for delta in (1e-3, 1.0, 50.0)},
 }
 

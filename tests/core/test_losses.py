@@ -7,6 +7,7 @@ import pytest
 import slow_rules
 
 from vwlite.core.learn.losses import (
+    Expectile,
     Gamma,
     Hinge,
     Huber,
@@ -27,6 +28,8 @@ LOSSES = {
     "quantile": (Quantile(), slow_rules.Quantile(), [-1.0, 0.0, 1.0, 2.5]),
     "quantile-0.1": (Quantile(0.1), slow_rules.Quantile(0.1), [-1.0, 0.0, 1.0, 2.5]),
     "quantile-0.9": (Quantile(0.9), slow_rules.Quantile(0.9), [-1.0, 0.0, 1.0, 2.5]),
+    "expectile-0.1": (Expectile(0.1), slow_rules.Expectile(0.1), [-1.0, 0.0, 1.0, 2.5]),
+    "expectile-0.8": (Expectile(0.8), slow_rules.Expectile(0.8), [-1.0, 0.0, 1.0, 250.0]),
     "squared-hinge": (SquaredHinge(), slow_rules.SquaredHinge(), [-1.0, 1.0]),
     "huber": (Huber(), slow_rules.Huber(), [-1.0, 0.0, 1.0, 2.5]),
     "huber-0.1": (Huber(0.1), slow_rules.Huber(0.1), [-1.0, 0.0, 1.0, 2.5]),
@@ -87,7 +90,7 @@ def test_extreme_predictions_give_numbers(name, y):
         too_large = {"poisson": p > 709 or p < -1e300, "huber": abs(p) > 8e307}
         if loss.power > 1:
             too_large[name] = (2 - loss.power) * p > 700 or (1 - loss.power) * p > 700
-        if not too_large.get(name, name.startswith("squared") and abs(p) > 1e150):
+        if not too_large.get(name, name.startswith(("squared", "expectile")) and abs(p) > 1e150):
             assert isfinite(value) and isfinite(dloss), p
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
-from slow_rules import Gamma, Huber, Logistic, Loss, Poisson, Quantile, Squared, Tweedie
+from slow_rules import Expectile, Gamma, Huber, Logistic, Loss, Poisson, Quantile, Squared, Tweedie
 
 MASK = 2**64 - 1
 RATES = (1.0, 8.0, 2.0, 32.0)  # of gd, gd, nsgd, nsgd
@@ -60,6 +60,7 @@ class SmoothQuantile(Quantile):
 LOSSES: dict[str, Loss] = {
     "logistic": Logistic(), "squared": Squared(), "poisson": Poisson(), "gamma": Gamma(),
     "tweedie": Tweedie(), "quantile": Quantile(TAU), "huber": ScaledHuber(DELTA),
+    "expectile": Expectile(TAU),
 }
 SMOOTH: dict[str, Loss] = LOSSES | {"quantile": SmoothQuantile(TAU), "huber": ScaledHuber(max(DELTA, WIDTH))}
 CURVATURES: dict[str, Callable[[float, float], float]] = {
@@ -70,6 +71,7 @@ CURVATURES: dict[str, Callable[[float, float], float]] = {
     "tweedie": lambda p, y: (np.exp(p / 2) + y * np.exp(-p / 2)) / 2,
     "quantile": SmoothQuantile(TAU).curvature,
     "huber": ScaledHuber(max(DELTA, WIDTH)).curvature,
+    "expectile": lambda p, y: 2 * Expectile(TAU).rate(p, y),
 }
 
 

@@ -238,6 +238,25 @@ class Quantile:
         return 0
 
 
+class Expectile:
+    """A step stays on its side of y, so it is that of the square for a time that runs at another rate."""
+
+    def __init__(self, tau=0.5):
+        self.tau = tau
+
+    def rate(self, p, y):
+        return 2 * abs(self.tau - (y < p))
+
+    def value(self, p, y):
+        return self.rate(p, y) * (p - y) ** 2
+
+    def dloss(self, p, y):
+        return self.rate(p, y) * 2 * (p - y)
+
+    def invariant_step(self, p, y, s, h):
+        return Squared().invariant_step(p, y, self.rate(p, y) * s, h)
+
+
 class Huber:
     def __init__(self, delta=1.0):
         self.delta = delta

@@ -5,7 +5,7 @@ import slow_rules
 from vwlite.algorithms.losses import LOSSES as TABLE
 from vwlite.core.learn import losses
 
-ARGUMENTS = {"quantile": (0.7,), "huber": (0.4,)}
+ARGUMENTS = {"quantile": (0.7,), "huber": (0.4,), "expectile": (0.7,)}
 LOSSES = {
     name: tuple(getattr(of, row.kind)(*ARGUMENTS.get(name, ())) for of in (losses, slow_rules))
     for name, row in TABLE.items()

@@ -34,6 +34,9 @@ _TABLE = (
     LossFunction("squared-hinge", "SquaredHinge", "binary", "max(0, 1 - y p)^2"),
     LossFunction("quantile", "Quantile", "any", "tau (y - p) if y > p, else (1 - tau)(p - y)", option="quantile_tau"),
     LossFunction(
+        "expectile", "Expectile", "any", "2 tau (p - y)^2 if y > p, else 2 (1 - tau)(p - y)^2", option="expectile_tau"
+    ),
+    LossFunction(
         "huber", "Huber", "any", "(p - y)^2 if |p - y| <= delta, else delta (2 |p - y| - delta)", option="huber_delta"
     ),
     LossFunction(
@@ -73,7 +76,7 @@ _UNKNOWN = LossFunction("", "Squared", "any", "")
 _CALLED = {"logistic": "log loss", "poisson": "Poisson loss", "tweedie": "Tweedie loss"}
 
 # The losses that can learn log(1 + label).
-TRANSFORMED = ("squared", "huber", "quantile")
+TRANSFORMED = ("squared", "huber", "quantile", "expectile")
 
 # The links, and the losses whose predictions they make sense of.
 LINKS = {

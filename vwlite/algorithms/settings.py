@@ -74,6 +74,11 @@ class Settings(OutputSettings):
         help="The quantile that --loss quantile predicts. Several, as in 0.1,0.5,0.9: one model predicts all of them, "
              "in ascending order.",
     )
+    expectile_tau: float = option(
+        0.5, "--expectile-tau", group=LEARN, type=Number(0, 1, open_low=True, open_high=True), metavar="TAU",
+        help="The expectile that --loss expectile predicts. Squared errors of predictions below the label weigh TAU, "
+             "of those above it 1 - TAU; 0.5 is the mean.",
+    )
     huber_delta: float = option(
         1.0, "--huber-delta", group=LEARN, type=POSITIVE,
         help="The error up to which --loss huber is the squared loss. Beyond it, the loss grows linearly with |p - "
@@ -87,7 +92,7 @@ class Settings(OutputSettings):
     label_transform: str = option(
         "none", "--label-transform", group=LEARN, type=Choice(["none", "log1p"]),
         help="log1p: learn log(1 + label), and predict labels. For amounts above -1 whose errors are factors, with "
-             "--loss squared, huber or quantile; see `vwlite help training`.",
+             "--loss squared, huber, quantile or expectile; see `vwlite help training`.",
     )
     labels: tuple[float, float] | tuple[str, str] | None = option(
         None, "--labels", group=IN, type=Labels(), metavar="NEG,POS",

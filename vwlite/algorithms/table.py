@@ -426,7 +426,7 @@ AUTO = Algorithm(
     "w = sum over lanes of u_c (mean over folds of W_c), u = argmin of the out-of-fold loss",
     (),
     "Ross, Mineiro, Langford 2013; Wolpert 1992",
-    losses=("squared", "logistic", "poisson", "gamma", "tweedie", "quantile", "huber"),
+    losses=("squared", "logistic", "poisson", "gamma", "tweedie", "quantile", "huber", "expectile"),
     rate="",
     instead={
         **dict.fromkeys(("learning_rate", "power_t", "initial_t", "decay_learning_rate"), _TRIES),

@@ -860,8 +860,8 @@ _SUMMARIES: dict[type[_Sparse], tuple[str, str]] = {
         "coef_, intercept_ : array\n    [1, columns] and [1] for two classes, else [classes, columns] and [classes].",
     ),
     SparseRegressor: (
-        "A linear regression, learned online: of the mean (loss squared, huber), a quantile, or counts and\n"
-        "amounts (poisson, gamma, tweedie: predicts means unless `link` is set).",
+        "A linear regression, learned online: of the mean (loss squared, huber), a quantile or expectile, or\n"
+        "counts and amounts (poisson, gamma, tweedie: predicts means unless `link` is set).",
         "coef_, intercept_ : array\n    [columns] and [1].",
     ),
 }

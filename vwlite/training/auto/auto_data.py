@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 PLACES = 5  # different labels whose first lines an error names
 FEWEST = 8  # examples of the rarer class that folds need
-SCALED = ("squared", "quantile", "huber")  # losses whose labels are learned around 0, with a standard deviation of 1
+# Losses whose labels are learned around 0, with a standard deviation of 1
+SCALED = ("squared", "quantile", "huber", "expectile")
 ROBUST = ("quantile", "huber")  # those that outliers shall not decide
 SPREAD = 3.0  # times the median distance from the best constant, in place of a larger standard deviation
 LARGEST_LABEL = 1e38  # of these losses: weights are floats
