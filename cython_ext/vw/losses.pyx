@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY, exp, log
 
-from vwlite.core.learn.losses cimport Logistic, Loss, Poisson, Squared
+from vwlite.core.learn.losses cimport Expectile as ExpectileOfTau, Logistic, Loss, Poisson, Squared
 
 
 cdef inline double within(double p, double largest) noexcept nogil:
@@ -16,27 +16,11 @@ cdef class Classic(Squared):
         return Loss.invariant_step(self, p, y, dloss, eta, h)
 
 
-cdef class Expectile(Squared):
+cdef class Expectile(ExpectileOfTau):
     """q (p - y)^2 above the label, (1 - q) (p - y)^2 below it"""
-    cdef double q
 
     def __init__(self, double q=0.5):
-        self.q = q
-
-    cdef inline double factor(self, double p, double y) noexcept nogil:
-        return self.q if y < p else 1 - self.q
-
-    cdef double value(self, double p, double y) noexcept nogil:
-        return self.factor(p, y) * (p - y) * (p - y)
-
-    cdef double dloss(self, double p, double y) noexcept nogil:
-        return self.factor(p, y) * 2 * (p - y)
-
-    cdef double curvature(self, double p, double y) noexcept nogil:
-        return 2 * self.factor(p, y)
-
-    cdef double invariant_step(self, double p, double y, double dloss, double eta, double h) noexcept nogil:
-        return Squared.invariant_step(self, p, y, dloss, eta * self.factor(p, y), h)
+        self.below, self.above = 1 - q, q
 
 
 cdef double LOST_LOSS = 5.960464299903386e-08     # log(1 + 2^-24)
