@@ -164,7 +164,7 @@ def test_bad_lines_are_counted_and_the_first_is_shown(vwlite):
 
 
 def test_a_wide_table(vwlite):
-    n = 20_000
+    n = 10_000
     Path("t.csv").write_text(",".join(f"c{i}" for i in range(n)) + ",y\n" + ("1," * n + "0\n") * 2 + "2," * n + "1\n")
     out = vwlite("describe", "t.csv", "--label", "y").out
     assert f"... and {n + 1 - 20:,} more columns: --all" in out
@@ -225,13 +225,13 @@ def test_a_line_that_is_too_long_is_a_sentence(vwlite):
 
 def test_columns_that_are_all_the_same_take_no_more_than_their_number(vwlite):
     """Each column was looked for in the list of those before it."""
-    count = 40_000
+    count = 15_000
     rows = [",".join(f"c{i}" for i in range(count)), *(",".join(str(i) for i in range(count)) for _ in range(2))]
     Path("w.csv").write_text("".join(f"y,{row}\n" if i == 0 else f"{i % 2},{row}\n" for i, row in enumerate(rows)))
     begin = time.process_time()
     found = vwlite("describe", "w.csv", "--label", "y").out
     assert "the same value in every row" in found
-    assert time.process_time() - begin < 20  # of 3
+    assert time.process_time() - begin < 3  # of .8
 
 
 def test_the_first_signal_ends_it_while_it_counts():

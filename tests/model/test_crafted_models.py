@@ -35,9 +35,10 @@ NOT_FOR_IT = {(2, "solve"), (2, "certify"), (2, "merge")}
 NO_MERGE = [name for name, row in ALGORITHMS.items() if row.merging.refusal] + [SOLVED.name]
 
 
-def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, folder):
-    """Else what follows could refuse everything."""
-    for name, data in healthy.items():
+@pytest.mark.parametrize("part", range(6))
+def test_healthy_models_are_taken_and_splitting_them_loses_nothing(healthy, folder, part):
+    """Else what follows could refuse everything. part: of six, with every sixth model."""
+    for name, data in [*healthy.items()][part::6]:
         parts = split_into_parts(data)
         found = outcomes(folder, put_together(parts))
         assert wrong(found) is None, name
@@ -82,12 +83,12 @@ def test_weights_that_are_not_those_of_the_state_are_refused(healthy, folder):
 @pytest.mark.parametrize("seed", range(12))
 def test_crafted_models_end_in_a_sentence_and_check_says_what_predict_does(healthy, folder, seed):
     refused = 0
-    for i in range(25):
+    for i in range(15):
         name, data = crafted(Random(f"{seed} {i}"), healthy)
         found = outcomes(folder, data)
         assert wrong(found) is None, name
         refused += found["predict"][0] == 65
-    assert refused > 5
+    assert refused > 3
 
 
 def absurd(healthy, kind="gd", **changes):
