@@ -51,12 +51,13 @@ class Predicted:
     def rows(self, found: Scored, written: Callable[[float], Any]) -> Iterator[Row]:
         """The prediction of each row, and the other columns of `--output-format json`. written: a number as it is
         written."""
-        columns = {"score": found.shown}
+        columns = {"score": [*map(written, found.shown)]}
         if self.outputs.has_probabilities:
-            columns["probability"] = _linked("logistic", found.shown)
-        shown = zip(*(map(written, numbers) for numbers in columns.values()), strict=True)
-        predictions = map(written, _linked(self.settings.link, found.shown))
-        return ((p, dict(zip(columns, row, strict=True))) for p, row in zip(predictions, shown, strict=True))
+            columns["probability"] = [*map(written, _linked("logistic", found.shown))]
+        known = {"identity": columns["score"], "logistic": columns.get("probability")}  # nothing is written twice
+        predictions = known.get(self.settings.link) or map(written, _linked(self.settings.link, found.shown))
+        for p, *row in zip(predictions, *columns.values(), strict=True):
+            yield p, dict(zip(columns, row, strict=True))
 
     def tensors(self, names: Sequence[str | int]) -> list[Tensor]:
         """What a server of the Open Inference Protocol gives. names: of the classes."""
