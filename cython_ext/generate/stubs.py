@@ -38,7 +38,7 @@ class Module:
     path: Path
     members: dict[str, str] = field(default_factory=dict)
     classes: dict[str, Class] = field(default_factory=dict)
-    elsewhere: dict[str, str] = field(default_factory=dict)  # class: the module it is cimported from
+    elsewhere: dict[str, tuple[str, str]] = field(default_factory=dict)  # class: module, import
 
     def type_of(self, c: str) -> str:
         """A type of the source as one of Python."""
@@ -169,9 +169,9 @@ def read(path: Path) -> Module:
     texts = [p.read_text(encoding="utf-8") for p in (path.with_suffix(".pxd"), path) if p.exists()]
     for text in texts:
         for m in re.finditer(r"^from vwlite\.core\.([\w.]+) c?import (\([^)]*\)|.*)$", text, re.M):
-            for name in re.findall(r"\b[A-Z]\w*\b", m[2]):
+            for found, name in re.findall(r"\b((?:[A-Z]\w* as )?([A-Z]\w*))\b", m[2]):
                 if not name.isupper():
-                    module.elsewhere[name] = f"vwlite.core.{m[1]}"
+                    module.elsewhere[name] = f"vwlite.core.{m[1]}", found
         for m in re.finditer(r"^(?:cdef )?class (\w+)(?:\((.*)\))?:", text, re.M):
             module.classes.setdefault(m[1], Class(m[1], m[2] or ""))
             module.classes[m[1]].bases = m[2] or module.classes[m[1]].bases
@@ -248,11 +248,11 @@ def stub(path: Path) -> str:
         heads.append("from enum import IntEnum")
     if re.search(r"\bAny\b", body):
         heads.append("from typing import Any")
-    used = {name: at for name, at in module.elsewhere.items() if re.search(rf"\b{name}\b", body)}
+    used = [imported for name, imported in module.elsewhere.items() if re.search(rf"\b{name}\b", body)]
     if used:
         heads.append("")
-    for at in sorted(set(used.values())):
-        heads.append(f"from {at} import {', '.join(sorted(n for n in used if used[n] == at))}")
+    for at in sorted({at for at, _ in used}):
+        heads.append(f"from {at} import {', '.join(sorted(found for of, found in used if of == at))}")
     return "\n".join(heads) + "\n\n" + body + "\n"
 
 
