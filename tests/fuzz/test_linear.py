@@ -84,18 +84,19 @@ def test_no_text_takes_more_than_its_length(kind, folder):
     assert not slow, f"ordinary text takes {usual:.2f} s"
 
 
-def test_the_fuzzer_sees_what_is_quadratic(tmp_path, monkeypatch):
-    def quadratic(kind, text, folder, run):
-        for i in range(0, len(text), 50):
-            text[i:].count(b"x") + text[i:].count(b"y")
-
+def test_the_fuzzer_sees_what_takes_too_long(tmp_path, monkeypatch):
+    """By a clock of its own: on a busy machine the times of twice as much vary by as much."""
     case = Case("patterns", pattern=("CSV", b"y,a\n", b"1,b\n", b""))
     assert check_case.check_case(case, tmp_path / "work") == ""
-    monkeypatch.setattr(patterns, "take", quadratic)
-    monkeypatch.setattr(patterns, "LEAST", 0.0)
-    monkeypatch.setattr(patterns, "RATIO", 2.5)
-    monkeypatch.setattr(patterns, "SIZE", 60_000)
-    assert check_case.check_case(case, tmp_path / "work").startswith("time: ")
+    for power, found in ((2, False), (3, True)):
+        clock = [0.0]
+
+        def take(kind, text, folder, run, clock=clock, power=power):
+            clock[0] += len(text) ** power / patterns.SIZE**power
+
+        monkeypatch.setattr(patterns, "take", take)
+        monkeypatch.setattr(patterns.time, "process_time", lambda clock=clock: clock[0])
+        assert check_case.check_case(case, tmp_path / "work").startswith("time: ") == found
 
 
 def test_drawn_patterns_are_linear(tmp_path):
