@@ -190,7 +190,7 @@ def learn(
     model = read_model(o.initial, uncalibrated=True) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
-    check_options(o, settings)
+    check_options(job)
     if not columns and "derive" in o.given and o.derive != "none":
         raise UsageError("--derive is for columns of frames, and X is a matrix: pass a frame, such as a DataFrame of "
                          "pandas, or leave it out")
@@ -199,7 +199,7 @@ def learn(
     _name(job.learner, names)
     finder = make_finder(settings, store) if store is not None else None
     progress = FitProgress(o)
-    trainer = trainer_of(o, job, RowSource(columns, rows_of(settings), finder), progress)
+    trainer = trainer_of(job, RowSource(columns, rows_of(settings), finder), progress)
     progress.begin(trainer)
     trainer.run()
     return FittedState(progress.model_of(trainer)), Report(trainer.results(), trainer.pass_number)
@@ -333,7 +333,7 @@ class FittedState(Fitted):
                 for found in (found for _, batches in journal for _, found in batches):
                     store.take(found)
         progress = FitProgress(o)
-        run = PassTrainer(o, job, RowSource(model.columns), progress)
+        run = PassTrainer(job, RowSource(model.columns), progress)
         progress.begin(run)
         progress.on_begin(run)
         for names, batches in journal:

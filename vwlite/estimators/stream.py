@@ -45,7 +45,7 @@ class OnePass:
         job, progress, source = prepared(o, None, in_place=False), Progress(o), RowSource(columns)
         source.may_be_table = False  # nothing is derived
         self.sample = source.sample
-        self.trainer = AutoTrainer(o, job, AutoData(o, job, source, progress))
+        self.trainer = AutoTrainer(job, AutoData(job, source, progress))
         self.data, self.names = self.trainer.data, self.trainer.names
         progress.begin(self.trainer)
         self.finder = make_finder(self.trainer.settings, self.names) if self.names is not None else None

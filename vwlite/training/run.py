@@ -35,10 +35,8 @@ class TrainRun(Progress):
     """Reads the data, prints, and writes the files of one run. continuing: of --continue. unseen: what the model that
     is continued does not know of the data."""
 
-    def __init__(
-        self, o: TrainOptions, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None"
-    ) -> None:
-        settings, bad = job.resolved.settings, BadLines.of(o, stack)
+    def __init__(self, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None") -> None:
+        o, bad = job.options, BadLines.of(job.options, stack)
         super().__init__(o, bad)
         self.continuing = continuing
         self._drafts = stack.enter_context(ExitStack())
@@ -64,7 +62,7 @@ class TrainRun(Progress):
             from vwlite.training.held_out import HoldoutWriter as Writer
 
             self.holdout_writer = Writer(o.holdout_to, o.held_out, stack)
-        self.namespaces = namespaces_of(settings)
+        self.namespaces = namespaces_of(job.resolved.settings)
         self._draft: Draft | None = None  # the model of the best pass
         self._every, self._seconds = o.checkpoint_every or (None, None)
         self._checkpoint_time = time.monotonic() + self._seconds if self._seconds else math.inf

@@ -64,9 +64,9 @@ def _train(o: TrainOptions) -> "int | TooLarge":
 
             unseen = Unseen(model, job.resolved.settings, KnownFeatures.of(model))
         del model
-        job = checked(o, job)
-        run = TrainRun(o, job, frame, continuing, unseen)
-        trainer = trainer_of(o, job, run.source, run, frame)
+        job = checked(job)
+        run = TrainRun(job, frame, continuing, unseen)
+        trainer = trainer_of(job, run.source, run, frame)
         run.begin(trainer)
         frame.stop_with(trainer.stop)
         trainer.run()

@@ -50,6 +50,7 @@ def finite(loss: float | None) -> float | None:
 class Job(NamedTuple):
     """What training begins with, resolved from its options and the model that is continued, if there is one."""
 
+    options: TrainOptions
     learner: Learner
     resolved: Resolved
     before: dict[str, int]  # the counters of that model
@@ -67,20 +68,17 @@ def prepared(
     """in_place: as of `Provenance.of`. names: where those of features go, if that is there already."""
     base = model.settings if model else None
     resolved = resolve(o.typed, base, o.initial, given=o.given, passes=o.passes)
-    options: dict[str, Any] = {
-        "holdout_period": o.held_out,
-        "predictions": o.predictions is not None,
-        "raw_predictions": o.raw_predictions is not None,
-    }
+    options: dict[str, Any] = {name: path is not None for name, path in o.of_predictions.items()}
+    options["holdout_period"] = o.held_out
     if names is None:
         names = name_store(o.names, model.names if model else NONE)
     if model is None or o.initial is None:
         learner = new_learner(resolved.settings, o.typed.get("feature_weights"), **options)
-        return Job(learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names), data)
+        return Job(o, learner, resolved, {}, FROM_NOTHING, DataNames(learner.class_names, features=names), data)
     learner = resume(model, resolved, o.initial, **options)
     known = DataNames(learner.class_names, columns=model.columns, features=names)
     provenance = Provenance.of(model, in_place=in_place)
-    return Job(learner, resolved, model.counters, provenance, known, data, model.calibration, model.absent)
+    return Job(o, learner, resolved, model.counters, provenance, known, data, model.calibration, model.absent)
 
 
 class Examples(Protocol):
@@ -201,8 +199,8 @@ class Trainer:
     lines_learned: int | None = None  # of those that were read, for a checkpoint in the first pass; None: all
     counted: Tally | None = None  # in place of that of the learner
 
-    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
-        self.options, self.job, self.source, self.listener = o, job, source, listener
+    def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
+        self.options, self.job, self.source, self.listener = job.options, job, source, listener
         self.learner, self.settings, self.names = job.learner, job.resolved.settings, job.known.features
         self.learner.answers_blank_lines = True  # so that each line of a pipe gets an answer
         self.started_at = time.monotonic()
@@ -402,9 +400,7 @@ class PassTrainer(Trainer):
     """One learner, which learns the examples in one pass or several; with several, lines that are held out decide
     which of them is the model."""
 
-    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
-        super().__init__(o, job, source, listener)
-        self._counted_at = -(1 << 62)  # features learned when the nonzero weights were counted last
+    _counted_at = -(1 << 62)  # features learned when the nonzero weights were counted last
 
     def run(self) -> None:
         self.source.open()

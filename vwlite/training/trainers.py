@@ -3,11 +3,11 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.algorithms.settings import Resolved, Settings
+from vwlite.algorithms.settings import Resolved
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.formats import imported
-from vwlite.runs.options import SourceOptions, TrainOptions
+from vwlite.runs.options import SourceOptions
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import Source
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
@@ -21,11 +21,11 @@ _OF_AUTO = {
 }
 
 
-def checked(o: TrainOptions, job: Job) -> Job:
+def checked(job: Job) -> Job:
     """What training of files begins with. UsageError for options that the algorithm has no use for."""
-    is_auto = job.resolved.settings.algorithm == AUTO.name
+    o, is_auto = job.options, job.resolved.settings.algorithm == AUTO.name
     if o.sparse is None:
-        check_options(o, job.resolved.settings)
+        check_options(job)
     elif is_auto:
         from vwlite.training.auto import sparse_trainer
 
@@ -35,7 +35,7 @@ def checked(o: TrainOptions, job: Job) -> Job:
     if is_auto:
         from vwlite.training.auto.reading import with_label_words
 
-        return with_label_words(job, o.typed)
+        return with_label_words(job)
     return job
 
 
@@ -59,8 +59,9 @@ def source_of(job: Job, bad: BadLines, how: SourceOptions, class_weight: Any = N
     return source
 
 
-def check_options(o: TrainOptions, settings: Settings) -> None:
-    """UsageError for options of a run that the trainer of these settings has no use for."""
+def check_options(job: Job) -> None:
+    """UsageError for options of a run that the trainer of its settings has no use for."""
+    o, settings = job.options, job.resolved.settings
     if settings.algorithm == AUTO.name:
         from vwlite.training.auto import trainer
 
@@ -81,22 +82,20 @@ def check_options(o: TrainOptions, settings: Settings) -> None:
         centered.check_options(o.holdout_to)
 
 
-def trainer_of(
-    o: TrainOptions, job: Job, source: Examples, listener: Listener, stack: ExitStack | None = None
-) -> Trainer:
-    """What trains with these options. stack: ends the threads of --sparse. UsageError."""
+def trainer_of(job: Job, source: Examples, listener: Listener, stack: ExitStack | None = None) -> Trainer:
+    """What trains with the options of the job. stack: ends the threads of --sparse. UsageError."""
     settings = job.resolved.settings
-    if o.sparse is not None and stack is not None:
+    if job.options.sparse is not None and stack is not None:
         from vwlite.training.auto.auto_data import AutoData
         from vwlite.training.auto.sparse_trainer import SparseTrainer
 
-        return SparseTrainer(o, job, AutoData(o, job, source, listener), stack)
+        return SparseTrainer(job, AutoData(job, source, listener), stack)
     if settings.algorithm != AUTO.name and settings.normalize == "center":
         from vwlite.training.centered import CenteredTrainer
 
-        return CenteredTrainer(o, job, source, listener)
+        return CenteredTrainer(job, source, listener)
     if settings.algorithm != AUTO.name:
-        return PassTrainer(o, job, source, listener)
+        return PassTrainer(job, source, listener)
     trainer, data = map(imported, _OF_AUTO[settings.outputs.task])
-    found: Trainer = trainer(o, job, data(o, job, source, listener))
+    found: Trainer = trainer(job, data(job, source, listener))
     return found

@@ -126,7 +126,7 @@ def tune(o: TuneOptions) -> int:
         raise UsageError(f"vwlite tune is for what --algorithm auto can learn, but it would be "
                          f"{settings.algorithm}, {job.resolved.why}: leave that out")
     with RunFrame("tune", o) as frame:
-        run = Tuner(own, job, frame, words, o)
+        run = Tuner(job, frame, words, o)
         frame.stop_with(run.stop)
         run.run()
         best = run.finish_tuning()
@@ -186,12 +186,13 @@ class Tuner:
     baseline_loss = math.nan
     tried = 0
 
-    def __init__(self, o: TrainOptions, job: Job, stack: ExitStack, words: list[str], typed: TuneOptions) -> None:
-        self.options, self.job, self.stack, self.words, self.typed = o, job, stack, words, typed
+    def __init__(self, job: Job, stack: ExitStack, words: list[str], typed: TuneOptions) -> None:
+        self.job, self.stack, self.words, self.typed = job, stack, words, typed
+        self.options = o = job.options
         self.live = LiveLine(quiet=typed.quiet)
-        job, bad = with_label_words(job, o.typed), BadLines.of(o, stack)
+        job, bad = with_label_words(job), BadLines.of(o, stack)
         source = Source(job.data, job.resolved.settings, job.known, bad, o.of_source)
-        trainer = trainer_of(o, job, source, Progress(o, bad, self.live))
+        trainer = trainer_of(job, source, Progress(o, bad, self.live))
         assert isinstance(trainer, AutoTrainer)
         self.auto, self.data = trainer, trainer.data
         self.stopped, self.began = False, time.monotonic()

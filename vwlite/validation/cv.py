@@ -119,13 +119,13 @@ def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunF
         return read_own(name, io.BytesIO(data), data)
 
     o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None, part))
-    job = checked(o, prepared(o, None, data, in_place=False))
+    job = checked(prepared(o, None, data, in_place=False))
     with ExitStack() as stack:
         bad = BadLines.of(o, stack)
         progress = FitProgress(o, bad)
         progress.settled = stored
         source = source_of(job, bad, replace(o.of_source, part=part), o.class_weight)
-        trainer = trainer_of(o, job, source, progress, stack)
+        trainer = trainer_of(job, source, progress, stack)
         frame.stop_with(trainer.stop)
         trainer.run()
         return progress.model_of(trainer) if frame.signal is None else None

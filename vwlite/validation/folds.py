@@ -43,7 +43,7 @@ class FoldHashes:
         data = replace(data, skip=True)
         typed = with_counted_classes(training.typed, data, stop)
         job = prepared(replace(training, typed=typed), None, data, in_place=False)
-        summary = self._read(with_label_words(job, typed), stop)
+        summary = self._read(with_label_words(job), stop)
         if stop() or not summary.examples:
             return  # training says what is wrong
         n = summary.examples

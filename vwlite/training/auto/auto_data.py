@@ -27,7 +27,6 @@ from vwlite.input.parsing import EXAMPLE, SourceText
 from vwlite.model.learners import make_expander, make_loss
 from vwlite.output.text import label_text
 from vwlite.runs.baseline import LARGEST_SCORE
-from vwlite.runs.options import TrainOptions
 from vwlite.runs.source import DataNames
 from vwlite.training.auto.model import WeightScale
 from vwlite.training.auto.selection import RARER, Drawn, LabelScale, are_many
@@ -119,8 +118,9 @@ class AutoData:
     _constant: tuple[DataSummary, int, float] | None = None  # the same; it takes time
     in_passes = False  # standard input, too
 
-    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
-        self.options, self.files, self.source, self.listener = o, job.data.files, source, listener
+    def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
+        self.options = o = job.options
+        self.files, self.source, self.listener = job.data.files, source, listener
         self.settings, self.names = job.resolved.settings, job.known.features
         self.choice = LossChoice(job.known, o.typed, weighs_classes=o.class_weight is not None)
         self.summary = self.new_summary()
@@ -326,8 +326,8 @@ class ClassData(AutoData):
     is_scarce = False  # folds are good for them, however few there are
     in_passes = True
 
-    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
-        super().__init__(o, job, source, listener)
+    def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
+        super().__init__(job, source, listener)
         self.class_names: ClassNames = job.learner.class_names
         self._records = int(job.learner.rule.records)
 

@@ -14,7 +14,6 @@ from vwlite.model.centered import Dense
 from vwlite.model.learners import make_expander, make_loss, make_rule
 from vwlite.output.results import Result
 from vwlite.runs.baseline import LARGEST_SCORE
-from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.auto_data import ClassData
 from vwlite.training.auto.classes import (
     FOLDS,
@@ -108,11 +107,11 @@ class ClassTrainer(AutoTrainer):
 
     grid, loader = ClassGrid, ClassLoader
 
-    def __init__(self, o: TrainOptions, job: Job, data: ClassData) -> None:
-        if "passes" in o.given and o.passes == 1:
+    def __init__(self, job: Job, data: ClassData) -> None:
+        if "passes" in job.options.given and job.options.passes == 1:
             raise UsageError("--algorithm auto learns classes in several passes, also from standard input: leave "
                              "--passes 1 out, or use --algorithm gd")
-        super().__init__(o, job, data)
+        super().__init__(job, data)
 
     def results(self) -> list[Result]:
         return [r for r in super().results() if r.key != "auc"]

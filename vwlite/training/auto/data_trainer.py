@@ -14,7 +14,6 @@ from vwlite.core.data.namespaces import Namespaces
 from vwlite.core.learn.tally import Tally
 from vwlite.output.results import Result
 from vwlite.runs.notes import Notes, together
-from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.loader import without_empty
 from vwlite.training.auto.reading import DataReader, Learning
@@ -34,8 +33,8 @@ class DataTrainer(Trainer, Learning):
     learner: GivenPredictions
     drawn: Callable[[], Iterable[Batch]] | None = None  # examples in drawn order
 
-    def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
-        super().__init__(o, job, data.source, data.listener)
+    def __init__(self, job: Job, data: AutoData) -> None:
+        super().__init__(job, data.source, data.listener)
         self.data, self.chooses_loss = data, data.choice.chooses_loss
         self.reader = DataReader(data)
 

@@ -20,7 +20,6 @@ from vwlite.core.learn.losses import Loss
 from vwlite.errors import UsageError
 from vwlite.model.centered import Dense
 from vwlite.model.learners import make_losses
-from vwlite.runs.options import TrainOptions
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.classes import constant_score_state, load_score_states
 from vwlite.training.auto.grid import Grid
@@ -67,8 +66,8 @@ class QuantileData(AutoData):
     is_scarce = False  # folds are good for them, however few there are
     in_passes = True
 
-    def __init__(self, o: TrainOptions, job: Job, source: Examples, listener: Listener) -> None:
-        super().__init__(o, job, source, listener)
+    def __init__(self, job: Job, source: Examples, listener: Listener) -> None:
+        super().__init__(job, source, listener)
         self.losses: list[Loss] = make_losses(self.settings)
         self.width = len(self.losses)
 
@@ -171,8 +170,8 @@ class QuantileTrainer(AutoTrainer):
 
     grid, loader = QuantileGrid, QuantileLoader
 
-    def __init__(self, o: TrainOptions, job: Job, data: QuantileData) -> None:
-        if "passes" in o.given and o.passes == 1:
+    def __init__(self, job: Job, data: QuantileData) -> None:
+        if "passes" in job.options.given and job.options.passes == 1:
             raise UsageError("--algorithm auto learns quantiles in several passes: leave --passes 1 out, or use "
                              "--algorithm gd")
-        super().__init__(o, job, data)
+        super().__init__(job, data)

@@ -2,7 +2,7 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -40,9 +40,9 @@ def is_small(files: Sequence[str]) -> bool:
     return bool(files) and all(map(os.path.isfile, files)) and sum(map(os.path.getsize, files)) <= SMALL
 
 
-def with_label_words(job: Job, typed: Mapping[str, Any]) -> Job:
-    """What training begins with, for data whose labels may be two words that nobody named. typed: settings."""
-    if not maps_labels(job.resolved.settings, typed):
+def with_label_words(job: Job) -> Job:
+    """What training begins with, for data whose labels may be two words that nobody named."""
+    if not maps_labels(job.resolved.settings, job.options.typed):
         return job
     return job._replace(known=replace(job.known, classes=ClassNames(WORDS, grows=True), or_numbers=True))
 

@@ -95,11 +95,11 @@ class SparseTrainer(DataTrainer):
     gain: float | None = None  # of `--algorithm auto` over the best constant; None: it was not learned
     features = 0  # of the model, with weights of 0
 
-    def __init__(self, o: TrainOptions, job: Job, data: AutoData, stack: ExitStack) -> None:
+    def __init__(self, job: Job, data: AutoData, stack: ExitStack) -> None:
         resolved = replace(job.resolved, why="learners of adagrad-rda, as --sparse is given")
-        super().__init__(o, job._replace(resolved=resolved), data)
+        super().__init__(job._replace(resolved=resolved), data)
         self._auto, self._loader = Race(Setup(self.listener, Grid, ModelLoader), data), ModelLoader(data)
-        self.pool = stack.enter_context(ThreadPoolExecutor(o.threads))
+        self.pool = stack.enter_context(ThreadPoolExecutor(job.options.threads))
         self._checked = 0  # bytes of the learners of a stream when memory was looked at last
 
     def stop(self) -> None:

@@ -58,9 +58,9 @@ class AutoTrainer(DataTrainer):
     intercepts: Sequence[float] = ()  # of the model, one for each class
     batches: Batches  # of files
 
-    def __init__(self, o: TrainOptions, job: Job, data: AutoData) -> None:
-        super().__init__(o, job, data)
-        writes = {"predictions": o.predictions is not None, "raw_predictions": o.raw_predictions is not None}
+    def __init__(self, job: Job, data: AutoData) -> None:
+        super().__init__(job, data)
+        writes = {name: path is not None for name, path in job.options.of_predictions.items()}
         self._loader = self.loader(data, **writes)
         checkpoint = WeakMethod(self._checkpoint)
         setup = Setup(self.listener, self.grid, self.loader, any(writes.values()), checkpoint, self.started_at)
@@ -73,7 +73,7 @@ class AutoTrainer(DataTrainer):
 
     def _apart(self, data: AutoData, outcome: Outcome) -> "AutoTrainer":
         """A trainer with these data, which tells and keeps no predictions, and does not change this one."""
-        found = type(self)(self.options, self.job, data)
+        found = type(self)(self.job, data)
         found._loader, found.outcome, found.drawn = self.loader(data), outcome, self.drawn
         found.stopped, found.started_at = self.stopped, self.started_at
         return found
