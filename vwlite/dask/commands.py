@@ -24,7 +24,6 @@ from vwlite.runs.options import (
     ModelOptions,
     TrainOptions,
 )
-from vwlite.runs.resolve import check_run
 
 CLUSTER = "Cluster"
 HOLDOUT_PERIOD = 50
@@ -192,4 +191,4 @@ def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
         raise UsageError(f"--format {o.format}: workers read lines of text; convert it with vwlite convert")
     if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
         raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
-    check_run(o)
+    o.check()

@@ -118,7 +118,7 @@ def _opened(
         of_model = replace(o, model=os.fspath(one) if isinstance(one, str | os.PathLike) else name)
         opened = applied(of_model, model_of(one), keeps_text=o.by is not None and not found)
         if y is None:
-            bad = BadLines.of(of_model, stack)
+            bad = BadLines(stack, **of_model.of_bad_lines)
             found.append((Evaluating(opened, bad.take), _reader(stack, o.data, o.threads)))
         else:
             found.append((Evaluating(opened), InMemory(X, y, opened).batches))

@@ -40,7 +40,6 @@ from vwlite.model.row_sample import RowSample
 from vwlite.output.atomic import AtomicFile
 from vwlite.output.results import Result
 from vwlite.runs.options import TrainOptions
-from vwlite.runs.resolve import check_run
 from vwlite.training.fit import FitProgress, settled
 from vwlite.training.trainer import PassTrainer, Trainer, prepared
 from vwlite.training.trainers import check_options, trainer_of
@@ -186,7 +185,7 @@ def learn(
     rows_of: makes the rows, for these settings. names: of the classes found in the data. columns: of a frame, as a
     model stores them.
     """
-    check_run(replace(o, names=None))  # names are not written to a file here
+    replace(o, names=None).check()  # names are not written to a file here
     model = read_model(o.initial, uncalibrated=True) if o.initial else None
     job = prepared(o, model, in_place=False)
     settings, store = job.resolved.settings, job.known.features
@@ -296,7 +295,7 @@ class FittedState(Fitted):
         elif o.typed.get("normalize") == "center":
             known = ("normalize",)
         o = replace(o, typed={name: x for name, x in o.typed.items() if name not in known})
-        check_run(replace(o, names=None))
+        replace(o, names=None).check()
         run = self._run
         if run is None or run.options.typed != o.typed:
             if self._kept[1]:

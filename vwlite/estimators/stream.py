@@ -15,7 +15,6 @@ from vwlite.model.file import Model
 from vwlite.model.header import COUNTERS
 from vwlite.model.learners import make_finder
 from vwlite.runs.options import TrainOptions
-from vwlite.runs.resolve import check_run
 from vwlite.training.auto.auto_data import AutoData
 from vwlite.training.auto.stream import packed, unpacked
 from vwlite.training.auto.trainer import AutoTrainer
@@ -118,7 +117,7 @@ class FittedStream(Fitted):
     def __init__(self, o: TrainOptions, columns: dict[str, Any], state: State | None = None) -> None:
         super().__init__()
         self._options = replace(o, passes=1, given=o.given | {"passes"})
-        check_run(replace(self._options, names=None))
+        replace(self._options, names=None).check()
         self._columns = columns
         self._kept: tuple[State | None, list[list[tuple[Batch, Any]]]] = state, []
         self._size = 0  # features of these rows

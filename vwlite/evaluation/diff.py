@@ -19,13 +19,12 @@ from vwlite.output.text import printable
 from vwlite.prediction.scoring import Reading
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import opened
-from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
 
 
 def diff(o: DiffOptions) -> int:
     """Run `vwlite diff`; the exit code."""
-    check_run(o)
+    o.check()
     if "-" in o.data:
         raise UsageError("the data are read once for each model, and standard input only once: name DATA files")
     with RunFrame("diff", o) as frame:

@@ -11,13 +11,12 @@ from vwlite.model import read_model
 from vwlite.model.absent import applied_schema
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines, Sink, say
 
 
 def convert(o: ConvertOptions) -> int:
     """Run `vwlite convert`; the exit code."""
-    check_run(o)
+    o.check()
     check_sources(o.data, quiet=o.quiet)
     model = read_model(o.model) if o.model else None
     table = planned(o).table(model.columns if model else None) or TableReader()
@@ -31,7 +30,7 @@ def convert(o: ConvertOptions) -> int:
         format=o.format, skip=o.on_error == "skip", class_names=ClassNames(1), lenient_labels=True, table=table
     )
     with RunFrame("convert", o) as frame:
-        bad, out, escaped = BadLines.of(o, frame), Sink("-", frame), 0
+        bad, out, escaped = BadLines(frame, **o.of_bad_lines), Sink("-", frame), 0
         more = DerivedText(model, derived) if model is not None and derived is not None else None
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):

@@ -43,7 +43,6 @@ from vwlite.output.text import printable
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import InputOptions
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines
 
 EXACT, ENTRIES, ROWS = 4096, 1 << 19, 1 << 18  # distinct values that are counted: of a column, of all; distinct rows
@@ -59,7 +58,7 @@ Facts = dict[str, Any]
 
 def describe(o: DescribeOptions) -> int:
     """Run `vwlite describe`; the exit code."""
-    check_run(o)
+    o.check()
     check_sources(o.data, quiet=o.quiet)
     typed = list[str]()
     for spec in specs_of(InputOptions, IN, TABLES):

@@ -19,13 +19,12 @@ from vwlite.output.atomic import check_apart
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import about_names
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import check_run
 from vwlite.runs.run import BadLines
 
 
 def names(o: NamesOptions) -> int:
     """Run `vwlite names`; the exit code."""
-    check_run(o)
+    o.check()
     path, output = o.model, o.output or o.model
     outputs = {"MODEL" if output == path else "--output": output, "--rejects": o.rejects}
     check_apart(outputs, [(source, "one of the DATA files") for source in o.data])
@@ -45,7 +44,7 @@ def names(o: NamesOptions) -> int:
     parse = planned(o).parsing_for(model, settings, path, learner.class_names)
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
-        bad, file = BadLines.of(o, frame), frame.file(output)
+        bad, file = BadLines(frame, **o.of_bad_lines), frame.file(output)
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)

@@ -128,7 +128,7 @@ def beside_data(o: WeightsOptions, rows: Callable[..., Iterable[Row]]) -> int:
     model = opened(o)
     found = WeightsOfData(model)
     with RunFrame("weights", o) as frame:
-        bad, parse = BadLines.of(o, frame), replace(model.parse, finder=found.finder)
+        bad, parse = BadLines(frame, **o.of_bad_lines), replace(model.parse, finder=found.finder)
         batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
         for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)

@@ -10,7 +10,6 @@ from vwlite.options.taking import command
 from vwlite.options.types import PATH, Choice, Whole
 from vwlite.records import record
 from vwlite.runs.options import DATA, OF_RUN, READING, InputOptions
-from vwlite.runs.resolve import check_run
 
 MERGE, HOLDOUT = "Merge", "Holdout"
 RULES = ("search", "path", "information", "mean", "dual")
@@ -81,7 +80,7 @@ class MergeOptions(InputOptions):
                     raise UsageError(f"{option_name(name)} needs --holdout: shards are models, not lines")
         if "-" in self.data:
             raise UsageError("-: a shard is a file, not standard input")
-        check_run(self)
+        super().check()
         for paths, what in ((self.data, "what it has learned"), (self.holdout, "its examples")):
             seen: dict[str, str] = {}
             for path in paths:

@@ -91,7 +91,7 @@ class Holdout:
         stack: ExitStack, stop: Callable[[], bool],
     ) -> None:
         self._plan, self._settings, self._classes, self._columns = planned(o), settings, classes, columns
-        self._bad, self._stop = BadLines.of(o, stack), stop
+        self._bad, self._stop = BadLines(stack, **o.of_bad_lines), stop
         self._names = settings.outputs.class_names(classes)
         rows = Rows(make_expander(replace(settings, constant=False)))
         constant_key = make_expander(settings).constant_key

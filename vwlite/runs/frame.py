@@ -13,7 +13,6 @@ from vwlite.output.results import Result, lines, values
 from vwlite.output.signals import StopSignal
 from vwlite.output.stdio import say
 from vwlite.runs.options import InputOptions
-from vwlite.runs.resolve import check_run, outputs_of
 
 
 class RunFrame(ExitStack):
@@ -32,7 +31,7 @@ class RunFrame(ExitStack):
         self._report: AtomicFile | None = None
 
     def __enter__(self) -> "RunFrame":
-        check_run(self.options)
+        self.options.check()
         with ExitStack() as stack:
             stack.enter_context(self._signals)  # first: what was started before it is cleaned up
             if self.options.report:
@@ -126,7 +125,7 @@ class RunFrame(ExitStack):
         what went to standard output, and the report."""
         if self.commit() or self.signal is None:
             return 0
-        files = {option for option, path in outputs_of(self.options).items() if path != "-"}
+        files = {option for option, path in self.options.of_outputs.items() if path != "-"}
         if kept is None and files - {"--report"}:
             kept = "; no file but the report was written" if self.options.report else "; no file was written"
         if kept is not None or not self.options.quiet:

@@ -1,6 +1,6 @@
 """A model that was opened to be applied to data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from vwlite.options.spec import option_name
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import ModelOptions
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import OF_LOSS, check_run, shown_setting
+from vwlite.runs.resolve import OF_LOSS, shown_setting
 
 
 class Opened:
@@ -37,7 +37,7 @@ def opened(
     """The model of a command, for its data. written: see Opened, by the settings. whole: as `read_model` has it. text:
     for ParseOptions."""
     assert o.model is not None
-    check_run(o)
+    o.check()
     check_sources(o.data, quiet=o.quiet)
     return applied(o, read_model(o.model, whole=whole), written, **{"keeps_text": o.rejects is not None, **text})
 
@@ -47,21 +47,21 @@ def applied(
 ) -> Opened:
     """The same for a model that was read. o.model: what it is called."""
     path = str(o.model)
-    settings = _settings(o, model)
+    settings = _settings(model, path, o.typed, probabilities=getattr(o, "probabilities", False))
     found = Opened(model, path, settings, **written(settings))
     found.parse = replace(planned(o).parsing_for(model, settings, path, found.learner.class_names), **text)
     return found
 
 
-def _settings(o: ModelOptions, model: Model) -> Settings:
+def _settings(model: Model, path: str, options: Mapping[str, Any], *, probabilities: bool) -> Settings:
     """Those of the model, with what was typed. UsageError for options that mean nothing to the model."""
-    settings, probabilities = model.settings, getattr(o, "probabilities", False)
-    typed, link = {name: o.typed[name] for name in OF_LOSS if name in o.typed}, o.typed.get("link")
+    settings, link = model.settings, options.get("link")
+    typed = {name: options[name] for name in OF_LOSS if name in options}
     for name, value in typed.items():
         old = getattr(settings, name)
         if settings.loss and value != old:
             raise UsageError(
-                f"{option_name(name)} {shown_setting(value)} contradicts the model {o.model}, which was trained with "
+                f"{option_name(name)} {shown_setting(value)} contradicts the model {path}, which was trained with "
                 f"{shown_setting(old)}: leave the option out"
             )
     for name, loss in LOSS_OPTIONS.items():
@@ -69,12 +69,12 @@ def _settings(o: ModelOptions, model: Model) -> Settings:
             raise UsageError(f"{option_name(name)} needs --loss {loss}")
     settings = replace(settings, **typed)
     if "quantile_tau" in typed and not model.settings.outputs.taus:
-        settings.outputs.check_one(str(o.model))
+        settings.outputs.check_one(path)
     predicted = predicted_by(settings)
     if link not in (None, settings.link):
-        predicted.refuse_link(link, str(o.model), "use --probabilities")
+        predicted.refuse_link(link, path, "use --probabilities")
     if probabilities:
-        predicted.check_probabilities(str(o.model))
+        predicted.check_probabilities(path)
     settings = replace(settings, link=link or settings.link)
     settings.outputs.check_link()
     return settings

@@ -5,7 +5,7 @@
 """
 
 import os
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
 from vwlite.input import MISSING, MOST_WORDS, cache_name
 from vwlite.input.formats import FORMATS
-from vwlite.options.spec import IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, option, specs_of
+from vwlite.options.spec import IN, LEARN, OUT, PASSES, RUN, TABLES, Spec, check_rows, option, specs_of
 from vwlite.options.types import (
     PATH,
     Bytes,
@@ -181,6 +181,37 @@ class InputOptions:
         return {"predictions": self.predictions, "raw_predictions": self.raw_predictions}
 
     @property
+    def of_bad_lines(self) -> dict[str, Any]:
+        """What BadLines takes."""
+        return {"skip": self.on_error == "skip", "most": self.max_errors, "rejects": self.rejects}
+
+    @property
+    def of_outputs(self) -> dict[str, str]:
+        """The files that are written, by the option that names them; - is standard output."""
+        written = [(spec, value) for spec, value in self._rows() if spec.writes and value]
+        outputs = {spec.long: value for spec, value in written if not spec.multiple}
+        several = [(spec.long, value) for spec, value in written if spec.multiple]
+        return outputs | {f"{name} ({k})": path for name, paths in several for k, path in enumerate(paths, 1)}
+
+    def _rows(self) -> list[tuple[Spec, Any]]:
+        """All options, with their values."""
+        found = [(spec, getattr(self, f.name)) for f in fields(self) for spec in f.metadata.get("specs", ())]
+        return found + [(SPECS[name], value) for name, value in self.typed.items()]
+
+    def check(self) -> None:
+        """UsageError for options of a run that cannot be used together, and for files that would be overwritten."""
+        from vwlite.output.atomic import check_apart  # not at the top: the help needs no files
+
+        check_rows(self)
+        inputs = [(path, "one of the DATA files") for path in self.data or ["-"]]
+        for spec, value in self._rows():
+            if spec.writes and value == "-" and not spec.stdout:
+                raise UsageError(f"{spec.long} -: standard output has the results; name a file")
+            if spec.reads and value:
+                inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
+        check_apart(self.of_outputs, inputs, ("--model", getattr(self, "initial", None)))
+
+    @property
     def names_columns(self) -> bool:
         """Whether anything was typed that only tables have."""
         names = ["group", *(spec.name for spec in specs_of(InputOptions, TABLES))]
@@ -224,19 +255,18 @@ class SourceOptions:
     needs_bad: str = ""  # the option that needs bad lines, which a cache does not have
 
 
-def _check_cached(o: "CacheOptions") -> None:
-    """Refuse to cache what has no size and no time of change."""
-    name = "--cache" if o.cache else "--cache-file"
-    if not o.data or "-" in o.data:
-        raise UsageError(f"{name} cannot detect a change of standard input: name DATA files")
-    for path in o.data:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise UsageError(f"{name} cannot detect a change of {path}, which is not a file: leave it out")
-
-
 @record(frozen=True, eq=False)
 class CacheOptions(InputOptions):
     """What every command takes that can cache parsed data."""
+
+    def _check_cached(self) -> None:
+        """Refuse to cache what has no size and no time of change."""
+        name = "--cache" if self.cache else "--cache-file"
+        if not self.data or "-" in self.data:
+            raise UsageError(f"{name} cannot detect a change of standard input: name DATA files")
+        for path in self.data:
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise UsageError(f"{name} cannot detect a change of {path}, which is not a file: leave it out")
 
     cache: bool = option(
         False, "-c", "--cache", group=PASSES, check=_check_cached, writes=True,
@@ -259,45 +289,22 @@ class CacheOptions(InputOptions):
         return self.cache_file or (cache_name(self.data[0]) if self.cache else None)
 
     @property
+    def of_outputs(self) -> dict[str, str]:
+        cache = {"--cache" if self.cache else "--cache-file": self.cache_path} if self.cache_path else {}
+        return super().of_outputs | cache
+
+    @property
     def of_source(self) -> SourceOptions:
         """Those of them that are for a Source."""
         needs_bad = "--rejects" if self.rejects else "--max-errors" if self.max_errors is not None else ""
         return SourceOptions(self.cache_path, self.kill_cache, needs_bad=needs_bad)
 
 
-def _check_holdout_period(o: "TrainOptions") -> None:
-    if o.passes == 1 and o.holdout_to is None:
-        raise UsageError("--holdout-period needs --passes above 1: a single pass has no holdout")
-
-
-def _check_termination(o: "TrainOptions") -> None:
-    if o.passes == 1:
-        raise UsageError("--early-terminate needs --passes above 1: a single pass has no holdout")
-    if o.holdout_off:
-        raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
-
-
 _CHECKED = "a checkpoint replaces the model before it is checked"
-
-
-def _check_known(o: "TrainOptions") -> None:
-    if o.initial is None and "continued" not in o.given:
-        raise UsageError("--on-unknown needs --initial or --continue: a new model knows nothing")
 
 
 def _are_files(data: "tuple[str, ...]") -> bool:
     return bool(data) and all(map(os.path.isfile, data))
-
-
-def _check_files(o: "TrainOptions") -> None:
-    if not _are_files(o.data):
-        raise UsageError("--max-size may have to learn several times: name files, not standard input")
-
-
-def _check_counted(o: "TrainOptions") -> None:
-    if o.class_weight == "balanced" and not _are_files(o.data):
-        raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
-                         "--class-weight=-1:1,1:10")
 
 
 DERIVED = ("none", "curves", "pairs", "auto")  # what --derive takes, and what it is unless it is typed
@@ -311,6 +318,29 @@ class TrainOptions(CacheOptions):
     DATA are files of VW text or libsvm, or tables (`vwlite help tables`), plain or compressed (gzip, bzip2, xz,
     zstd); none, or -, is standard input.
     """
+
+    def _check_holdout_period(self) -> None:
+        if self.passes == 1 and self.holdout_to is None:
+            raise UsageError("--holdout-period needs --passes above 1: a single pass has no holdout")
+
+    def _check_termination(self) -> None:
+        if self.passes == 1:
+            raise UsageError("--early-terminate needs --passes above 1: a single pass has no holdout")
+        if self.holdout_off:
+            raise UsageError("--early-terminate needs a holdout: leave --holdout-off out")
+
+    def _check_known(self) -> None:
+        if self.initial is None and "continued" not in self.given:
+            raise UsageError("--on-unknown needs --initial or --continue: a new model knows nothing")
+
+    def _check_files(self) -> None:
+        if not _are_files(self.data):
+            raise UsageError("--max-size may have to learn several times: name files, not standard input")
+
+    def _check_counted(self) -> None:
+        if self.class_weight == "balanced" and not _are_files(self.data):
+            raise UsageError("--class-weight balanced counts the labels first, in files: name the weights, such as "
+                             "--class-weight=-1:1,1:10")
 
     passes: int = option(
         1, "--passes", group=PASSES, reported=True, type=Whole(1), metavar="N",

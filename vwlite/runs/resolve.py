@@ -1,7 +1,7 @@
 """Resolve the options: compute the settings from the typed options and the model that is continued."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from vwlite.algorithms.checks import check_together, refused
@@ -10,10 +10,8 @@ from vwlite.algorithms.settings import SPECS, Resolved, Settings
 from vwlite.algorithms.table import AUTO, MOST_STACKED, SOLVED, algorithm_of
 from vwlite.errors import UsageError
 from vwlite.names import names_in
-from vwlite.options.spec import Spec, check_rows, option_name
+from vwlite.options.spec import option_name
 from vwlite.options.types import Crossing
-from vwlite.output.atomic import check_apart
-from vwlite.runs.options import CacheOptions, InputOptions
 
 # Options that may differ from those of the model that is continued.
 CHANGEABLE = ("learning_rate", "decay_learning_rate", "l1", "l2", "radius", "round_at_end", "link")
@@ -198,35 +196,6 @@ def _typed(options: Typed, name: str, value: Any) -> str:
     if name in ("interactions", "crosses"):
         return " ".join(f"{option_name(n)} {pattern}" for n in CROSSINGS for pattern in options.get(n, ()))
     return f"{option_name(name)} {shown_setting(value)}"
-
-
-def check_run(o: InputOptions) -> None:
-    """UsageError for options of a run that cannot be used together, and for files that would be overwritten."""
-    check_rows(o)
-    inputs = [(path, "one of the DATA files") for path in o.data or ["-"]]
-    for spec, value in _rows_of(o):
-        if spec.writes and value == "-" and not spec.stdout:
-            raise UsageError(f"{spec.long} -: standard output has the results; name a file")
-        if spec.reads and value:
-            inputs += [(path, spec.reads) for path in (value if spec.multiple else [value])]
-    check_apart(outputs_of(o), inputs, ("--model", getattr(o, "initial", None)))
-
-
-def outputs_of(o: InputOptions) -> dict[str, str]:
-    """The files that are written, by the option that names them; - is standard output."""
-    written = [(spec, value) for spec, value in _rows_of(o) if spec.writes and value]
-    outputs = {spec.long: value for spec, value in written if not spec.multiple}
-    several = [(spec.long, value) for spec, value in written if spec.multiple]
-    outputs |= {f"{name} ({k})": path for name, paths in several for k, path in enumerate(paths, 1)}
-    if isinstance(o, CacheOptions) and o.cache_path:
-        outputs["--cache" if o.cache else "--cache-file"] = o.cache_path
-    return outputs
-
-
-def _rows_of(o: InputOptions) -> list[tuple[Spec, Any]]:
-    """All options, with their values."""
-    found = [(spec, getattr(o, f.name)) for f in fields(o) for spec in f.metadata.get("specs", ())]
-    return found + [(SPECS[name], value) for name, value in o.typed.items()]
 
 
 def shown_setting(value: Any) -> str:

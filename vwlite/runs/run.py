@@ -17,7 +17,6 @@ from vwlite.output.stdio import say as say  # for all that runs
 from vwlite.runs.baseline import baseline_of
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import smaller_steps
-from vwlite.runs.options import InputOptions
 
 SHOWN = 5  # bad lines whose message is printed
 
@@ -60,11 +59,6 @@ class BadLines:
         if rejects:
             assert isinstance(stack, RunFrame)
             stack.at_end(self._commit)
-
-    @staticmethod
-    def of(o: InputOptions, stack: ExitStack) -> "BadLines":
-        """As a command's options have it."""
-        return BadLines(stack, skip=o.on_error == "skip", most=o.max_errors, rejects=o.rejects)
 
     def take(self, bad: list[BadLine]) -> None:
         for b in bad:

@@ -19,7 +19,6 @@ from vwlite.listening import BACKLOG, listening
 from vwlite.output.atomic import check_apart
 from vwlite.output.signals import STOPPING, handled
 from vwlite.output.stdio import say
-from vwlite.runs.resolve import check_run
 from vwlite.serve.access_log import AccessLog
 from vwlite.serve.answers import Answers
 from vwlite.serve.commands import ServeOptions
@@ -37,7 +36,7 @@ GRACE = 10.0  # seconds in which requests are finished at the end
 
 def serve(o: ServeOptions) -> int:
     """Run `vwlite serve`; the exit code, 0 after a signal."""
-    check_run(o)
+    o.check()
     check_apart({"--log": o.log}, [(path, "a model") for path in o.files().values()])
     load = partial(Served, typed=o.typed, probabilities=o.probabilities, refuses_unknown=o.on_unknown == "error")
     models, log = Models(o.files(), load), AccessLog(o.log)

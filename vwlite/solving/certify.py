@@ -18,7 +18,7 @@ from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.output.results import Result, values
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.resolve import KEPT, check_run
+from vwlite.runs.resolve import KEPT
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames
 from vwlite.solving.commands import CertifyOptions
@@ -32,7 +32,7 @@ CERTIFIED = (*SOLVED.losses, "quantile")
 def certify(o: CertifyOptions) -> int:
     """Run `vwlite certify`; the exit code."""
     assert o.initial is not None
-    check_run(o)
+    o.check()
     if "l1" in o.typed and "radius" in o.typed:
         raise UsageError("--l1 and --radius cannot be used together: each is a regularization strength")
     check_sources(o.data, quiet=o.quiet)

@@ -123,7 +123,7 @@ class Examples:
         self.constant_key: int | None = make_expander(settings).constant_key
         self.dense: Dense = ()  # the columns that are centered
         self.stopped = False
-        self.bad = BadLines.of(options, stack)
+        self.bad = BadLines(stack, **options.of_bad_lines)
         self.lines = 0
         self.shares: array[float] | None = None  # the weight of each column in the penalty
         self._gram = gram

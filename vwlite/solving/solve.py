@@ -28,7 +28,6 @@ from vwlite.output.results import Result, values
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames, name_store
 from vwlite.solving.commands import SolveOptions, models_of_path
@@ -57,7 +56,7 @@ def solve(o: SolveOptions) -> int:
         from vwlite.solving.rounds.run import solve_shards
 
         return solve_shards(o)
-    check_run(o)
+    o.check()
     check_sources(o.data, quiet=o.quiet)
     start = learned(read_model(o.initial, uncalibrated=True)) if o.initial else None
     with RunFrame("solve", o) as frame:

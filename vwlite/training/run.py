@@ -36,7 +36,7 @@ class TrainRun(Progress):
     is continued does not know of the data."""
 
     def __init__(self, job: Job, stack: ExitStack, continuing: "Continuing | None", unseen: "Unseen | None") -> None:
-        o, bad = job.options, BadLines.of(job.options, stack)
+        o, bad = job.options, BadLines(stack, **job.options.of_bad_lines)
         super().__init__(o, bad)
         self.continuing = continuing
         self._drafts = stack.enter_context(ExitStack())

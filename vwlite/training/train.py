@@ -10,7 +10,6 @@ from vwlite.runs.frame import RunFrame
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import check_run
 from vwlite.training.run import TrainRun
 from vwlite.training.trainer import prepared
 from vwlite.training.trainers import checked, trainer_of
@@ -40,7 +39,7 @@ def _train(o: TrainOptions) -> "int | TooLarge":
         o = replace(o, continued=None, again=False, model=o.continued)
     elif o.again:
         raise UsageError("--again needs --continue")
-    check_run(o)
+    o.check()
     with RunFrame("train", o) as frame:
         check_sources(o.data, quiet=o.quiet)
         if continuing is not None:

@@ -65,17 +65,6 @@ class TryType(click.ParamType):
             self.fail(f"{value!r}: {e.message}", param, ctx)
 
 
-def _check_tries(o: "TuneOptions") -> None:
-    from vwlite.training.auto.space import PRIMES
-
-    names = [name for name, _ in o.tries]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"--try {name.replace('_', '-')} is given twice: name all values in one")
-    if len(names) > len(PRIMES) - 4:
-        raise UsageError(f"--try narrows at most {len(PRIMES) - 4} options")
-
-
 # Options of `vwlite train`, which the commands that it prints have too.
 OF_TRAIN = (
     *specs_of(InputOptions, *READING), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
@@ -104,6 +93,16 @@ class TuneOptions(CacheOptions):
     those of --validate. Algorithms, rates, strengths, normalizations and numbers of passes are tried, many of them on a
     part of DATA, and the best on all of it; auto is one of them. DATA are files, as they are read several times.
     """
+
+    def _check_tries(self) -> None:
+        from vwlite.training.auto.space import PRIMES
+
+        names = [name for name, _ in self.tries]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"--try {name.replace('_', '-')} is given twice: name all values in one")
+        if len(names) > len(PRIMES) - 4:
+            raise UsageError(f"--try narrows at most {len(PRIMES) - 4} options")
 
     validate: str | None = option_of(TrainOptions, "validate")
     tries: "tuple[tuple[str, Dimension], ...]" = option(

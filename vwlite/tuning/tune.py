@@ -42,7 +42,7 @@ from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.options import TrainOptions
 from vwlite.runs.plan import planned
-from vwlite.runs.resolve import check_run, resolve
+from vwlite.runs.resolve import resolve
 from vwlite.runs.run import BadLines, say
 from vwlite.runs.source import Source
 from vwlite.training.auto.data import Batches, DrawnExamples
@@ -108,7 +108,7 @@ class SearchEnded(Exception):
 
 def tune(o: TuneOptions) -> int:
     """Run `vwlite tune`; the exit code."""
-    check_run(o)
+    o.check()
     if not o.data or not all(os.path.isfile(path) for path in o.data if os.path.exists(path) or path == "-"):
         raise UsageError("vwlite tune reads DATA several times: name files, no pipe and no standard input")
     check_sources(o.data, quiet=o.quiet)
@@ -190,7 +190,7 @@ class Tuner:
         self.job, self.stack, self.words, self.typed = job, stack, words, typed
         self.options = o = job.options
         self.live = LiveLine(quiet=typed.quiet)
-        job, bad = with_label_words(job), BadLines.of(o, stack)
+        job, bad = with_label_words(job), BadLines(stack, **o.of_bad_lines)
         source = Source(job.data, job.resolved.settings, job.known, bad, o.of_source)
         trainer = trainer_of(job, source, Progress(o, bad, self.live))
         assert isinstance(trainer, AutoTrainer)

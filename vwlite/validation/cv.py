@@ -121,7 +121,7 @@ def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunF
     o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None, part))
     job = checked(prepared(o, None, data, in_place=False))
     with ExitStack() as stack:
-        bad = BadLines.of(o, stack)
+        bad = BadLines(stack, **o.of_bad_lines)
         progress = FitProgress(o, bad)
         progress.settled = stored
         source = source_of(job, bad, replace(o.of_source, part=part), o.class_weight)

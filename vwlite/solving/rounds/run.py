@@ -7,7 +7,6 @@ from vwlite.input.sources import check_sources
 from vwlite.model import read_model, write_model
 from vwlite.output.results import Result, values
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.resolve import check_run
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames
 from vwlite.solving.commands import SolveOptions
@@ -21,7 +20,7 @@ from vwlite.solving.rounds.shards import check_problem
 def solve_shards(o: SolveOptions) -> int:
     """Run `vwlite solve --shards`; the exit code."""
     assert o.shards is not None
-    check_run(o)
+    o.check()
     check_sources(o.data, quiet=o.quiet)
     start = read_model(o.initial, uncalibrated=True) if o.initial else None
     settings, _ = resolve_solve(o, start.settings if start else None)
