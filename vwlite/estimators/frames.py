@@ -13,7 +13,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.tables.arrow import Frame, number_hashes
 from vwlite.core.tables.cells import Cells
 from vwlite.input.diagnostics import A_TIME
-from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, decide, index_columns
+from vwlite.input.schema import RoleOptions, Schema, SchemaError, category_columns, index_columns
 from vwlite.names import namespace_of
 
 
@@ -79,7 +79,7 @@ def schema_of(frame: Frame, options: RoleOptions, y: Any = None) -> Schema:
     if isinstance(label, str) and label in frame.names and options.roles().get(label, "drop") == "drop":
         options = replace(options, label=label, drop=[name for name in options.drop if name != label])
     try:
-        schema = decide(frame.names, frame.numeric, options, index, category_columns(frame.metadata))
+        schema = options.decide(frame.names, frame.numeric, index, category_columns(frame.metadata))
     except SchemaError as e:
         raise ValueError(str(e).replace("--", "")) from None
     roles = {n: role for n, role in schema.roles.items() if role != "drop" or n not in index}

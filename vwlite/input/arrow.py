@@ -26,7 +26,7 @@ from vwlite.input.formats import by_magic
 from vwlite.input.labels import LabelParser
 from vwlite.input.parsing import REJECTED, Parsed, ParseOptions, Task, Tasks
 from vwlite.input.reader import Block
-from vwlite.input.schema import GROUP, NAMES, Schema, SchemaError, category_columns, decide, index_columns, label_of
+from vwlite.input.schema import GROUP, NAMES, Schema, SchemaError, category_columns, index_columns, label_of
 from vwlite.input.sources import display_name
 from vwlite.input.tables import Layout, TableReader, as_rows, lay_out
 from vwlite.output.text import printable
@@ -160,9 +160,7 @@ def _layout(source: str, frame: Frame, table: TableReader) -> Layout:
     where, index = f"{source}:1:1", index_columns(frame.names, frame.metadata)
     if table.schema is None:
         try:
-            schema = decide(
-                frame.names, frame.numeric, table.options, index, category_columns(frame.metadata)
-            )
+            schema = table.options.decide(frame.names, frame.numeric, index, category_columns(frame.metadata))
         except SchemaError as e:
             raise DataError(f"{where}: {e}") from None
         table.decide(schema, where)

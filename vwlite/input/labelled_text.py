@@ -10,7 +10,7 @@ from dataclasses import replace
 from vwlite.errors import DataError
 from vwlite.input.formats import LABEL, TEXT
 from vwlite.input.parsing import Columns, SourceBlocks
-from vwlite.input.schema import OPTIONAL, RoleOptions, decide, listed
+from vwlite.input.schema import OPTIONAL, RoleOptions, listed
 from vwlite.input.table_text import TableParsing
 from vwlite.input.tables import Layout, TableReader
 
@@ -37,8 +37,8 @@ def _layout(format: str, where: str, table: TableReader) -> Layout:
             raise DataError(f"{where}: lines of --format text have no labels: learn from a table, or from lines that "
                             "begin with __label__x (--format fasttext)")
         given = RoleOptions() if table.as_rows else table.options  # rows that are copied have no columns
-        options = replace(given, label=LABEL, text=(TEXT,))
-        table.decide(replace(decide([LABEL, TEXT], [False, False], options), format="fasttext", missing=()), where)
+        schema = replace(given, label=LABEL, text=(TEXT,)).decide([LABEL, TEXT], [False, False])
+        table.decide(replace(schema, format="fasttext", missing=()), where)
     assert table.schema is not None
     used = [role for role in table.schema.roles.values() if role not in OPTIONAL]
     if used != ["text"] or table.schema.open:

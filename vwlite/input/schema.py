@@ -281,6 +281,61 @@ class RoleOptions:
                     raise SchemaError(f"column {name!r} is both --{found[name]} and --{role}: it has one role")
         return found
 
+    def decide(
+        self, names: Sequence[str], numbers: Sequence[bool], index: Collection[str] = (),
+        categories: Collection[str] = (), *, is_table: bool = False,
+    ) -> Schema:
+        """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and
+        there is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped
+        unless an option names them. categories: columns that are categorical although they have numbers. is_table:
+        something else than these options says that it is a table. SchemaError for a role of a missing column, and for
+        duplicate names."""
+        check_distinct(names)
+        typed = self.roles()
+        for name, role in typed.items():
+            if name not in names:
+                raise SchemaError(f"--{role} {name}: {no_column(name, names, is_table)}")
+        roles = {
+            name: typed.get(name, "drop" if name in index
+                            else "numeric" if is_number and name not in categories else "categorical")
+            for name, is_number in zip(names, numbers, strict=True)
+        }
+        check_names([name for name, role in roles.items() if role not in OPTIONAL])
+        header = not (self.names or self.no_header)
+        found = Schema(roles, self.ngram, delimiter=self.delimiter, header=header, missing=self.missing_words,
+                       decimal=self.decimal, thousands=self.thousands, quote=self.quote, escape=self.escape)
+        return found.with_ngrams() if self.tries_ngrams else found
+
+    def open_schema(self) -> Schema:
+        """The schema of JSON lines: the roles that were typed; every other value by its own type."""
+        roles = self.roles()
+        check_names([name for name, role in roles.items() if role not in OPTIONAL])
+        found = Schema(roles, self.ngram, open=True, missing=self.missing_words, decimal=self.decimal,
+                       thousands=self.thousands)
+        return found.with_ngrams() if self.tries_ngrams else found
+
+    def check_same(self, schema: Schema) -> None:
+        """SchemaError for a role that was typed and is another one in the model. A tag may be new."""
+        for name, role in self.roles().items():
+            known = schema.roles.get(name)
+            if known != role and not (role == "tag" and (known is None or known in ("tag", "drop"))):
+                there = f"{known} in the model" if known else "not in the model"
+                raise SchemaError(f"--{role} {name} contradicts the model: that column is {there}; leave the option "
+                                  "out")
+        if self.ngram not in (1, schema.ngram):
+            raise SchemaError(f"--ngram {self.ngram} contradicts the model, which has {schema.ngram}: leave it out")
+        if self.no_header and schema.header and not schema.open:
+            raise SchemaError("--no-header contradicts the model, whose columns have names from a header: --columns "
+                              "NAMES gives them to a file without one")
+        for name in ("decimal", "thousands"):
+            typed, known = getattr(self, name), getattr(schema, name)
+            if typed not in ("", known):
+                there = f"has {known!r}" if known else "has none"
+                raise SchemaError(f"--{name} {typed!r} contradicts the model, which {there}: leave it out")
+        if self.missing not in (None, schema.missing):
+            typed, known = (",".join(words or ()) for words in (self.missing, schema.missing))
+            raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")
+
 
 def no_column(name: str, names: Sequence[str], is_table: bool) -> str:
     """What to do about a column that a table does not have."""
@@ -292,32 +347,6 @@ def no_column(name: str, names: Sequence[str], is_table: bool) -> str:
 
     near = "".join(f" (did you mean {other}?)" for other in get_close_matches(name, names, 1, 0.7))
     return f"no such column{near}; the columns are {listed(names)}"
-
-
-def decide(
-    names: Sequence[str], numbers: Sequence[bool], options: RoleOptions, index: Collection[str] = (),
-    categories: Collection[str] = (), *, is_table: bool = False,
-) -> Schema:
-    """The schema of a table with these columns. numbers: for each, whether its first values are all numbers (and there
-    is one): then it is numeric if nothing else was said, else categorical. index: columns that are dropped unless an
-    option names them. categories: columns that are categorical although they have numbers. is_table: something else
-    than these options says that it is a table. SchemaError for a role of a
-    missing column, and for duplicate names."""
-    check_distinct(names)
-    typed = options.roles()
-    for name, role in typed.items():
-        if name not in names:
-            raise SchemaError(f"--{role} {name}: {no_column(name, names, is_table)}")
-    roles = {
-        name: typed.get(name, "drop" if name in index
-                        else "numeric" if is_number and name not in categories else "categorical")
-        for name, is_number in zip(names, numbers, strict=True)
-    }
-    check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    header = not (options.names or options.no_header)
-    found = Schema(roles, options.ngram, delimiter=options.delimiter, header=header, missing=options.missing_words,
-                   decimal=options.decimal, thousands=options.thousands, quote=options.quote, escape=options.escape)
-    return found.with_ngrams() if options.tries_ngrams else found
 
 
 _INDEX = re.compile(r"__index_level_\d+__")  # the column that pyarrow makes of an index without a name
@@ -344,37 +373,6 @@ def category_columns(metadata: Mapping[bytes, bytes]) -> set[str]:
         return {column["field_name"] for column in columns if column["pandas_type"] == "categorical"}
     except (ValueError, KeyError, TypeError):
         return set()
-
-
-def open_schema(options: RoleOptions) -> Schema:
-    """The schema of JSON lines: the roles that were typed; every other value by its own type."""
-    roles = options.roles()
-    check_names([name for name, role in roles.items() if role not in OPTIONAL])
-    found = Schema(roles, options.ngram, open=True, missing=options.missing_words, decimal=options.decimal,
-                   thousands=options.thousands)
-    return found.with_ngrams() if options.tries_ngrams else found
-
-
-def check_same(schema: Schema, options: RoleOptions) -> None:
-    """SchemaError for a role that was typed and is another one in the model. A tag may be new."""
-    for name, role in options.roles().items():
-        known = schema.roles.get(name)
-        if known != role and not (role == "tag" and (known is None or known in ("tag", "drop"))):
-            there = f"{known} in the model" if known else "not in the model"
-            raise SchemaError(f"--{role} {name} contradicts the model: that column is {there}; leave the option out")
-    if options.ngram not in (1, schema.ngram):
-        raise SchemaError(f"--ngram {options.ngram} contradicts the model, which has {schema.ngram}: leave it out")
-    if options.no_header and schema.header and not schema.open:
-        raise SchemaError("--no-header contradicts the model, whose columns have names from a header: --columns "
-                          "NAMES gives them to a file without one")
-    for name in ("decimal", "thousands"):
-        typed, known = getattr(options, name), getattr(schema, name)
-        if typed not in ("", known):
-            there = f"has {known!r}" if known else "has none"
-            raise SchemaError(f"--{name} {typed!r} contradicts the model, which {there}: leave it out")
-    if options.missing not in (None, schema.missing):
-        typed, known = (",".join(words or ()) for words in (options.missing, schema.missing))
-        raise SchemaError(f"--missing '{typed}' contradicts the model, which has '{known}': leave it out")
 
 
 def check_distinct(names: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from vwlite.input.formats import BOM, FORMATS, Dialect, by_name, first_line
 from vwlite.input.parsing import Columns, LineParsing, Parsed, SourceBlocks, SourceText, Task, Tasks
 from vwlite.input.reader import MAX_LINE, Block
 from vwlite.input.sample import Sample, is_data
-from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, decide, listed
+from vwlite.input.schema import OPTIONAL, SAMPLE, SchemaError, listed
 from vwlite.input.sources import UnreadableInput
 from vwlite.input.tables import Layout, TableReader, as_rows, json_layout, lay_out
 
@@ -229,7 +229,7 @@ class Records(SourceBlocks):
             try:
                 filled = {name for name, column in zip(self._header, columns, strict=True) if column.keys() - {b""}}
                 index = {""} - filled  # columns with neither a name nor a cell are none
-                schema = decide(self._header, sample.numeric(), o, index, is_table=self._named)
+                schema = o.decide(self._header, sample.numeric(), index, is_table=self._named)
             except SchemaError as e:
                 raise DataError(f"{self._where}: {e}") from None
             self._table.decide(schema, self._where, sample)

@@ -15,7 +15,7 @@ from vwlite.core.text.parser import Parser, detect
 from vwlite.errors import DataError
 from vwlite.input.formats import NO_TEXT, Dialect, by_begin, by_name, first_line
 from vwlite.input.sample import Sample
-from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed, open_schema
+from vwlite.input.schema import OPTIONAL, RoleOptions, Schema, SchemaError, listed
 from vwlite.names import namespace_of
 
 MOST_BROKEN = 100  # records over several lines in which rows are looked for, of a block
@@ -204,7 +204,7 @@ def json_layout(source: str, table: TableReader) -> Layout:
     """What the parser of JSON lines must know: the keys that have a role. They are known before any line is read."""
     if table.schema is None:
         try:
-            table.decide(open_schema(table.options), f"{source}:1:1")
+            table.decide(table.options.open_schema(), f"{source}:1:1")
             table.awaited.update(table.options.roles())
         except SchemaError as e:
             raise DataError(f"{source}:1:1: {e}") from None

@@ -28,7 +28,7 @@ from vwlite.input.labelled_text import columns_of
 from vwlite.input.parsing import EXAMPLE, FrameRows, Parsed, ParseOptions, SourceText
 from vwlite.input.pipeline import parsed_batches
 from vwlite.input.sample import FEW, NEARLY, Finding, Sample
-from vwlite.input.schema import CELLS_MISSING, RoleOptions, Schema, listed, open_schema
+from vwlite.input.schema import CELLS_MISSING, RoleOptions, Schema, listed
 from vwlite.input.sources import check_sources, display_name
 from vwlite.input.tables import TableReader
 from vwlite.input.two_words import in_order, positive_of
@@ -221,7 +221,7 @@ class Description:
         return facts
 
     def _of_columns(self, findings: list[Finding]) -> tuple[list[Facts], Facts | None]:
-        schema, found, label, words = self._table.schema or open_schema(self._roles), {}, None, []
+        schema, found, label, words = self._table.schema or self._roles.open_schema(), {}, None, []
         roles = dict(schema.roles)
         for name, v in self._columns.items():
             roles.setdefault(name, "categorical" if v.words else "numeric")

@@ -50,7 +50,7 @@ class DataPlan:
         kind = "fasttext" if columns is None and self.is_labelled else self.format
         if not columns and self.roles is None and kind != "fasttext":
             return None
-        from vwlite.input.schema import RoleOptions, Schema, SchemaError, check_same
+        from vwlite.input.schema import RoleOptions, Schema, SchemaError
         from vwlite.input.tables import TableReader
 
         schema = Schema.restored(columns) if columns else None
@@ -61,7 +61,7 @@ class DataPlan:
         try:
             typed = options.roles()
             if schema is not None:
-                check_same(schema, options)
+                options.check_same(schema)
         except SchemaError as e:
             raise UsageError(str(e)) from None
         allowed = RoleOptions(ngram=options.ngram) if kind in OF_TEXT else RoleOptions()
