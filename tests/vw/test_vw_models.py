@@ -208,7 +208,7 @@ def test_the_summary_of_a_model_without_a_loss_has_none_unless_it_is_said(vwlite
     done = vwlite("predict", "-m", at["m"], at["d"], "--report", at["r"])
     assert "average loss =" not in done.err and "accuracy = " in done.err
     assert f"no average loss: {at['m']} does not store its loss; give --loss\n" in done.err
-    assert "average loss" not in json.loads((tmp_path / "r").read_text())["results"]
+    assert "average_loss" not in json.loads((tmp_path / "r").read_text())["results"]
     labels = np.array([float(line.split()[0]) for line in DATA.splitlines()])
     p = np.array(numbers(done.out))
     for loss, values in {
@@ -217,7 +217,7 @@ def test_the_summary_of_a_model_without_a_loss_has_none_unless_it_is_said(vwlite
     }.items():
         again = vwlite("predict", "-m", at["m"], at["d"], "--report", at["r"], "--loss", *loss.split())
         assert again.out == done.out and "no average loss" not in again.err
-        found = json.loads((tmp_path / "r").read_text())["results"]["average loss"]
+        found = json.loads((tmp_path / "r").read_text())["results"]["average_loss"]
         assert found == pytest.approx(values.mean(), rel=1e-6)
     vwlite("train", at["d"], "-i", at["m"], "-m", at["n"], "--loss", "logistic", "--quiet")
     vwlite("predict", "-m", at["n"], at["d"], "--loss", "logistic")
