@@ -2,9 +2,7 @@
 
 __version__ = "0.3.0"
 
-__all__ = [
-    "LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "evaluate", "load_model", "report",
-]
+__all__ = ["LoadedModel", "SparseClassifier", "SparseRegressor", "__version__", "evaluate", "load_model", "report"]
 
 _PLACES = {
     "SparseClassifier": "sparse", "SparseRegressor": "sparse", "load_model": "loaded", "LoadedModel": "loaded",

@@ -19,9 +19,7 @@ class Link:
     shift: int = 0
     has_offset: bool = False
 
-    def expression(
-        self, functions: Mapping[str, str], offset: float = 0.0, number: Callable[[int], str] = str
-    ) -> str:
+    def expression(self, functions: Mapping[str, str], offset: float = 0.0, number: Callable[[int], str] = str) -> str:
         """In terms of p, in a language. functions: how it has each of {p}, {times} what comes before (or over {scale});
         with expm1 for exp - 1, if it has that. number: how it has a constant."""
         name, shift = self.function, self.shift

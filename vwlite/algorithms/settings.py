@@ -18,8 +18,7 @@ MOST_CLASSES = 1 << 16
 MOST_TAUS = 99
 _ALWAYS = "quantile_tau"  # the first model format stores it for every loss
 # Stored if they are not at their defaults
-_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived",
-          "label_transform")
+_NEWER = ("crosses", "normalize", "softmax_probabilities", "gravity", "smidas_p", "derived", "label_transform")
 POSITIVE = Number(0, open_low=True)
 
 

@@ -139,9 +139,7 @@ class Evaluation:
             for k in np.unique(numbers).tolist():
                 self._parts[k].add(rows.where(numbers == k))
 
-    def _paired(
-        self, batches: Iterable[Parsed], others: Iterable[Parsed]
-    ) -> Iterator[tuple[Parsed, Rows, Floats]]:
+    def _paired(self, batches: Iterable[Parsed], others: Iterable[Parsed]) -> Iterator[tuple[Parsed, Rows, Floats]]:
         """The batches of the first model; each is compared with the same examples of the second."""
         if self.second is None or self.against is None:
             yield from self.first.over(batches)

@@ -205,9 +205,7 @@ def divided(rule: Rule, stop: Callable[[], bool]) -> Iterator[tuple[Rows, list[i
         yield rows, rule.parts(rows)
 
 
-def check_sizes(
-    train: int, test: int, data: Sequence[str], few: str, names: Sequence[str] = ("TRAIN", "TEST")
-) -> None:
+def check_sizes(train: int, test: int, data: Sequence[str], few: str, names: Sequence[str] = ("TRAIN", "TEST")) -> None:
     """DataError if there are no rows, or all are in one of two parts. few: what is divided. names: of the parts."""
     if not train + test:
         raise DataError(f"{' '.join(data) or '<stdin>'}: there are no rows")

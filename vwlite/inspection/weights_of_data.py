@@ -149,8 +149,7 @@ def write(data: WeightsOfData, rows: Iterable[WeightRow], as_json: bool, top: in
              "names": r.names, "examples": r.examples, "spread": r.spread, "effect": r.effect}
             for r in rows
         ]
-        sums = [{"name": g.name, "effect": g.effect, "share": g.share, "features": g.size}
-                for g in groups]
+        sums = [{"name": g.name, "effect": g.effect, "share": g.share, "features": g.size} for g in groups]
         found = with_schema({"examples": data.examples, "weights": weights, "groups": sums})
         sys.stdout.write(json_text(found, indent=1) + "\n")
         return

@@ -193,9 +193,7 @@ class Contributions:
         return found[rows]
 
 
-def normalized(
-    row: Numbers, keys: Numbers, value: Numbers, rows: int, kind: str
-) -> tuple[Numbers, Numbers, Numbers]:
+def normalized(row: Numbers, keys: Numbers, value: Numbers, rows: int, kind: str) -> tuple[Numbers, Numbers, Numbers]:
     """Features of normalized rows, where those of equal keys are one: the places of the first of each, values as
     they are learned, and the lengths of the rows. kind: l2 or log."""
     both = row.astype(np.uint64) << np.uint64(32) | keys.astype(np.uint64)

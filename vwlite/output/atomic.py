@@ -85,9 +85,7 @@ class AtomicFile:
         if not os.access(self._target, os.W_OK):
             raise CannotCreateError(f"{self.name}: cannot be written: it is read-only")
         if folder.st_mode & stat.S_ISVTX and os.geteuid() not in (0, info.st_uid, folder.st_uid):
-            raise CannotCreateError(
-                f"{self.name}: cannot be written: in this folder only its owner may replace it"
-            )
+            raise CannotCreateError(f"{self.name}: cannot be written: in this folder only its owner may replace it")
 
     def new_version(self) -> None:
         """Start a new, empty version of the file; an unfinished one is discarded."""

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 FEWEST = 2
 
 
-def with_counted_classes(
-    typed: Typed, plan: DataPlan, stop: Callable[[], bool], part: "Part | None" = None
-) -> Typed:
+def with_counted_classes(typed: Typed, plan: DataPlan, stop: Callable[[], bool], part: "Part | None" = None) -> Typed:
     """The settings of a new model as typed, with --oaa K, where it is missing; not for two labels of lines of fastText,
     nor for those from a pipe. part: of the rows. UsageError for data that can be read only once."""
     fasttext = not {"classes", "oaa", "labels", "loss"} & typed.keys() and plan.is_labelled

@@ -170,9 +170,7 @@ def about_names(store: "NameStore", more: str = MORE_NAMES) -> Notes:
     full = [what for what, is_full in (("features", store.full), ("crosses", store.crosses_full)) if is_full]
     if not full:
         return found, []
-    return found, [
-        f"only the first {store.most:,} names of {' and of '.join(full)} are kept: {more}"
-    ]
+    return found, [f"only the first {store.most:,} names of {' and of '.join(full)} are kept: {more}"]
 
 
 class KnownFeatures(NamedTuple):

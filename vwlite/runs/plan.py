@@ -120,9 +120,7 @@ class DataPlan:
                 table.schema = applied_schema(model)
         return replace(self.parsing(settings, class_names, table, lenient_labels=True), model=text_model)
 
-    def shaping(
-        self, settings: Settings, named: list[str], columns: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def shaping(self, settings: Settings, named: list[str], columns: dict[str, Any] | None = None) -> dict[str, Any]:
         """The options that shape a cache. named: the classes that were known before it. columns: of tables."""
         parse = self.parsing(settings)
         separate = (

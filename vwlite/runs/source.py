@@ -187,8 +187,7 @@ class Source:
                 self._bad.finish()
             if writer is not None and not stop():
                 classes = self._classes if self._settings.classes == "auto" or self._or_numbers else None
-                self._cache = writer.finish(
-                    self._bad.count, classes.first(len(classes)) if classes else (), self.keys)
+                self._cache = writer.finish(self._bad.count, classes.first(len(classes)) if classes else (), self.keys)
 
     def _looked_at(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
         """The batches, of which the first pass takes a sample of rows."""

@@ -57,13 +57,9 @@ def certify(o: CertifyOptions) -> int:
 def _check_model(path: str, settings: Settings) -> None:
     """UsageError for a model whose problem has no bound here."""
     if settings.loss not in CERTIFIED:
-        raise UsageError(
-            f"{path}: no lower bound is known for --loss {settings.loss}, only for {', '.join(CERTIFIED)}"
-        )
+        raise UsageError(f"{path}: no lower bound is known for --loss {settings.loss}, only for {', '.join(CERTIFIED)}")
     if settings.softmax and settings.radius is None:
-        raise UsageError(
-            f"{path}: the lower bound of a model of --softmax needs a ball for each class: give --radius"
-        )
+        raise UsageError(f"{path}: the lower bound of a model of --softmax needs a ball for each class: give --radius")
 
 
 def _difference(model: Settings, other: Settings) -> str:

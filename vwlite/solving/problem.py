@@ -231,11 +231,7 @@ class Examples:
 
     def _nothing(self) -> str:
         bad, unlabelled = self.bad.count, self.rows.unlabelled
-        counts = {
-            "bad": bad,
-            "without a label": unlabelled,
-            "blank or of importance 0": self.lines - unlabelled - bad,
-        }
+        counts = {"bad": bad, "without a label": unlabelled, "blank or of importance 0": self.lines - unlabelled - bad}
         found = [f"{n} {what}" for what, n in counts.items() if n]
         why = f"of {self.lines} lines, {', '.join(found)}" if found else "the input has no examples"
         return f"no example with a label: {why}"

@@ -199,9 +199,7 @@ def make_classes(a: Arguments, s: Setup, loss: Loss, first: Rule) -> Interleaved
     rules = [first, *(make_rule(a, s, loss)[0] for _ in range(k - 1))]
     del s.header_lines[said:]
     probable = a.flag("probabilities")
-    rule = Interleaved(
-        rules, shift=(k - 1).bit_length(), probable=probable, raw=a.flag("scores") and not probable
-    )
+    rule = Interleaved(rules, shift=(k - 1).bit_length(), probable=probable, raw=a.flag("scores") and not probable)
     if isinstance(first, GdWithFlags):
         rule.norm_sum, rule.weight_sum = first.norm_sum, first.weight_sum
     return rule

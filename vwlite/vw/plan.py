@@ -80,9 +80,7 @@ def make_plan(a: Arguments, head: Header | None, undone: bool, words: Messages) 
         if name in a:
             words.say(f"{intro} = {a[name]}")
     if a.flag("save_resume"):
-        words.warn(
-            "--save_resume flag is deprecated -- learning can now continue on saved models by default."
-        )
+        words.warn("--save_resume flag is deprecated -- learning can now continue on saved models by default.")
     if ("readable_model" in a or "invert_hash" in a) and not a.flag("predict_only_model"):
         words.info(SAVE_NOTE)
     learning_rate, power_t, initial_t = _rates(a)

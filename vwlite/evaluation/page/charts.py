@@ -14,7 +14,6 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 12, 24, 38
 LETTER = 6.6  # pixels of a letter, about, in the font of 11 pixels
 LINE = 13  # pixels of a line of text
 MOST_POINTS = 150  # of a line
-COLORS = 6  # of lines
 STRIP = 18  # pixels of the strip that shows where rows are
 SHADES = 5  # of a heat map, on each side of 0
 MOST_CELLS_WITH_NUMBERS = 40  # of a heat map

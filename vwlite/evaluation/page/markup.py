@@ -64,9 +64,7 @@ def columns(parts: Sequence[Markup]) -> Markup:
     return Markup(f'<div class="columns">{found}</div>') if found else found
 
 
-def table(
-    caption: str, head: Sequence[object], rows: Iterable[Sequence[object]], *, stacked: bool = False,
-) -> Markup:
+def table(caption: str, head: Sequence[object], rows: Iterable[Sequence[object]], *, stacked: bool = False) -> Markup:
     """The first cell of a row names it; the others are numbers or words. stacked: on a narrow page, the last cell of a
     row is below the others."""
     rows, of = list(rows), ' class="stacked"' if stacked else ""

@@ -19,7 +19,6 @@ MOST_CLASSES = 12  # as columns of a heat map
 FEW_VALUES = 12  # of a number, which are marked
 BINS, CELLS = 26, 10  # of the strip of rows; of each side of a heat map
 OUTER = 0.01  # of rows on either side that a picture of a number leaves out
-FEWEST_WORDS = 3  # of a text, in a picture
 
 
 def of_effects(seen: Influence, unit: str, words: dict[str, list[Bar]], most: int = MOST_PICTURES) -> Markup:

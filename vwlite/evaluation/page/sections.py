@@ -232,8 +232,7 @@ def _costs(e: Binary, c: ranking.Curve) -> Markup:
         rows.append((f"{ratio} false alarm{'s' * (ratio > 1)}", flags, screen.count(whole(float(false[k]))),
                      screen.count(whole(float(missed[k]))), f"{percent(gain, 0)} less than {why}"))
     head = ("a miss costs", "flag from", "false alarms", "missed", "cost against flagging none or all")
-    return table("The cheapest threshold on these rows, by what a miss costs", head,
-                 rows)
+    return table("The cheapest threshold on these rows, by what a miss costs", head, rows)
 
 
 def of_classes(evaluation: Classes, names: Sequence[str]) -> Markup:
@@ -337,8 +336,7 @@ def of_weights(groups: Sequence[Any], rows: Sequence[Any], unit: str) -> Markup:
             share = sum(g.share for g in rest)
             named.append(Bar(f"{len(rest):,} others", share, percent(share), f"{sum(g.size for g in rest):,}"))
         if named:
-            parts.append(bars("What moves scores, by namespace", named, ("namespace", "share", "features"),
-                              kind=""))
+            parts.append(bars("What moves scores, by namespace", named, ("namespace", "share", "features"), kind=""))
     return columns(parts)
 
 

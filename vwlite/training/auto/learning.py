@@ -196,9 +196,7 @@ class StreamLearning:
         data = self._race.data
         if not (data.derives and self._source.columns and not data.is_scarce and data.baseline):
             return Features()
-        found = SampleLearning(self._race, self._source).find(
-            batches, data.summary, data.counts, data.summary.examples
-        )
+        found = SampleLearning(self._race, self._source).find(batches, data.summary, data.counts, data.summary.examples)
         if found.features.without is not None:
             assert found.summary is not None
             data.summary = found.summary

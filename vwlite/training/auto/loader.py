@@ -50,9 +50,7 @@ class ModelLoader:
         rate = RATES[best_kind(best.best)] if best is not None and best.best is not None else settings.learning_rate
         return gd_settings(settings, rate, best.name if best is not None else "none")
 
-    def loaded(
-        self, best: GridCandidate | None, dense: Dense, learner: GivenPredictions | None = None
-    ) -> Loaded:
+    def loaded(self, best: GridCandidate | None, dense: Dense, learner: GivenPredictions | None = None) -> Loaded:
         """A learner, or a new one, with the weights of a candidate; None: of the intercept alone."""
         settings = self.settings(best)
         learner = learner or self.learner(settings)
