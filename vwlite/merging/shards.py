@@ -182,12 +182,6 @@ def read_models(paths: tuple[str, ...], missing: int, threads: int) -> tuple[lis
     return found, lost
 
 
-def _ordered(found: list[ShardModel]) -> list[ShardModel]:
-    """In an order that does not depend on the command, so that neither do sums. What is said of files keeps the order
-    of the command."""
-    return sorted(found, key=lambda shard: shard.model.digest)
-
-
 def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, loss: str | None) -> Shards:
     """What is merged, of models that `read_models` has read. loss: of models of Vowpal Wabbit.
 
@@ -197,7 +191,8 @@ def checked_shards(found: list[ShardModel], lost: list[str], start: str | None, 
     _check_each(found)
     _check_alike(found, base)
     settings = _settings(found, loss)
-    given, found = found, _ordered(found)
+    # So that sums do not depend on the order of the command, which is kept for what is said of files.
+    given, found = found, sorted(found, key=lambda shard: shard.model.digest)
     classes = _classes(settings, found, base)
     for shard in [*found, *([base] if base else [])]:
         shard.model = learned(shard.model)

@@ -1,6 +1,5 @@
 """`--algorithm auto` with several classes (`--oaa`)."""
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from vwlite.core.auto.given import GivenPredictions
 from vwlite.core.auto.lanes import Lanes
 from vwlite.errors import UsageError
 from vwlite.model.centered import Dense
-from vwlite.model.learners import make_expander, make_loss, make_rule
+from vwlite.model.learners import make_loss
 from vwlite.output.results import Result
 from vwlite.runs.baseline import LARGEST_SCORE
 from vwlite.training.auto.auto_data import ClassData
@@ -21,12 +20,11 @@ from vwlite.training.auto.classes import (
     SHORT_RACE_FROM,
     ClassSelection,
     are_many_classes,
-    constant_score_state,
     load_score_states,
 )
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.loader import ModelLoader
-from vwlite.training.auto.model import WeightScale, score_state_of
+from vwlite.training.auto.model import WeightScale, constant_keys, constant_score_state, score_state_of
 from vwlite.training.auto.selection import Drawn, GridCandidate, Selection
 from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.trainer import Job
@@ -59,11 +57,11 @@ class ClassGrid(Grid):
         kept = KEPT * data.summary.features * classes  # of the pass that takes the place of the best
         return lanes_need(data.summary.features, folds, classes, halved=self._has_many_classes) + predicted + kept
 
-    def selection(self, drawn: Drawn, *, holds_out: bool) -> Selection:
+    def _selection(self, drawn: Drawn, **how: bool) -> Selection:
         data = self.data
         return ClassSelection(
             make_loss(data.settings), drawn, data.validation, classes=data.lane_classes, named=data.width,
-            has_offsets=data.settings.constant, is_large=data.is_large, holds_out=holds_out, ends_early=self.ends_early,
+            has_offsets=data.settings.constant, **how,
         )
 
     def lanes(self, name: str, folds: int) -> Lanes:
@@ -77,11 +75,7 @@ class ClassLoader(ModelLoader):
     data: ClassData
 
     def learner(self, settings: Settings, fold: WeightScale = WeightScale()) -> GivenPredictions:  # noqa: B008
-        loss, expander = make_loss(settings), make_expander(settings)
-        rule = make_rule(settings, loss, expander.constant_key)
-        learner = GivenPredictions(rule, loss, expander, class_names=self.data.class_names, **self._writes)
-        learner.answers_blank_lines = True
-        return learner
+        return self._new(settings, class_names=self.data.class_names)
 
     def settings(self, best: GridCandidate | None) -> Settings:
         return replace(super().settings(best), softmax_probabilities=True)
@@ -89,9 +83,9 @@ class ClassLoader(ModelLoader):
     def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:
         data, key = self.data, learner.expander.constant_key
         if best is None or best.kept is None or best.best is None:
-            keys = memoryview(array("I", [] if key is None else [key]))
+            keys = constant_keys(learner)
             constants = [*data.best_constants, *[-LARGEST_SCORE] * (data.lane_classes - data.width)]
-            parts = [constant_score_state(x, key is not None, data.examples) for x in constants]
+            parts = [constant_score_state(x, len(keys), data.examples) for x in constants]
         else:
             keys = best.kept.keys
             offsets = [*(best.best.offsets or [0.0] * data.width), 0.0]  # the last one: of classes without a name

@@ -8,7 +8,6 @@ from vwlite.core.auto.screening import row_log_losses
 from vwlite.core.auto.softmax_stack import ClassScored
 from vwlite.core.learn.learner import Learner
 from vwlite.core.learn.losses import Loss
-from vwlite.model.centered import NOTHING_PENDING
 from vwlite.model.learners import slots_of
 from vwlite.training.auto.model import ScoreState
 from vwlite.training.auto.selection import COLUMNS, KINDS, Drawn, GridCandidate, LabelScale, Selection
@@ -34,16 +33,14 @@ class ClassSelection(Selection):
 
     def __init__(
         self, loss: Loss, data: Drawn, validation: Drawn | None, *, classes: int, named: int, has_offsets: bool,
-        is_large: bool, holds_out: bool, ends_early: bool,
+        ends_early: bool, is_large: bool, **how: bool,
     ) -> None:
         self.has_many = are_many_classes(named, data.summary.examples)
         self._which: list[int] | None = None
         if self.has_many:
             self._which = [c for c in range(COLUMNS) if RATES_OF_MANY[c % KINDS]]
         self.classes, self._named, self._has_offsets = classes, named, has_offsets and not self.has_many
-        super().__init__(
-            loss, LabelScale(), data, validation, is_large=is_large, holds_out=holds_out, ends_early=ends_early
-        )
+        super().__init__(loss, LabelScale(), data, validation, ends_early=ends_early, is_large=is_large, **how)
         if ends_early and not is_large:
             self.race = SHORT_RACE
         if validation is None and not self.holds_out:
@@ -95,11 +92,3 @@ def load_score_states(learner: Learner, keys: Any, parts: Sequence[ScoreState], 
     state: dict[str, list[float]] = {name: [part.state[name] for part in each] for name in each[0].state}
     rule.load({**state, "min_label": [low] * records, "max_label": [high] * records}, slots_of(rule, keys, fields))
     return [part.intercept for part in each if part.intercept is not None]
-
-
-def constant_score_state(intercept: float, has_constant: bool, examples: int) -> ScoreState:
-    """Of a class whose model is an intercept and nothing else."""
-    numbers = (("w", intercept), ("G", 1.0), ("N", 1.0))
-    fields = {name: memoryview(array("f", [x] * has_constant)) for name, x in numbers}
-    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
-    return ScoreState(fields, state, intercept if has_constant else None)

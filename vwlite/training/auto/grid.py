@@ -73,11 +73,10 @@ class Grid:
 
     def selection(self, drawn: Drawn, *, holds_out: bool) -> Selection:
         """The race of the candidates over these examples."""
-        data = self.data
-        return Selection(
-            data.learned_loss(), data.labels_as, drawn, data.validation, is_large=data.is_large, holds_out=holds_out,
-            ends_early=self.ends_early,
-        )
+        return self._selection(drawn, is_large=self.data.is_large, holds_out=holds_out, ends_early=self.ends_early)
+
+    def _selection(self, drawn: Drawn, **how: bool) -> Selection:
+        return Selection(self.data.learned_loss(), self.data.labels_as, drawn, self.data.validation, **how)
 
     @property
     def ends_early(self) -> bool:

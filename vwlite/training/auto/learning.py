@@ -32,22 +32,17 @@ OF_NEW_GROUPS = 1.01  # times the loss, from which that of new groups is another
 ORDERED = "the data seem to be in order: name files, or shuffle"
 
 
-class FileLearning:
-    """A race over the examples of files; of tables, with stages or a sample from which features are derived."""
-
-    def __init__(self, race: Race, source: Examples) -> None:
-        self._race, self._source = race, source
-
-    def learn(self, examples: DrawnExamples, batches: Batches) -> Outcome:
-        """examples: those of the batches, in drawn order."""
-        race, data = self._race, self._race.data
-        if data.derives and data.is_large:
-            return SampleLearning(race, self._source).learn(examples, batches)
-        if not race.stopped:
-            race.learn(examples, race.passes_before_stages if data.derives else None)
-        if not data.derives or race.stopped or not race.passes_used:
-            return race.outcome()
-        return StageLearning(race, self._source, batches).learn()
+def learned_in_passes(race: Race, source: Examples, examples: DrawnExamples, batches: Batches) -> Outcome:
+    """The outcome of a race over the examples of files; of tables, with stages or a sample from which features are
+    derived. examples: those of the batches, in drawn order."""
+    data = race.data
+    if data.derives and data.is_large:
+        return SampleLearning(race, source).learn(examples, batches)
+    if not race.stopped:
+        race.learn(examples, race.passes_before_stages if data.derives else None)
+    if not data.derives or race.stopped or not race.passes_used:
+        return race.outcome()
+    return StageLearning(race, source, batches).learn()
 
 
 class FilePredictions:

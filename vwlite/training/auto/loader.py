@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from vwlite.algorithms.losses import loss_function
 from vwlite.algorithms.settings import Settings
@@ -32,15 +32,17 @@ class ModelLoader:
 
     def learner(self, settings: Settings, fold: WeightScale = WeightScale()) -> GivenPredictions:  # noqa: B008
         """A learner whose predictions are given as scores, which `fold` makes those of the labels."""
-        loss, expander = make_loss(settings), make_expander(settings)
-        rule = make_rule(settings, loss, expander.constant_key)
-        learner = GivenPredictions(
-            rule, loss, expander, scale=fold.scale, shift=fold.shift, link=settings.link, **self._writes
-        )
+        learner = self._new(settings, scale=fold.scale, shift=fold.shift, link=settings.link)
         low, high = loss_function(settings.loss).first_range
         labels = self.data.summary.labels
         learner.min_label = min(low, min(labels, default=low))
         learner.max_label = max(high, max(labels, default=high))
+        return learner
+
+    def _new(self, settings: Settings, **how: Any) -> GivenPredictions:
+        loss, expander = make_loss(settings), make_expander(settings)
+        rule = make_rule(settings, loss, expander.constant_key)
+        learner = GivenPredictions(rule, loss, expander, **how, **self._writes)
         learner.answers_blank_lines = True
         return learner
 

@@ -116,12 +116,23 @@ def _check_finite(w: Any) -> None:
 
 def load_intercept(learner: Learner, value: float, examples: int) -> float:
     """Fill a learner of `gd` with an intercept and nothing else; as `load`."""
-    key = learner.expander.constant_key
-    keys = memoryview(array("I", [] if key is None else [key]))
-    fields = {name: memoryview(array("f", [x] * len(keys))) for name, x in (("w", value), ("G", 1.0), ("N", 1.0))}
-    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
-    learner.rule.load(state, slots_of(learner.rule, keys, fields))
+    keys = constant_keys(learner)
+    part = constant_score_state(value, len(keys), examples)
+    learner.rule.load(part.state, slots_of(learner.rule, keys, part.fields))
     return value
+
+
+def constant_keys(learner: Learner) -> memoryview:
+    """The key of the constant; none without one."""
+    key = learner.expander.constant_key
+    return memoryview(array("I", [] if key is None else [key]))
+
+
+def constant_score_state(intercept: float, keys: int, examples: int) -> ScoreState:
+    """Of a model that is an intercept and nothing else, with so many keys: 1, or 0 without a constant."""
+    fields = {name: memoryview(array("f", [x] * keys)) for name, x in (("w", intercept), ("G", 1.0), ("N", 1.0))}
+    state = {**dict.fromkeys(("t", "norm_sum", "weight_sum"), float(examples)), **NOTHING_PENDING}
+    return ScoreState(fields, state, intercept if keys else None)
 
 
 def update_of(c: GridCandidate) -> str:

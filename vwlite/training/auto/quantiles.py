@@ -21,10 +21,10 @@ from vwlite.errors import UsageError
 from vwlite.model.centered import Dense
 from vwlite.model.learners import make_losses
 from vwlite.training.auto.auto_data import AutoData
-from vwlite.training.auto.classes import constant_score_state, load_score_states
+from vwlite.training.auto.classes import load_score_states
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.loader import ModelLoader
-from vwlite.training.auto.model import score_state_of
+from vwlite.training.auto.model import constant_keys, constant_score_state, score_state_of
 from vwlite.training.auto.selection import COLUMNS, Drawn, GridCandidate, PassResult, Selection
 from vwlite.training.auto.trainer import AutoTrainer
 from vwlite.training.trainer import Examples, Job, Listener
@@ -134,8 +134,7 @@ class QuantileGrid(Grid):
 
     data: QuantileData
 
-    def selection(self, drawn: Drawn, *, holds_out: bool) -> Selection:
-        how = {"is_large": self.data.is_large, "holds_out": holds_out, "ends_early": self.ends_early}
+    def _selection(self, drawn: Drawn, **how: bool) -> Selection:
         return QuantileSelection(self.data, drawn, **how)
 
     def lanes(self, name: str, folds: int) -> Lanes:
@@ -153,8 +152,8 @@ class QuantileLoader(ModelLoader):
     def _load(self, learner: GivenPredictions, best: GridCandidate | None, dense: Dense) -> Sequence[float]:
         data, key, shifts = self.data, learner.expander.constant_key, self.data.best_constants
         if best is None or best.best is None or best.kept is None:
-            keys = memoryview(array("I", [] if key is None else [key]))
-            parts = [constant_score_state(x, key is not None, data.examples) for x in shifts]
+            keys = constant_keys(learner)
+            parts = [constant_score_state(x, len(keys), data.examples) for x in shifts]
         else:
             keys = best.kept.keys
             parts = [

@@ -30,7 +30,7 @@ from vwlite.training.auto.data_trainer import DataTrainer
 from vwlite.training.auto.grid import Grid
 from vwlite.training.auto.learning import ORDERED
 from vwlite.training.auto.loader import ModelLoader, give_nothing
-from vwlite.training.auto.model import INTERCEPT
+from vwlite.training.auto.model import INTERCEPT, constant_keys
 from vwlite.training.auto.race import Race, Setup
 from vwlite.training.auto.sparse import (
     NORMALIZATIONS,
@@ -303,16 +303,13 @@ class SparseTrainer(DataTrainer):
         return max(1.0, abs(self.data.weights_as.shift) / self.data.weights_as.scale)
 
     def _load_intercept(self, learner: GivenPredictions) -> None:
-        rate, key = self.settings.learning_rate, learner.expander.constant_key
-        keys = array("I", [] if key is None else [key])
+        rate, keys = self.settings.learning_rate, constant_keys(learner)
         of_loss = self.data.weights_as.slope if self.settings.loss in ROBUST else self.data.weights_as.scale
         squares = max(self.data.summary.examples, 1) * of_loss**2 * self._inertia
         fields = {"z": self.data.constant() * (self.settings.delta + math.sqrt(squares)) / rate, "S": squares}
-        slots = slots_of(
-            learner.rule, memoryview(keys),
-            {name: memoryview(array("d", [x] * len(keys))) for name, x in fields.items()},
-        )
-        learner.rule.load({"t": float(self.data.summary.examples), "shift": 0.0, "scale": rate}, slots)
+        of_keys = {name: memoryview(array("d", [x] * len(keys))) for name, x in fields.items()}
+        learner.rule.load({"t": float(self.data.summary.examples), "shift": 0.0, "scale": rate},
+                          slots_of(learner.rule, keys, of_keys))
 
     def chosen(self) -> dict[str, Any]:
         found: dict[str, Any] = {"baseline": self.data.baseline, "sparse": self.options.sparse}

@@ -24,7 +24,7 @@ from vwlite.training.auto.auto_data import AutoData, apart
 from vwlite.training.auto.data import Batches, DrawnExamples
 from vwlite.training.auto.data_trainer import DataTrainer
 from vwlite.training.auto.grid import Grid
-from vwlite.training.auto.learning import FileLearning, FilePredictions, StreamLearning
+from vwlite.training.auto.learning import FilePredictions, StreamLearning, learned_in_passes
 from vwlite.training.auto.loader import ModelLoader
 from vwlite.training.auto.model import INTERCEPT, WeightScale
 from vwlite.training.auto.race import SAMPLED, Outcome, Race, Setup
@@ -97,7 +97,7 @@ class AutoTrainer(DataTrainer):
         if data.summary.examples and data.baseline:
             examples = DrawnExamples.of(data.summary, batches)
             self.drawn = examples.batches
-            self.outcome = FileLearning(self.race, self.source).learn(examples, batches)
+            self.outcome = learned_in_passes(self.race, self.source, examples, batches)
             assert self.outcome.settings is not None and self.outcome.summary is not None
             data.settings, data.summary = self.outcome.settings, self.outcome.summary
             self.pass_number = self.race.pass_number
