@@ -24,6 +24,7 @@ from vwlite.output.text import printable
 FORMAT_LINE = "vwlite weights 1"
 MAX_FILE = 4 << 30  # bytes of a file to import: all of it is in memory
 CHUNK = 1 << 20  # bytes that are read at once
+_TAKEN = ("classes", "solved", "columns", "calibration")  # of the header of an imported table, beside FIELDS
 
 
 def tsv(request: Request) -> Iterator[str]:
@@ -222,14 +223,10 @@ def _model(path: str, header: dict[str, Any], loss: str | None, rows: Rows) -> M
     if not header["weights_only"] or set(header["rule"]) - {"unseen"}:
         raise ValueError("its header is of a model with a state")
     model = Model(
-        **{name: header[name] for name in FIELDS if name != "range"},
+        **{name: header[name] for name in (*FIELDS, *_TAKEN) if name in header and name != "range"},
         range=tuple(header["range"]) if header["range"] is not None else None,
         keys=array_of(b"", "I"),
         weights=array_of(b"", "d"),
-        classes=header.get("classes", []),
-        solved=header.get("solved", {}),
-        columns=header.get("columns", {}),
-        calibration=header.get("calibration", {}),
     )
     _fill(model, rows)
     error = inconsistency(model)

@@ -43,6 +43,7 @@ from vwlite.model.feature_names import NONE, FeatureNames
 from vwlite.model.header import (
     CALIBRATED,
     FIELDS,
+    MORE_FIELDS,
     WITH_ABSENTS,
     WITH_MARKS,
     WITH_NAMES,
@@ -225,32 +226,11 @@ class Model:
         return WITH_ABSENTS if self.columns.get("absents") else WITH_MARKS if new else oldest
 
     def header(self) -> dict[str, Any]:
-        return {
-            "format": max(self.format, self.oldest_format()),
-            "program": self.program,
-            "algorithm": self.algorithm,
-            "loss": self.loss,
-            "options": self.options,
-            "counters": self.counters,
-            "rule": self.rule,
-            "range": list(self.range) if self.range else None,
-            "interrupted": self.interrupted,
-            "weights_only": self.weights_only,
-            **({"classes": self.classes} if self.classes else {}),
-            **({"solved": self.solved} if self.solved else {}),
-            **({"columns": self.stored_columns} if self.columns else {}),
-            **({"base": self.base} if self.base else {}),
-            **({"resumed": self.resumed} if self.resumed else {}),
-            **({"merged": self.merged} if self.merged else {}),
-            **({"seen": self.seen} if self.seen else {}),
-            **({"chosen": self.chosen} if self.chosen else {}),
-            **({"calibration": self.calibration} if self.calibration else {}),
-            **({"means": self.means} if self.means else {}),
-            **({"absent": self.absent} if self.absent else {}),
-            **({"passes": self.passes} if self.passes else {}),
-            **({"continued": self.continued} if self.continued else {}),
-            **({"typed": self.typed} if self.typed else {}),
+        found = {name: getattr(self, name) for name in FIELDS} | {
+            "format": max(self.format, self.oldest_format()), "range": list(self.range) if self.range else None
         }
+        more = {name: value for name in MORE_FIELDS if (value := getattr(self, name))}
+        return found | more | ({"columns": self.stored_columns} if self.columns else {})
 
 
 def _records(options: dict[str, Any]) -> int:
@@ -383,27 +363,13 @@ def _parsed(path: str, file: IO[bytes], data: bytes | mmap.mmap, in_place: bool)
                 return _array(content, name, columns)
 
             model = Model(
-                **{name: header[name] for name in FIELDS if name != "range"},
+                **{name: header[name] for name in (*FIELDS, *MORE_FIELDS) if name in header and name != "range"},
                 range=tuple(header["range"]) if header["range"] is not None else None,
                 keys=array("keys"),
                 weights=array("weights", columns),
                 state={n.removeprefix("state_"): array(n, columns) for n in names if n.startswith("state_")},
                 more={n.removeprefix("more_"): array(n) for n in names if n.startswith("more_")},
-                classes=header.get("classes", []),
-                solved=header.get("solved", {}),
-                columns=header.get("columns", {}),
                 names=FeatureNames(*(array(name) for name in NAMES)) if all(named) else NONE,
-                base=header.get("base", ""),
-                resumed=header.get("resumed", ""),
-                merged=header.get("merged", {}),
-                seen=header.get("seen", 0),
-                chosen=header.get("chosen", {}),
-                means=header.get("means", {}),
-                absent=header.get("absent", {}),
-                calibration=header.get("calibration", {}),
-                passes=header.get("passes", []),
-                continued=header.get("continued", {}),
-                typed=header.get("typed", []),
             )
             if "derived" in model.options and model._derived.cells > CELLS * len(data):
                 raise ValueError("it has larger products than a file of its size can have")

@@ -38,6 +38,11 @@ FIELDS: dict[str, Any] = {
     "format": int, "program": str, "algorithm": str, "loss": str, "options": dict, "counters": dict, "rule": dict,
     "range": tuple[float, float] | None, "interrupted": bool, "weights_only": bool,
 }
+# Those that a header has only if there is something to say.
+MORE_FIELDS = (
+    "classes", "solved", "columns", "base", "resumed", "merged", "seen", "chosen", "calibration", "means", "absent",
+    "passes", "continued", "typed",
+)
 # What a model of `vwlite solve` knows of its problem: how its weights were found, what they are worth (None: it is on
 # the way), the least l1 at which all are zero (None: the loss has kinks, or it was not asked), how often the data were
 # read, and their digest.
