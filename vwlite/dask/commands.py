@@ -127,8 +127,7 @@ class DaskTrainOptions(InputOptions, ClusterOptions):
              "`vwlite help rounds`.",
     )
     tolerance: float = option(
-        1e-3, "--tolerance", group=CLUSTER, type=Number(0),
-        help="Relative duality gap at which --exact stops.",
+        1e-3, "--tolerance", group=CLUSTER, type=Number(0), help="Relative duality gap at which --exact stops.",
     )
     threads: int = option(
         1, "--threads", group=RUN, type=Whole(1, 64), metavar="N",

@@ -21,8 +21,7 @@ from vwlite.runs.options import (
 
 _OF_EXAMPLES = (*LOSS_OF_OTHERS, *OF_MODEL, *OF_RUN)
 _OF_TWO = specs_of(
-    InputOptions, "data", "format", "on_error", "max_errors", "tag", *AS_WRITTEN, "quiet", "report_version",
-    "threads",
+    InputOptions, "data", "format", "on_error", "max_errors", "tag", *AS_WRITTEN, "quiet", "report_version", "threads",
 )
 
 

@@ -101,8 +101,7 @@ class ColumnTerms:
         return {hash: names[0].decode("utf-8", "replace").partition("=")[2] for hash, names in known.items() if names}
 
     def _terms(
-        self, found: Found, at: int, view: View, names: dict[int, str], words: list[tuple[float, str]],
-        initial: float,
+        self, found: Found, at: int, view: View, names: dict[int, str], words: list[tuple[float, str]], initial: float,
     ) -> Terms:
         def of(values: Numbers) -> Numbers:
             return values[..., view.of_class] - (0.0 if view.minus is None else values[..., view.minus])

@@ -52,8 +52,7 @@ class CalibrateOptions(ModelOptions):
     "predict", "vwlite.prediction.predict:predict",
     DATA, *specs_of(ModelOptions), OWN, LINK_OF_MODEL, *LOSS_OF_OTHERS, *OF_MODEL, *specs_of(InputOptions, OUT, RUN),
     usual=(
-        "--model", "--predictions", "--output-format", "--link", "--probabilities", "--on-error", "--tag",
-        "--quiet",
+        "--model", "--predictions", "--output-format", "--link", "--probabilities", "--on-error", "--tag", "--quiet",
     ),
     examples=("vwlite predict -m clicks.model clicks.csv -o predictions.txt",
               "cat day2.vw | vwlite predict -m days.model --link logistic > probabilities.txt"),

@@ -110,8 +110,7 @@ class Stages:
     """The stages after a race without derived features."""
 
     def __init__(
-        self, race: Race, roles: dict[str, str], texts: int, batches: Batches,
-        followed_by: float | None = None,
+        self, race: Race, roles: dict[str, str], texts: int, batches: Batches, followed_by: float | None = None,
     ) -> None:
         """roles: of columns, by name, in order; others come behind, in that of the data. texts: columns with n-grams to
         try. followed_by: the data are the first rows, and so many times as many are learned then."""
@@ -271,8 +270,7 @@ class Stages:
     # --- screening ------------------------------------------------------------------------------
 
     def _screened(
-        self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
-        resolutions: Sequence[int],
+        self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]], resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
         """Those of `_gains` that are not by chance: of N gains of unrelated columns, about N e^-g are above g nats."""
         least = max(LEAST_GAIN, log(max(len(sets) * len(resolutions), 1)))
@@ -293,8 +291,7 @@ class Stages:
         return judged, Residuals(first, second, bytes(len(labels)))
 
     def _gains(
-        self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]],
-        resolutions: Sequence[int],
+        self, race: Race, columns: Sequence[Screened], sets: Sequence[tuple[int, ...]], resolutions: Sequence[int],
     ) -> list[tuple[float, tuple[int, ...], int]]:
         """Sets of columns, those with the largest gain first: gain, columns, and the resolution of it."""
         from concurrent.futures import ThreadPoolExecutor
