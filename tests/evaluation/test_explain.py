@@ -16,7 +16,7 @@ from test_auto import lines_of
 from vwlite.core.learn.scorer import Scorer
 from vwlite.estimators.learned import scores_of
 from vwlite.evaluation.commands import ExplainOptions
-from vwlite.evaluation.explain import Explaining
+from vwlite.evaluation.explain import Explaining, heading
 from vwlite.evaluation.worst import Worst
 from vwlite.input.pipeline import parsed_batches
 from vwlite.inspection.weights_of_data import WeightsOfData
@@ -385,3 +385,10 @@ def test_a_level_without_a_name_is_named_by_the_data(vwlite, tmp_path):
     vwlite("train", path, "--label", "y", "--labels", "no,yes", *GD, "-m", tmp_path / "m")
     text = vwlite("explain", "-m", tmp_path / "m", path, "--top", 100).out
     assert "w = b c" in text and "intercept" in text
+
+
+def test_a_heading_of_at_most_eighty_columns_is_one_line():
+    for length, lines in ((71, 1), (72, 2)):
+        text = heading("d.vw", 12, "", ["x" * length])
+        assert text.count("\n") == lines and text.split() == ["d.vw:12", "x" * length]
+        assert max(map(len, text.splitlines())) <= 80

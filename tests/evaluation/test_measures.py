@@ -150,6 +150,8 @@ def test_a_difference_is_that_of_the_values(kind):
     for name, v in differences.items():
         assert v.value == pytest.approx(a[name] - b[name], rel=1e-9, abs=1e-12)
         assert v.interval[0] < v.value < v.interval[1] and v.baseline is None
+    for v in first.values():  # predictions of other rows are worse
+        assert v.measure.neutral or (a[v.name] > b[v.name]) == v.measure.larger, v.name
 
 
 def test_a_row_of_the_table_is_all_that_a_measure_needs(vwlite, monkeypatch):
