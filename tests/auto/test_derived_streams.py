@@ -161,11 +161,11 @@ def test_a_value_that_the_first_rows_have_not(vwlite, first, tmp_path):
 
 
 def test_texts_of_a_stream_get_more_than_words(vwlite, reviews, first, tmp_path):
-    first(1500)
+    first(600)
     how = (*OF_TEXT, "--passes", "1")
     words = vwlite("train", reviews, *how, "--derive", "none")
     found = vwlite("train", reviews, *how, "--derive", "auto", "-m", tmp_path / "m", "--names")
-    assert "features: n-grams of 1 text; log loss on the first 1,500 rows" in found.err
+    assert "features: n-grams of 1 text; log loss on the first 600 rows" in found.err
     assert loss(found) < 0.95 * loss(words)
     assert "review^not_good\n" in vwlite("weights", tmp_path / "m").out
 
@@ -188,7 +188,7 @@ def test_a_model_of_a_stream_goes_on_and_tells_what_it_does_not_know(vwlite, ben
 def test_classes_from_standard_input_are_those_of_the_file(vwlite, first, tmp_path):
     """They are read once, too, but learned in passes."""
     rng = np.random.default_rng(6)
-    n = 1500
+    n = 700
     x, w = rng.normal(size=n).round(2), rng.choice(["a", "b"], n)
     y = np.where(np.abs(x) > 1, 1, np.where((x > 0) ^ (w == "a"), 2, 3))
     path = written(tmp_path / "d.csv", ["x", "w", "y"], zip(x, w, y, strict=True))

@@ -34,6 +34,7 @@ LABELS = {
 }
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("n", [1, 2, 5, 20, 63, 64, 65, 200, 500])
 def test_folds_are_those_of_the_reference(n, labels):

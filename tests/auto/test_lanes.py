@@ -53,7 +53,7 @@ def merged(line: Line) -> dict[int, np.float32]:
 @pytest.mark.parametrize("folds", [1, 2, 4])
 @pytest.mark.parametrize("loss", ALL)
 def test_lanes_are_those_of_the_reference(loss, folds):
-    stream = usable(random_stream(5, 400, loss=loss, keys=60))
+    stream = usable(random_stream(5, 150, loss=loss, keys=40))
     fold = np.random.default_rng(1).integers(0, folds, len(stream)).astype(np.uint8)
     lanes, scores = fresh(loss, folds), np.zeros(COLUMNS * len(stream), np.float32)
     batch = batch_of(stream)
@@ -142,7 +142,7 @@ def steady(stream: list[Line], label: float) -> list[Line]:
 @pytest.mark.parametrize("rate", RATES[:2])
 def test_a_lane_of_gd_is_the_rule_gd(loss, tolerance, rate):
     """Bit for bit, where scales do not grow and predictions are not clipped."""
-    drawn = usable(random_stream(11, 3000, loss=loss, scales=loss not in LOG_LINKED))
+    drawn = usable(random_stream(11, 800, loss=loss, scales=loss not in LOG_LINKED))
     stream = steady(drawn, 1.0 if loss == "logistic" else 2.0)
     settings = Settings(loss=loss, learning_rate=rate)
     learner = make_learner(settings)
@@ -168,8 +168,8 @@ def test_a_lane_of_gd_is_the_rule_gd(loss, tolerance, rate):
 
 def test_a_lane_with_folds_is_a_lane_alone_that_skips_its_fold():
     """... but for the scales and the sum of squares, which all examples move: here none does."""
-    stream = [Line(1.0 if i % 3 else -1.0, ((i % 7, 1.0),)) for i in range(400)]
-    fold = np.array([i * i % 5 % 4 for i in range(400)], np.uint8)
+    stream = [Line(1.0 if i % 3 else -1.0, ((i % 7, 1.0),)) for i in range(200)]
+    fold = np.array([i * i % 5 % 4 for i in range(200)], np.uint8)
     together = fresh("logistic", 4)
     together.learn(batch_of(stream), fold)
     mean = {key: np.zeros(COLUMNS) for key in weights_of(together)}

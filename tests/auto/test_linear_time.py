@@ -18,7 +18,7 @@ from vwlite.training.auto.selection import Selection
 from vwlite.training.auto.settling import Settlement
 from vwlite.training.auto.sparse_trainer import SparseTrainer
 
-ROWS = 5_000
+ROWS, FEW = 5_000, 1_000
 TABLE = ["--label", "y"]
 LABELS = {"two labels": [], "numbers": [], "classes": ["--classes", "auto"]}
 KINDS = {
@@ -55,6 +55,7 @@ def data_of(path, labels: str, kind: str, n: int):
     return written(path, ["y", *names], ([label, *row] for label, row in zip(y, columns.tolist(), strict=True)))
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("kind", KINDS)
 def test_four_times_the_rows_take_at_most_five_times_as_long(vwlite, tmp_path, kind):
     labels, rows, options = KINDS[kind]
@@ -88,7 +89,7 @@ PLACES = {
 def test_a_signal_is_obeyed_at_once(vwlite, tmp_path, monkeypatch, place):
     """No pass is begun after it."""
     owner, name, is_sparse = PLACES[place]
-    data = data_of(tmp_path / "d.csv", "two labels", "told" if is_sparse else "noise", ROWS)
+    data = data_of(tmp_path / "d.csv", "two labels", "told" if is_sparse else "noise", FEW)
     method, one_pass, sent, late = getattr(owner, name), Selection._one_pass, [], []
 
     def interrupted(self, *args, **named):
@@ -118,5 +119,5 @@ def test_columns_are_not_screened_after_a_signal(vwlite, tmp_path, monkeypatch):
         return None, None  # of which nothing can be asked
 
     monkeypatch.setattr(Stages, "_residuals", interrupted)
-    data = data_of(tmp_path / "d.csv", "two labels", "noise", ROWS)
+    data = data_of(tmp_path / "d.csv", "two labels", "noise", FEW)
     vwlite("train", data, *TABLE, "-m", tmp_path / "m", code=143)

@@ -120,7 +120,7 @@ def loss_of(vwlite, model, path) -> float:
 
 
 @pytest.mark.drawn
-@pytest.mark.pairwise
+@pytest.mark.third
 @pytest.mark.parametrize(
     ("labels", "order"),
     [("two", "drawn"), ("numbers", "drawn"), ("classes", "drawn"), ("two", "sorted"), ("numbers", "twice")],

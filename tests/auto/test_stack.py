@@ -63,7 +63,7 @@ def test_hopeless_scores_are_not_a_problem():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_online_stack_is_that_of_the_reference(loss):
-    scores, y, h = drawn(loss, 1000, 1)
+    scores, y, h = drawn(loss, 300, 1)
     fast, slow = OnlineStack(loss_of(loss)), SlowOnlineStack(loss)
     for o, label, weight in zip(scores, y, h, strict=True):
         expected = slow.learn(o.astype(float), label, weight, 0.25)

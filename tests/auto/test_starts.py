@@ -122,6 +122,7 @@ def lines_of(seed: int, n: int, values: str, form: str) -> list[str]:
     return lines
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("form", ["vw", "libsvm"])
 @pytest.mark.parametrize("values", VALUES)
 def test_new_rows_are_not_worse_predicted_than_by_the_constant(vwlite, tmp_path, values, form):

@@ -53,7 +53,7 @@ def bent_rows(n: int = 1500, seed: int = 3) -> list[list[str]]:
             enumerate(zip(x, z, w, y, strict=True))]
 
 
-def review_rows(n: int = 2500) -> list[list[str]]:
+def review_rows(n: int = 1000) -> list[list[str]]:
     """Texts whose label is in pairs of words, and in the ends of names that are all different."""
     rng = np.random.default_rng(5)
     rows = []
