@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from running import finish, start
+from running import run_here
 from servers import CLASSES, DENSE, PAIRS, TABLE, TEXT, Server
 from tables import bent_rows, text_of
 
@@ -24,8 +24,7 @@ def models(tmp_path_factory):
     ):
         (folder / name).write_text(text)
         model = folder / Path(name).with_suffix(".model")
-        done = finish(start("train", *options, folder / name, "-m", model, "--quiet"))
-        assert done.code == 0, done.err
+        run_here("train", *options, folder / name, "-m", model, "--quiet")
     return folder
 
 

@@ -6,8 +6,10 @@ import re
 import signal
 import socket
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from running import PATIENT, finish, start
+from running import PATIENT, finish, run_here, standard_input, start
 
 RANDOM = random.Random(31)
 CITIES = ("Rome", "Oslo", "Bern")
@@ -28,10 +30,12 @@ CLASSES = "".join(f"{('red', 'green', 'blue')[i % 3]} |a x{i % 3} y{i % 5}:{i % 
 
 def predicted(model, data, *options):
     """What `vwlite predict` writes for bytes from standard input."""
-    done = start("predict", "-m", model, "--quiet", *options)
-    out, err = done.communicate(data, timeout=PATIENT)
-    assert done.returncode == 0, err
-    return out
+    with TemporaryDirectory() as folder:
+        given, written = Path(folder, "data"), Path(folder, "predictions")
+        given.write_bytes(data)
+        with standard_input(given):
+            run_here("predict", "-m", model, "--quiet", "-p", written, *options)
+        return written.read_bytes()
 
 
 class Server:

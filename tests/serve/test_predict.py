@@ -7,7 +7,7 @@ import time
 from itertools import product
 
 import pytest
-from running import finish, start
+from running import run_here
 from servers import CLASSES, DENSE, TABLE, TEXT, predicted
 from tiers import drawn
 
@@ -107,9 +107,9 @@ def test_answers_are_the_rows_of_predict(tmp_path, name):
     data, model = tmp_path / "d.jsonl", tmp_path / "m"
     data.write_text("".join(json.dumps({k: r[k] for k in (label, "x", "z", "tag")}) + "\n" for r in ROWS_OF_ALL))
     learn = ("train", data, "--label", label, "--tag", "tag", *options.split(), "-m", model, "--quiet")
-    assert finish(start(*learn)).code == 0
+    run_here(*learn)
     shares = ["--probabilities"] if "--oaa" in options and "hinge" not in options else []
-    done = finish(start("predict", "-m", model, data, "--output-format", "json", "--quiet", *shares))
+    done = run_here("predict", "-m", model, data, "--output-format", "json", "--quiet", *shares)
     served = Served(str(model))
     answers, _ = served.rows(data.read_bytes())
     explained, _ = served.rows(data.read_bytes(), explain=1)
@@ -125,7 +125,7 @@ def test_answers_are_the_rows_of_predict(tmp_path, name):
 def test_the_text_of_a_number_is_what_is_hashed(serve, tmp_path):
     (tmp_path / "d.csv").write_text("y,v\n" + "1,1.50\n-1,1.5\n" * 20)
     options = ("--label", "y", "--categorical", "v", "-m", tmp_path / "m")
-    assert finish(start("train", tmp_path / "d.csv", *options)).code == 0
+    run_here("train", tmp_path / "d.csv", *options)
     server = serve("-m", tmp_path / "m")
     answers = json.loads(server.post("/predict", b'[{"v": "1.50"}, {"v":\n "1.5"}, {"v": "2"}]'))
     assert answers[0]["prediction"] != answers[1]["prediction"]
@@ -190,7 +190,7 @@ def test_strangers_are_only_noted_if_that_is_asked_for(serve, models):
 def test_an_intercept_alone_knows_every_row(serve, tmp_path):
     (tmp_path / "d.csv").write_text("y,v\n" + "1,0\n0,0\n" * 20)  # zeros are no features
     options = ("--label", "y", "--algorithm", "gd", "-m", tmp_path / "m")
-    assert finish(start("train", tmp_path / "d.csv", *options)).code == 0
+    run_here("train", tmp_path / "d.csv", *options)
     server = serve("-m", tmp_path / "m")
     assert server.json("/predict", b"{}")["prediction"] == server.json("/predict", b'{"v": 0}')["prediction"]
 
