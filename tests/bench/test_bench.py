@@ -167,6 +167,7 @@ def test_the_quick_comparison_of_auto_has_its_tables(tmp_path: Path) -> None:
 
 
 @needs_sklearn
+@pytest.mark.long
 def test_the_quick_speed_of_auto_has_its_table(tmp_path: Path) -> None:
     done = filled(tmp_path, "auto_speed", "--quick", name="auto speed")
     assert [len(cells) for cells in cells_of(done.stdout)] == [7] * 8

@@ -195,6 +195,7 @@ def vwlite(arguments: str) -> str:
     return script(f"vwlite {arguments}")
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.iterdir()))
 def test_what_was_reported_is_right(name, tmp_path, monkeypatch):
     if (FOLDER / name / "t.py").exists():

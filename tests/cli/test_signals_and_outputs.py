@@ -127,6 +127,7 @@ def attempt(folder: Path, job: str, number: int = 0, at: int = 0) -> tuple[int, 
     return code, int((folder.parent / "count").read_text()), (folder.parent / "err").read_text()
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("job", JOBS)
 def test_after_a_signal_each_output_is_the_old_one_or_all_are_new(job, data, tmp_path):
     folder = tmp_path / "in"

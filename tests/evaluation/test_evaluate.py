@@ -380,6 +380,7 @@ def scaled(text: str, factor: float) -> str:
     return "".join(f"{label} {float(weight) * factor:.17g} {rest}\n" for label, weight, rest in words)
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("label", ["two", "number", "count", "class"])
 @pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e-160, 1e160, 1e300])
 def test_the_scale_of_importances_changes_no_measure(vwlite, monkeypatch, label, factor):
@@ -405,6 +406,7 @@ def test_the_scale_of_importances_changes_no_measure(vwlite, monkeypatch, label,
         vwlite(command, "-m", "m", "test.vw", *["test.vw"] * (command == "drift"))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("label", ["two", "number", "class"])
 @pytest.mark.parametrize("at", [0, 450, 899])
 @pytest.mark.parametrize("weight", ["1e30", "1e160", "1e300"])

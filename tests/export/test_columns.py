@@ -142,6 +142,7 @@ def assert_same(found, expected):
                 assert share.replace(" ", "%20") == target, line
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("way", [in_python, in_c])
 def test_programs_by_columns_predict_what_the_model_does(vwlite, way, name):
@@ -348,8 +349,9 @@ def test_other_models_of_tables_read_what_convert_writes(vwlite, way, options, w
     same_lines(WAYS[way](vwlite)(Path(), "t.vw"), Path("expected").read_text().splitlines())
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("way", [in_python, in_c])
-@pytest.mark.parametrize("name", NINE)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long if n == "satimage" else ()) for n in NINE])
 def test_programs_of_the_nine_tables(vwlite, way, name):
     options = table(name)
     vwlite("train", "train.csv", *options, "--passes", "2", "-m", "model", "--quiet")

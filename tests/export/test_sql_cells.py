@@ -79,6 +79,7 @@ def learn(vwlite, options):
            *with_gd(options))
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("options", [[], ["--missing=-999,?"], ["--normalize", "log"]], ids=["", "missing", "log"])
 def test_numbers_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, options):
@@ -89,6 +90,7 @@ def test_numbers_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, o
     assert good > 300 and bad > 300
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize(("decimal", "thousands"), [
     (",", "."), (",", " "), (",", ""), (".", ","), ("", ","), ("", "'"), ("", "_"), (".", ""), (",", "'"),
@@ -107,6 +109,7 @@ def test_amounts_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, d
 TYPES = ["INTEGER", "BIGINT", "DECIMAL(12, 3)", "REAL", "double", "BOOLEAN"]
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("options", [[], ["--decimal", ","], ["--decimal", ",", "--thousands", "."]])
 def test_columns_of_numbers_have_their_own_point(vwlite, tmp_path, monkeypatch, database, options):
@@ -168,6 +171,7 @@ TIMES = [
 ]
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.parametrize("missing", [None, "0,NA"])
 def test_times_are_those_of_predict(vwlite, tmp_path, monkeypatch, database, missing):

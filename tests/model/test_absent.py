@@ -197,6 +197,7 @@ def tables():
         yield f"labels {seed}", frame, (r.random(n) < p).astype(int), True
 
 
+@pytest.mark.third
 @pytest.mark.parametrize(("name", "frame", "y", "binary"), [pytest.param(*x, id=x[0]) for x in tables()])
 def test_an_emptied_column_costs_no_more_than_with_its_mean_put_in(name, frame, y, binary):
     """The loss on rows of which one column is empty, beside that of scikit-learn with the mean number, or with the

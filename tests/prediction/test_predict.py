@@ -29,6 +29,7 @@ def model(vwlite):
     return "model"
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(
     ("line", "reply"), [(b"1 'a|a x\n", b" a\n"), (b"|a x y\n", b"\n"), (b"1 3:1 5:2\n", b"\n"), (b"3:1\n", b"\n")]

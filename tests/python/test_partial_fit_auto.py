@@ -70,6 +70,7 @@ def test_calls_are_one_stream(vwlite, tmp_path, shorter, kept, loss):
     assert saved(made, tmp_path / "n") == (tmp_path / "m").read_bytes()
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("kept", KEPT)
 @pytest.mark.parametrize("options", [{}, {"normalize": "center"}, {"quadratic": ["  "]}])
 def test_what_looks_at_it_changes_nothing(tmp_path, shorter, monkeypatch, kept, options):

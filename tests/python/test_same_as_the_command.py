@@ -55,6 +55,7 @@ def check(vwlite, folder, x, y, loss, options):
     return made
 
 
+@pytest.mark.third
 @pytest.mark.parametrize(("algorithm", "loss"), PAIRS)
 def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
     x, y = drawn(loss)

@@ -27,7 +27,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", None)
 
 
-def drawn(n=600):
+def drawn(n=300):
     draw = random.Random(0)
     for _ in range(n):
         x, c = draw.gauss(0, 1), draw.randrange(30)
@@ -196,7 +196,7 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("seed", [0, 8])
+@pytest.mark.parametrize("seed", [0, pytest.param(8, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_rows_are_in_the_folds_of_training(kind, seed, parts):
     """Whatever the format, and in several files, of which one is compressed."""
@@ -231,7 +231,7 @@ def test_rows_of_parquet_are_in_the_folds_of_training(vwlite, monkeypatch):
 
 
 @pytest.mark.parametrize("more", [[], ["--stratify"], ["--seed", "7"], ["--algorithm", "gd"]])
-@pytest.mark.parametrize("n", [60, 300, 2000])
+@pytest.mark.parametrize("n", [60, 300, pytest.param(2000, marks=pytest.mark.long)])
 def test_few_different_rows_are_as_good_as_they_are(n, more, vwlite):
     """The folds that hold out a whole kind of row and label had a log loss above 4."""
     draw, shares = random.Random(n), (0.1, 0.3, 0.6, 0.9)
