@@ -351,7 +351,7 @@ def test_a_line_with_too_many_features(vwlite, monkeypatch):
     (), ("--derive", "none"), ("--oaa", "2", "--classes", "no,yes"), ("--normalize", "l2", "--derive", "none"),
 ])
 def test_terms_of_columns_are_in_the_units_of_the_data_and_sum_to_the_score(vwlite, tmp_path, options):
-    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], bent_rows())
+    path = written(tmp_path / "d.csv", ["x", "z", "w", "y"], bent_rows(400))
     vwlite("train", path, "--label", "y", *options, "-m", tmp_path / "m")
     text = vwlite("explain", "-m", tmp_path / "m", path, "--top", 100).out
     rows = [line.split(",") for line in path.read_text().splitlines()[1:]]

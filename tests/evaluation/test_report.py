@@ -6,6 +6,7 @@ import json
 import math
 import random
 import re
+import shlex
 import subprocess
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -137,8 +138,11 @@ def test_the_command_of_a_page_makes_the_model_again(vwlite, folder, name):
     typed = " ".join(words.get(word, word) for word in split_words(command))
     more = " --cache-file c3" if "--passes" in options and "--algorithm" in options else ""  # where they are kept
     more += " --on-error skip" if "--on-error" in options else ""
-    done = shell(f"{typed} --quiet{more}")
-    assert done.code == 0, (command, done.err)
+    if "$" in typed:  # only a shell reads $'\001'
+        done = shell(f"{typed} --quiet{more}")
+        assert done.code == 0, (command, done.err)
+    else:
+        vwlite(*shlex.split(f"{typed} --quiet{more}")[1:])
     assert Path("again.model").read_bytes() == Path("first.model").read_bytes(), command
 
 
@@ -254,8 +258,8 @@ def test_the_front_of_tune_is_drawn(vwlite, models):
 
 
 def test_a_wide_table_has_a_small_page(vwlite):
-    names = [f"column {i}" for i in range(3000)]
-    rows = [",".join([str(i % 2), *(str(i * j % 7) for j in range(3000))]) for i in range(20)]
+    names = [f"column {i}" for i in range(1500)]
+    rows = [",".join([str(i % 2), *(str(i * j % 7) for j in range(1500))]) for i in range(10)]
     Path("t.csv").write_text(",".join(["y", *names]) + "\n" + "\n".join(rows) + "\n")
     vwlite("train", "t.csv", "--label", "y", "--quiet", *GD, "--loss", "logistic", "--labels", "0,1", "-m", "m")
     shown = vwlite("report", "-m", "m", "t.csv").out
@@ -342,9 +346,10 @@ def test_errors_are_in_the_unit_of_the_label(vwlite, folder):
 
 def test_classes_show_the_worst_and_the_most_confused(vwlite, folder):
     chance = random.Random(3)
-    rows = [(k, k if chance.random() < 0.9 else 20 + k % 2) for k in (chance.randrange(30) for _ in range(3000))]
+    rows = [(k, k if chance.random() < 0.9 else 20 + k % 2) for k in (chance.randrange(30) for _ in range(900))]
     Path("t.csv").write_text("kind,word\n" + "".join(f"k{y},w{x}\n" for y, x in rows))
-    vwlite("train", "t.csv", "--label", "kind", "--oaa", "30", "--classes", "auto", "-m", "m", "--quiet")
+    how = ["--oaa", "30", "--classes", "auto", *GD, "--loss", "logistic"]
+    vwlite("train", "t.csv", "--label", "kind", *how, "-m", "m", "--quiet")
     page = Page(vwlite("report", "-m", "m", "t.csv").out)
     found = json.loads(vwlite("report", "-m", "m", "t.csv", "--json").out)["measures"]
     worst = sorted(found["classes"], key=lambda k: found["classes"][k]["f1"])[0]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from crafted_caches import arrays_of, crafted, put_together, split_into_parts, written_out
 from running import GD, PATIENT, PROGRAM, finish, leftovers, start
+from tiers import drawn
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.text.parser import Parser
@@ -105,7 +106,7 @@ def test_every_truncation_is_refused(tmp_path, made_from, whole):
 def test_every_flipped_bit_is_refused(tmp_path, made_from, whole):
     path = tmp_path / "flipped"
     places = range(8 * len(whole))
-    for at in random.Random(1).sample(places, min(1500, len(places))):
+    for at in random.Random(1).sample(places, min(drawn(1500), len(places))):
         damaged = bytearray(whole)
         damaged[at // 8] ^= 1 << at % 8
         path.write_bytes(damaged)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from batches import Line, batch_of
 from slow_rules import xxh64
+from tiers import drawn
 
 import vwlite
 from vwlite.errors import BusyError, CannotCreateError, NoInputError, UsageError, WriteError
@@ -193,7 +194,7 @@ def test_flipped_bits_in_a_larger_cache_are_refused(stored):
     data = path.read_bytes()
     chance = random.Random(3)
     with open(path, "r+b", buffering=0) as f:
-        for _ in range(2000):
+        for _ in range(drawn(2000)):
             at, bit = chance.randrange(len(data)), chance.randrange(8)
             os.pwrite(f.fileno(), bytes([data[at] ^ 1 << bit]), at)
             refused(path, None)
@@ -420,6 +421,7 @@ import resource, sys
 sys.path[:0] = sys.argv[2:]
 from batches import Line, batch_of
 from slow_rules import xxh64
+from tiers import drawn
 from vwlite.input.cache import CacheWriter
 from vwlite.errors import VwliteError
 batch = batch_of(Line(1.0, [(i, 1.0) for i in range(50)]) for _ in range(100))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from batches import Line, batch_of
 from running import GD, PATIENT, PROGRAM, in_child, leftovers, start
+from tiers import ALL, drawn
 
 from vwlite.algorithms.settings import Settings
 from vwlite.cli import run
@@ -192,7 +193,7 @@ main(arguments)
 def test_too_few_open_files_are_named(tmp_path):
     (tmp_path / "d").write_bytes(LINES)
     codes, words = set(), set()
-    for count in range(3, 16):
+    for count in range(3, 16, 1 if ALL else 3):
         command = ["train", *GD, tmp_path / "d", "-c", "-m", tmp_path / "m", "--quiet"]
         done = subprocess.run(
             [sys.executable, "-c", SHORT, str(count), *command], capture_output=True, text=True, timeout=PATIENT
@@ -358,8 +359,8 @@ def crossing(features: int) -> bytes:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_training_ends_within_an_oversized_line(tmp_path, vwlite, number):
-    """The line alone would take an hour. It is left out."""
-    (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
+    """The line alone would take minutes. It is left out."""
+    (tmp_path / "d").write_bytes(LINES + crossing(300_000))
     process = until(start("train", *GD, tmp_path / "d", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "-P", "100"))
     time.sleep(0.2)
     ended_by(process, number)
@@ -375,19 +376,19 @@ def test_training_ends_within_an_oversized_line(tmp_path, vwlite, number):
 @pytest.mark.parametrize("number", SIGNALS)
 def test_predicting_ends_within_an_oversized_line(tmp_path, vwlite, number):
     (tmp_path / "first").write_bytes(LINES)
-    (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
+    (tmp_path / "d").write_bytes(LINES + crossing(300_000))
     vwlite("train", *GD, tmp_path / "first", "-q", "aa", "-b", "18", "-m", tmp_path / "m", "--quiet")
     process = start("predict", tmp_path / "d", "-m", tmp_path / "m", "-p", tmp_path / "p", "--quiet")
     while not leftovers(tmp_path, ["first", "d", "m"]):  # the file of predictions is started
         assert process.poll() is None
-    time.sleep(1)
+    time.sleep(0.3)
     assert ended_by(process, number) == b"interrupted by signal %d; no file was written\n" % number
     assert leftovers(tmp_path, ["first", "d", "m"]) == []
 
 
 def test_vwlite_vw_ends_within_an_oversized_line(tmp_path):
     """In the engine's loop, and one by one."""
-    (tmp_path / "d").write_bytes(LINES + crossing(1_000_000))
+    (tmp_path / "d").write_bytes(LINES + crossing(300_000))
     for options in (["-q", "aa"], ["-q", "aa", "--nn", "1"]):
         process = until(start("vw", tmp_path / "d", *options), 64)
         time.sleep(0.2)
@@ -468,7 +469,7 @@ def test_a_signal_at_any_line_of_the_start_ends_the_program_without_a_word(tmp_p
     text = Path(find_spec("vwlite").origin).with_name("__main__.py").read_text()
     found = [i for i, line in enumerate(text.splitlines(), 1) if line.strip() == "signal(SIGINT, SIG_DFL)"]
     first = found[0] if found else 0
-    for line in LINES_OF_START[:: 4 if number == signal.SIGPIPE else 1]:
+    for line in LINES_OF_START[:: 4 if number == signal.SIGPIPE or not ALL else 1]:
         command = [sys.executable, "-P", "-c", AT_LINE.replace("FIRST", str(first)), str(line), str(int(number))]
         done = subprocess.run(
             [*command, "train", tmp_path / "m.vw", "-m", tmp_path / "m"], capture_output=True, timeout=PATIENT
@@ -485,7 +486,7 @@ def test_signals_at_any_time_from_the_start_of_the_process(tmp_path):
     """Python itself may still be starting; what is ours is in no trace back."""
     rng = random.Random(25)
     (tmp_path / "d").write_bytes(LINES)
-    for number in rng.choices(SIGNALS, [4, 1, 1], k=36):
+    for number in rng.choices(SIGNALS, [4, 1, 1], k=drawn(36)):
         process = start("train", *GD, tmp_path / "d", "-m", tmp_path / "m", "--quiet")
         time.sleep(rng.uniform(0, 0.15))
         process.send_signal(number)

@@ -140,7 +140,7 @@ def table_of(rows: list[list[str]], labels: list[str]) -> pa.Table:
 @pytest.mark.parametrize("format", ["parquet", "file", "stream"])
 def test_columns_of_arrow_are_behind_the_others_which_are_unchanged(vwlite, model, format):
     kind, labels, more = model
-    table = table_of(drawn(5, 9000, labels), labels)
+    table = table_of(drawn(5, 2500, labels), labels)
     name = "data.parquet" if format == "parquet" else "data.arrow"
     if format == "parquet":
         pq.write_table(table, name, row_group_size=2000)

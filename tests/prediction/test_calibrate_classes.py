@@ -23,7 +23,7 @@ def rows(seed, n, header=True):
 @pytest.fixture
 def folder(vwlite, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, seed, n in (("train", 1, 150), ("fresh", 2, 1200), ("test", 3, 1200)):
+    for name, seed, n in (("train", 1, 150), ("fresh", 2, 500), ("test", 3, 500)):
         (tmp_path / f"{name}.csv").write_text(rows(seed, n))
     vwlite("train", "train.csv", "--label", "kind", "--oaa", "3", "--classes", "auto", "--algorithm", "gd",
            "--loss", "logistic", "--passes", "30", "--holdout-off", "-l", "8", "-m", "c.model")
@@ -67,7 +67,7 @@ def test_mapped_scores_are_those_of_the_new_model(vwlite, folder, method, train)
 
 def test_an_overconfident_model_is_better_on_rows_that_nothing_has_seen(vwlite, folder):
     done = vwlite("calibrate", "-m", "c.model", "fresh.csv", "-o", "new.model")
-    assert "1,200 rows, map: " in done.out
+    assert "500 rows, map: " in done.out
     before, after = (evaluated(vwlite, model, "test.csv") for model in ("c.model", "new.model"))
     assert after["log_loss"]["value"] < before["log_loss"]["value"] - 0.02
     assert "method" in vwlite("info", "new.model").out

@@ -9,6 +9,7 @@ pytest.importorskip("sklearn")
 pa = pytest.importorskip("pyarrow")
 
 import pandas as pd  # noqa: E402
+from running import run_here  # noqa: E402
 from scipy.sparse import csr_array  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from tables import bent_rows, review_rows, written  # noqa: E402
@@ -22,7 +23,7 @@ NAMES = ["x", "z", "w", "y"]
 
 @pytest.fixture(scope="module")
 def rows():
-    return bent_rows()
+    return bent_rows(900)
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +38,22 @@ def fitted(frame):
     return SparseClassifier(derive="auto").fit(frame, frame["y"])
 
 
+@pytest.fixture(scope="module", params=["curves", "auto"])
+def learned(request, tmp_path_factory, rows):
+    """--derive, a file, its model and what that predicts."""
+    at = tmp_path_factory.mktemp("learned")
+    path = written(at / "d.csv", NAMES, rows)
+    run_here("train", path, "--label", "y", "--derive", request.param, "-m", at / "m")
+    return request.param, at / "m", run_here("predict", "-m", at / "m", path, "--link", "logistic").out.split()
+
+
 def polars(frame):
     return pytest.importorskip("polars").from_pandas(frame)
 
 
 def chunks(frame):
     whole = pa.Table.from_pandas(frame, preserve_index=False)
-    return pa.concat_tables([whole.slice(0, 701), whole.slice(701)])
+    return pa.concat_tables([whole.slice(0, 401), whole.slice(401)])
 
 
 def categories(frame):
@@ -52,21 +62,19 @@ def categories(frame):
 
 
 @pytest.mark.parametrize("made", [pd.DataFrame, polars, chunks, categories])
-@pytest.mark.parametrize("kind", ["curves", "auto"])
-def test_a_frame_gives_the_model_of_its_file(vwlite, tmp_path, rows, frame, made, kind):
-    path = written(tmp_path / "d.csv", NAMES, rows)
-    vwlite("train", path, "--label", "y", "--derive", kind, "-m", tmp_path / "command.model")
+def test_a_frame_gives_the_model_of_its_file(tmp_path, learned, frame, made):
+    kind, model, printed = learned
     fitted = SparseClassifier(derive=kind).fit(made(frame), frame["y"])
     fitted.save(tmp_path / "python.model")
-    assert (tmp_path / "python.model").read_bytes() == (tmp_path / "command.model").read_bytes()
-    loaded = load_model(tmp_path / "command.model", link="identity")
+    assert (tmp_path / "python.model").read_bytes() == model.read_bytes()
+    loaded = load_model(model, link="identity")
     assert fitted.decision_function(made(frame)).tolist() == loaded.predict(frame).tolist()
-    printed = vwlite("predict", "-m", tmp_path / "command.model", path, "--link", "logistic").out.split()
     assert [*map(number_text, fitted.predict_proba(made(frame))[:, 1])] == printed
 
 
-def test_one_pass_derives_from_the_first_rows(vwlite, tmp_path):
-    rows = bent_rows(13_000)  # more than are kept
+def test_one_pass_derives_from_the_first_rows(vwlite, tmp_path, monkeypatch):
+    monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 600)
+    rows = bent_rows()  # more than are kept
     path = written(tmp_path / "d.csv", NAMES, rows)
     vwlite("train", path, "--label", "y", "--derive", "auto", "--passes", 1, "-m", tmp_path / "command.model")
     frame = pd.DataFrame(rows, columns=NAMES)
@@ -95,7 +103,7 @@ TRIED = [{"derive": "auto"}, {"derive": "auto", "names": True}]  # with which th
 
 @pytest.mark.parametrize("options", [*TRIED, {"derive": "none"}, {"derive": "auto", "ngram": 2}])
 def test_texts_have_n_grams_where_those_of_the_file_have(vwlite, tmp_path, options):
-    rows = review_rows()
+    rows = review_rows(600)
     frame = pd.DataFrame(rows, columns=["review", "y"])
     words = [f"--{name}" if value is True else f"--{name}={value}" for name, value in options.items()]
     path = written(tmp_path / "d.csv", ["review", "y"], rows)
@@ -153,7 +161,7 @@ def test_it_is_copied_and_continued(fitted, frame, tmp_path, vwlite):
     assert (again.predict_proba(frame) == fitted.predict_proba(frame)).all()
     fitted.save(tmp_path / "m")
     again.partial_fit(frame, frame["y"]).save(tmp_path / "python.model")
-    written(tmp_path / "d.csv", NAMES, bent_rows())
+    written(tmp_path / "d.csv", NAMES, bent_rows(900))
     vwlite("train", tmp_path / "d.csv", "-i", tmp_path / "m", "-m", tmp_path / "m")
     found, expected = read_model(tmp_path / "python.model"), read_model(tmp_path / "m")
     assert found.settings.derived == expected.settings.derived is not None

@@ -29,6 +29,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from tiers import ALL
 
 from vwlite import SparseClassifier, SparseRegressor, load_model
 from vwlite.algorithms.settings import SPECS
@@ -206,8 +207,8 @@ def test_nothing_is_printed_unless_it_is_asked_for(capfd):
 
 
 def test_csr_is_not_copied():
-    x = sp.random(20000, 500, density=0.2, random_state=0, format="csr")
-    y = np.arange(20000) % 2
+    x = sp.random(5000, 500, density=0.2, random_state=0, format="csr")
+    y = np.arange(5000) % 2
     SparseClassifier(algorithm="gd").fit(x[:100], y[:100])
     tracemalloc.start()
     SparseClassifier(algorithm="gd").fit(x, y)
@@ -238,8 +239,8 @@ def interrupted_after(seconds, step):
 
 
 def long_work():
-    x = sp.random(60000, 400, density=0.2, random_state=0, format="csr")
-    return x, np.arange(60000) % 2
+    x = sp.random(20000, 300, density=0.2, random_state=0, format="csr")
+    return x, np.arange(20000) % 2
 
 
 def test_an_interrupted_fit_changes_nothing():
@@ -453,7 +454,7 @@ def test_weights_alone_are_saved_as_the_command_does(vwlite, tmp_path, algorithm
 
 # --- forks while another thread is at work -------------------------------------------------------
 
-FORKS = 12
+FORKS = 12 if ALL else 6
 
 
 def problem(rows):
@@ -513,13 +514,13 @@ def test_a_fork_while_a_thread_predicts(tmp_path):
 def test_a_fork_while_a_thread_learns(algorithm, monkeypatch):
     """The child has the model of some number of whole steps, and continues from there as the parent would."""
     monkeypatch.setattr("vwlite.training.auto.reading.KEPT_EXAMPLES", 100)
-    x, y = problem(4000 if algorithm == "gd" else 400)
+    x, y = problem(4000 if algorithm == "gd" else 200)
     made, states = SparseClassifier(algorithm=algorithm).partial_fit(x, y, classes=[0, 1]), []
     one = pickle.loads(pickle.dumps(made))
-    for _ in range(60):
+    for _ in range(30):
         states.append(one.decision_function(x[:50]).tolist())
         one.partial_fit(x, y)
-    left = iter(range(50))
+    left = iter(range(25))
 
     def child():
         at = states.index(made.decision_function(x[:50]).tolist())

@@ -83,10 +83,10 @@ def test_frames_of_other_libraries():
 
 def test_numbers_and_classes():
     labels = X[:, 0] * 2 + chance.normal(size=300)
-    model = SparseRegressor().fit(X, labels)
+    model = SparseRegressor(algorithm="gd").fit(X, labels)
     assert value(vwlite.evaluate(model, X, labels), "r2") == pytest.approx(r2_score(labels, model.predict(X)), rel=1e-9)
     classes = np.where(X[:, 1] > 0, WORDS, "other")
-    many = SparseClassifier().fit(X, classes)
+    many = SparseClassifier(algorithm="gd").fit(X, classes)
     found = vwlite.evaluate(many, X, classes)
     assert value(found, "accuracy") == pytest.approx(accuracy_score(classes, many.predict(X)), rel=1e-9)
     assert set(found["classes"]) == set(classes)
@@ -246,7 +246,7 @@ def made(seed):
 
 @pytest.mark.drawn
 def test_threads_get_what_each_gets_alone():
-    jobs = [job for seed in range(4) for job in made(seed)]
+    jobs = [job for seed in range(2) for job in made(seed)]
     alone = [job() for job in jobs]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(drawn(9)):

@@ -20,7 +20,7 @@ from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.metrics import roc_auc_score  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split  # noqa: E402
 from slow_tables import kept  # noqa: E402
-from tiers import drawn  # noqa: E402
+from tiers import ALL  # noqa: E402
 
 from vwlite import SparseClassifier, SparseRegressor, load_model  # noqa: E402
 from vwlite.algorithms.settings import Settings  # noqa: E402
@@ -325,7 +325,7 @@ CELLS = {
 }
 
 
-@settings(max_examples=drawn(150), deadline=None)
+@settings(max_examples=150 if ALL else 20, deadline=None)
 @given(st.data())
 def test_any_frame_is_its_text(data):
     kinds = data.draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=4))

@@ -230,8 +230,8 @@ def test_dictionaries_and_json_lines_are_predicted_as_the_command_predicts_json_
     unlinked = load_model(clicks, link="identity", on_unknown="note")
     assert unlinked.predict(ROWS).tolist() == np.clip(scores, -50, 50).tolist()
     assert loaded.predict([]).tolist() == []
-    many = [ROWS[i % 6] for i in range(2500)]
-    assert loaded.predict(many).tolist() == [loaded.predict(ROWS).tolist()[i % 6] for i in range(2500)]
+    many, once = [ROWS[i % 6] for i in range(2500)], loaded.predict(ROWS).tolist()
+    assert loaded.predict(many).tolist() == [once[i % 6] for i in range(2500)]
 
 
 def test_numbers_of_numpy_in_dictionaries(clicks):

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from running import finish, in_child, start
 from servers import CLASSES, DENSE, TEXT, predicted, wait_for
+from tiers import ALL
 
 from vwlite.errors import UnavailableError
 from vwlite.listening import listening
@@ -58,6 +59,7 @@ def test_a_new_model_is_taken_without_a_wrong_answer(serve, models, tmp_path):
     assert 'vwlite_models_taken_total{model="m"} 3' in server.ask("/metrics")[2].decode()
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "gone", "no model"])
 def test_a_damaged_model_is_refused_and_the_old_one_stays(serve, models, tmp_path, damage):
     model = tmp_path / "m.model"
@@ -369,7 +371,7 @@ def test_the_processes_end_with_the_one_that_was_started(serve, models):
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_signal_as_soon_as_it_serves_ends_it(serve, models, workers):
-    for turn in range(8):
+    for turn in range(0, 8, 1 if ALL else 4):
         server = serve("-m", models / "text.model", "--workers", workers)
         time.sleep(turn / 4000)
         server.process.send_signal(signal.SIGTERM)

@@ -279,7 +279,7 @@ def unfinished(draw, kind):
 
 @pytest.mark.parametrize("kind", ["length", "chunks", "line"])
 def test_memory_for_bodies_is_bounded_however_they_come(answers, monkeypatch, kind):
-    most, many, draw = 1 << 20, 60, random.Random(kind)
+    most, many, draw = 1 << 19, 30, random.Random(kind)
     monkeypatch.setattr("vwlite.serve.answers.MOST_HELD", most)
     server = answers("text.model")
     connections = [(LineConnection if kind == "line" else Connection)(server) for _ in range(many)]
