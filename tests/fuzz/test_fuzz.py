@@ -172,7 +172,7 @@ def test_the_checker_sees_wrong_answers(vwlite, tmp_path, monkeypatch):
         monkeypatch.setattr(Served, "text", instead)
         found = check_case.check_case(case, tmp_path / "work")
         assert found.startswith(words)
-    monkeypatch.setattr(shrink, "ROUNDS", 1)
+    monkeypatch.setattr(shrink, "ROUNDS", 3)
     assert shrink.shrunk(case, found, tmp_path / "work").lines == []
 
 
