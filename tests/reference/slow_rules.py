@@ -11,7 +11,7 @@ To add a rule, write a class with `weights`, `predict` and `learn`, like those a
 """
 
 from collections.abc import Sequence
-from math import exp, expm1, floor, fsum, inf, log, log1p, sqrt, tanh
+from math import copysign, exp, expm1, floor, fsum, inf, log, log1p, sqrt, tanh
 from typing import Protocol
 
 import numpy as np
@@ -139,10 +139,12 @@ def l1_quadratic(S, b, c):
     if not c.any():
         return np.linalg.solve(S, b)
     w = np.zeros(len(b))
+    parts = list(zip(S, S.diagonal().tolist(), b.tolist(), c.tolist(), strict=True))
     for _ in range(100_000):
         before = w.copy()
-        for i in range(len(b)):
-            w[i] = soft(b[i] - S[i] @ w + S[i, i] * w[i], c[i]) / S[i, i]
+        for i, (row, own, linear, most) in enumerate(parts):
+            v = linear - float(row @ w) + own * float(w[i])
+            w[i] = copysign(max(abs(v) - most, 0), v) / own
         if np.abs(w - before).max() <= 1e-15 * np.abs(w).max():
             break
     return w

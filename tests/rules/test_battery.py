@@ -13,6 +13,7 @@ from algorithm_options import FULL, OPTIONS, UNSEEN_WEIGHS, taken, usual_loss
 from batches import Line, batch_of, learn
 from losses import LOG_LINKED
 from streams import random_stream
+from tiers import drawn
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.settings import Settings
@@ -106,9 +107,9 @@ def fresh(rule: str, loss: str, *, learn: bool = True, extra: dict | None = None
     )
 
 
-def stream_for(rule: str, loss: str, seed: int, lines: int = 400, keys: int = 300, **options) -> list[Line]:
+def stream_for(rule: str, loss: str, seed: int, lines: int = 200, keys: int = 300, **options) -> list[Line]:
     if rule in FULL:
-        lines, keys = min(lines, 150), min(keys, 20)
+        lines, keys = min(lines, 60), min(keys, 20)
     stream = random_stream(seed, lines, loss=loss, keys=keys, **({"scales": False} | options))
     if "oaa" in FORMS.get(rule, (rule, {}))[1]:
         return [
@@ -220,7 +221,7 @@ def test_predicting_changes_no_bit(rule, loss):
 def test_numbered_features_leave_no_trace(rule, loss, bits):
     stream = [
         line._replace(label=nan) if i % 7 == 3 else line._replace(importance=0.0) if i % 7 == 5 else line
-        for i, line in enumerate(stream_for(rule, loss, 21, lines=200))
+        for i, line in enumerate(stream_for(rule, loss, 21, lines=100))
     ]
     plain, numbered, together = (fresh(rule, loss, bits=bits) for _ in range(3))
     dictionary = Dictionary()
@@ -230,7 +231,7 @@ def test_numbered_features_leave_no_trace(rule, loss, bits):
         assert go(together, stream, cut, dictionary=dictionary) == expected
     assert bits_of(state_of(numbered)) == bits_of(state_of(together)) == bits_of(state_of(plain))
     predictor = restored(fresh(rule, loss, bits=bits, learn=False), state_of(plain))
-    unseen = stream_for(rule, loss, 22, keys=3000)
+    unseen = stream_for(rule, loss, 22, lines=100, keys=3000)
     size = len(predictor.rule)
     expected = go(predictor, unseen, 50)
     assert go(predictor, unseen, 50, numbered=True) == go(predictor, unseen, 50, dictionary=dictionary) == expected
@@ -266,7 +267,7 @@ def test_order_of_features_does_not_matter(rule, loss):
 
 @pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_batch_boundaries_are_invisible(rule, loss):
-    stream = stream_for(rule, loss, 6, lines=600, keys=2000)
+    stream = stream_for(rule, loss, 6, lines=300, keys=2000)
     whole = fresh(rule, loss)
     text, state = go(whole, stream), bits_of(state_of(whole))
     for cut in (1, 7, 250):
@@ -278,7 +279,7 @@ def test_batch_boundaries_are_invisible(rule, loss):
 @pytest.mark.parametrize(("rule", "loss"), PAIRS + FORM_PAIRS)
 def test_save_load_continue_equals_never_stopping(rule, loss):
     """At many places, some of them around the growth of the table."""
-    stream = stream_for(rule, loss, 7, lines=500, keys=4000, width=25)
+    stream = stream_for(rule, loss, 7, lines=300, keys=4000, width=25)
     straight, sizes, text = fresh(rule, loss), [], []
     for line in stream:
         text.append(go(straight, [line]))
@@ -303,12 +304,13 @@ def test_save_load_continue_equals_never_stopping(rule, loss):
     assert bits_of(state_of(again)) == end
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("loss", ["squared", "logistic", "hinge"])
 def test_the_order_of_the_heap_is_invisible(loss):
     """A rebuilt heap drops the same features in another order; the sum S must not depend on it."""
     radius, rate, keys = {"squared": (5.0, 0.05, 3000), "logistic": (20.0, 1.0, 3000), "hinge": (3.0, 0.5, 300)}[loss]
     settings = {"extra": {"radius": radius}, "learning_rate": rate}
-    for seed in range(3):
+    for seed in range(drawn(3)):
         stream = stream_for("l1-ball", loss, 100 + seed, lines=1200, keys=keys, width=30)
         straight = fresh("l1-ball", loss, **settings)
         states = [state_of(straight) for line in stream if go(straight, [line]) is not None]
@@ -322,8 +324,9 @@ def test_the_order_of_the_heap_is_invisible(loss):
 @pytest.mark.parametrize(("rule", "loss"), SPARSE_PAIRS)
 def test_harsh_regularization_gives_an_empty_model(rule, loss):
     learner = fresh(rule, loss, extra=harsh(rule))
-    go(learner, stream_for(rule, loss, 8))
-    assert learner.rule.t > 100
+    stream = stream_for(rule, loss, 8)
+    go(learner, stream)
+    assert learner.rule.t > len(stream) // 4
     learner.rule.final = True
     assert learner.rule.count_nonzero() == 0
     nonzero = weights_of(learner)

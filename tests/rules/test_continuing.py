@@ -66,8 +66,8 @@ def labels_for(loss):
     [(rule, i, loss) for rule in MANY for i in range(len(TYPED[rule])) for loss in ALGORITHMS[rule].losses],
 )
 def test_continuing_is_as_if_it_had_never_stopped(vwlite, tmp_path, rule, which, loss):
-    text = lines_of(which, 400, labels_for(loss)).splitlines(keepends=True)
-    cuts = [0, 150, 151, 320, len(text)]
+    text = lines_of(which, 200, labels_for(loss)).splitlines(keepends=True)
+    cuts = [0, 70, 71, len(text)]
     rate = ("-l", "0.02" if loss == "tweedie" else "0.1") if ALGORITHMS[rule].schedule else ()
     command = ["train", "--quiet", "--algorithm", rule, "--loss", loss, *rate, "-q", "ab", *TYPED[rule][which]]
     (tmp_path / "all").write_text("".join(text))

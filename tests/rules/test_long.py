@@ -1,6 +1,6 @@
 """What must hold after every single example of a long run, however often sums are recomputed on the way.
 
-`make test` has a third of a million examples of some kinds; `make test-long` has a million of all, and other balls and
+`make test` has 80,000 examples of some kinds; `make test-long` has a million of all, and other balls and
 steps.
 
 A look at the weights is cheap, as the features are few and the compiled core looks: to a second learner over the same
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from batches import Line, batch_of
-from tiers import drawn
+from tiers import ALL
 
 from vwlite.core.data.batch import Batch
 from vwlite.core.data.expand import Expander
@@ -25,7 +25,7 @@ from vwlite.core.rules.eg import Eg, EgPm
 from vwlite.core.rules.l1_ball import L1Ball, WeightedL1Ball
 from vwlite.core.rules.simplex import Simplex
 
-EXAMPLES = drawn(1_000_000)
+EXAMPLES = 1_000_000 if ALL else 80_000
 pytestmark = pytest.mark.drawn
 FEATURES, WIDTH = 30, 4
 UNTOUCHED = 3  # of the features are in no example

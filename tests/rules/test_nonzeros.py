@@ -10,6 +10,7 @@ from batches import Line
 from streams import CONSTANT, Walk, random_stream
 from test_continuing import lines_of
 from test_rules import BITS, LOSSES, rate_for, run, weights_of
+from tiers import drawn
 
 from vwlite.core.data.expand import Expander
 from vwlite.core.learn.learner import Learner
@@ -61,7 +62,7 @@ def test_against_the_eager_reference(name, loss, n):
         options |= {"period": 5, "threshold": 0.3}
     if name.startswith("truncated-gradient") and n == 40:
         options |= {"gravity": "constant"}
-    stream = random_stream(60, 500, loss=loss, scales=False)
+    stream = random_stream(60, drawn(500), loss=loss, scales=False)
     compiled_loss, plain_loss = LOSSES[loss]
     compiled = RULES[name][0](compiled_loss, constant_key=KEY, **options)
     reference = RULES[name][1](plain_loss, SIZE, constant_key=KEY, **options)

@@ -32,7 +32,7 @@ from vwlite.core.rules.smidas import AveragedSmidas, Smidas
 from vwlite.core.rules.truncated_gradient import AveragedTruncatedGradient, TruncatedGradient
 from vwlite.core.solve.papers.scd import StochasticCoordinateDescent
 
-T, BITS = 400, 3
+T, BITS = 200, 3
 D = 1 << BITS
 STREAMS = [(loss, how) for loss in ("logistic", "hinge", "squared") for how in ("drawn", "adversarial")]
 streams = pytest.mark.parametrize(("loss", "how"), STREAMS)
