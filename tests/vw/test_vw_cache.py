@@ -199,7 +199,7 @@ def groups(count):
 def test_groups_of_lines_may_be_cut_by_batches(run, monkeypatch, options):
     """However often the memory of the first ones was filled again meanwhile."""
     with open("d", "w") as f:
-        f.writelines(groups(200))
+        f.writelines(groups(70))
     expected = run(*options, "--quiet")
     monkeypatch.setattr("vwlite.vw.text.examples.read_blocks", functools.partial(read_blocks, block_size=300))
     assert run(*options, "--quiet") == expected
