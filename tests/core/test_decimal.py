@@ -34,7 +34,7 @@ def drawn_floats():
     whole = np.concatenate([np.arange(1, 300), 10.0 ** np.arange(39), 2.0 ** np.arange(24, 128)]).astype(np.float32)
     rounded = np.array([round(x, d) for d in range(9) for x in rng.gamma(1, 100, 300).tolist()], np.float32)
     usual = 1 / (1 + np.exp(rng.normal(0, 3, 20000))).astype(np.float32)
-    return np.concatenate([edges, whole, rounded[rounded != 0], usual, bits(rng.integers(1, 0x7F800000, 100_000))])
+    return np.concatenate([edges, whole, rounded[rounded != 0], usual, bits(rng.integers(1, 0x7F800000, 50_000))])
 
 
 def test_shortest_numbers_of_any_size():

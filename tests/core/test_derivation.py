@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_tables import features_of_text
 from tables import table
+from tiers import drawn
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data.batch import Batch
@@ -24,7 +25,7 @@ word = st.sampled_from(["", "a", "b", "a^b", "*", "?", "%2A", "never"])
 lines = st.lists(st.tuples(cell, cell, word, word), min_size=1, max_size=40)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=drawn(90))
 @given(lines, lines, st.sampled_from([4, 8]))
 def test_features_of_lines(seen, rows, q):
     """Curves and products of all pairs and triples of two numbers and two columns of words, on lines that were seen and

@@ -279,8 +279,8 @@ def test_finders_look_while_the_store_grows():
     """Many threads look for names while one keeps them: each name is kept once, however often threads find it."""
     store = NameStore(10**6)
     settings = Settings(interactions=("ax",))
-    lines = [b"1 |a w%d v%d |x u%d\n" % (i % 997, i, i % 13) for i in range(21_000)]
-    texts = [b"".join(lines[k * 500 : k * 500 + 700]) for k in range(40)]
+    lines = [b"1 |a w%d v%d |x u%d\n" % (i % 997, i, i % 13) for i in range(10_500)]
+    texts = [b"".join(lines[k * 250 : k * 250 + 350]) for k in range(40)]
     found = SimpleQueue()
     turns = iter(range(len(texts)))
 

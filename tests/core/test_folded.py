@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import table
+from tiers import drawn
 
 from vwlite.algorithms.settings import Settings
 from vwlite.core.data import expand
@@ -76,7 +77,7 @@ def scores(learner, batch):
     return found, scorer
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=drawn(150))
 @given(everything(), rows, rows, st.data())
 def test_scores_are_those_of_the_derived_features(derived, seen, others, data):
     """Of a model that has some of the features of some lines, or all, with weights of any sign."""

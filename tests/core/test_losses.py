@@ -103,7 +103,7 @@ def test_logistic_keeps_its_digits_far_out(y):
     assert loss.derivative(-700 * y, y) == -y
 
 
-def flow(reference: slow_rules.Loss, p: float, y: float, eta: float, h: float, steps: int = 4000) -> float:
+def flow(reference: slow_rules.Loss, p: float, y: float, eta: float, h: float, steps: int) -> float:
     """Where dp/ds = -h l'(p) leads from p in the time eta: the middle of tiny Runge-Kutta steps."""
     ds = eta / steps
     for _ in range(steps):
@@ -118,15 +118,17 @@ def flow(reference: slow_rules.Loss, p: float, y: float, eta: float, h: float, s
 @pytest.mark.parametrize(("name", "y"), CASES)
 def test_invariant_step_solves_its_equation(name, y):
     loss, reference, _ = LOSSES[name]
-    for p in [-3.0, -0.7, 0.0, 0.2, 1.0, 2.9]:
-        for eta, h in [(0.01, 1.0), (0.5, 0.3), (0.5, 1.0), (0.02, 25.0), (2.0, 1.5), (0.5, 7.0)]:
+    chatters = name in ("hinge", "quantile", "quantile-0.1", "quantile-0.9")  # the flow, at the kink
+    for i, p in enumerate([-3.0, -0.7, 0.0, 0.2, 1.0, 2.9]):
+        # a third of the pairs, so that each p meets two of these, and each of these two p
+        for eta, h in [(0.01, 1.0), (0.5, 0.3), (0.5, 1.0), (0.02, 25.0), (2.0, 1.5), (0.5, 7.0)][i % 3 :: 3]:
             # stiff where the dloss is steep: there the end is the label
-            moved = flow(reference, p, y, eta, h)
+            moved = flow(reference, p, y, eta, h, 4000 if chatters else 1000)
             if not isfinite(moved) or abs(moved) > 1e3:
                 continue
             tol = 1e-4 if name == "logistic" else 1e-6
-            if name in ("hinge", "quantile", "quantile-0.1", "quantile-0.9"):
-                tol += eta * h / 4000  # it chatters at the kink
+            if chatters:
+                tol += eta * h / 4000
             assert p + h * loss.step(p, y, eta, h) == pytest.approx(moved, abs=tol), (p, eta, h)
 
 

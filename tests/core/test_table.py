@@ -122,7 +122,7 @@ def truncating(gravity):
 def test_truncated_weights_leave():
     """A stream of ever new features keeps the table small; the weights are those of a table that never forgot."""
     rng = np.random.default_rng(3)
-    n = 200_000
+    n = 100_000
     common, labels = rng.integers(0, 50, n).tolist(), rng.normal(2, 1, n).tolist()
     stream = [Line(labels[i], [(1000 + i, 1.0), (common[i], 1.0)]) for i in range(n)]
     small = truncating(0.002)
@@ -137,10 +137,10 @@ def test_truncated_weights_leave():
 
     # One that was large from the beginning has never had to forget.
     large = truncating(0.002)
-    large.run(batch_of([Line(0.0, [(2**31 + k, 1.0) for k in range(250_000)])]))
+    large.run(batch_of([Line(0.0, [(2**31 + k, 1.0) for k in range(150_000)])]))
     large.rule.t = large.rule.gravity = 0  # that example taught it nothing
     large.run(batch_of(stream))
-    assert len(large.rule) == 250_000 + n + 50
+    assert len(large.rule) == 150_000 + n + 50
     assert weights_of(large.rule) == weights_of(small.rule)
     assert large.rule.scalars() == small.rule.scalars()
     assert 0 < len(weights_of(small.rule)) < 6000
