@@ -187,6 +187,7 @@ def test_they_are_learned_without_an_algorithm(vwlite, folder):
             "train", "d.vw", "--loss", loss, "-l", "1", "-m", "m").err
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize(("offset", "size"), [(0.0, 1.0), (160_000.0, 8e4), (1e6, 1.0), (0.0, 1e-6), (-1e3, 1e-3)])
 @pytest.mark.parametrize("passes", [(), ("--passes", "1")])
 @pytest.mark.parametrize("loss", ["quantile", "huber"])

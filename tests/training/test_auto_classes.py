@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import finish, start
+from running import finish, run_here, start
 from test_auto import report_of, write
 
 from vwlite.model.header import check_header, in_json
@@ -61,23 +61,29 @@ def test_it_is_as_good_as_gd_with_its_best_rate(vwlite, data, tmp_path):
     assert own["average_loss"] < 1.1 * min(one["average_loss"] for one in single)
 
 
+@pytest.fixture(scope="module")
+def whole(data, tmp_path_factory):
+    """A folder with a model, predictions and scores."""
+    folder = tmp_path_factory.mktemp("learned")
+    run_here("train", data[0], *AUTO, "-m", folder / "m", "-p", folder / "p", "-r", folder / "r")
+    return folder
+
+
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
-def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data, tmp_path, threads):
+def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data, whole, tmp_path, threads):
     train, _ = data
-    vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p", "-r", tmp_path / "r")
     for _ in range(2):
         vwlite("train", train, *AUTO, "-m", tmp_path / "n", "-p", tmp_path / "q", "-r", tmp_path / "s", "--threads",
                threads, "--cache-file", tmp_path / "c")
         for one, other in (("m", "n"), ("p", "q"), ("r", "s")):
-            assert (tmp_path / one).read_bytes() == (tmp_path / other).read_bytes()
+            assert (whole / one).read_bytes() == (tmp_path / other).read_bytes()
 
 
-def test_standard_input_gives_the_bytes_of_the_file(vwlite, data, tmp_path):
+def test_standard_input_gives_the_bytes_of_the_file(data, whole, tmp_path):
     train, _ = data
-    vwlite("train", train, *AUTO, "-m", tmp_path / "m", "-p", tmp_path / "p")
     finish(start("train", *AUTO, "-m", tmp_path / "n", "-p", tmp_path / "q"), Path(train).read_bytes())
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
-    assert (tmp_path / "p").read_bytes() == (tmp_path / "q").read_bytes()
+    assert (whole / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    assert (whole / "p").read_bytes() == (tmp_path / "q").read_bytes()
 
 
 def test_a_matrix_gives_the_bytes_of_its_text(vwlite, tmp_path):
@@ -158,11 +164,10 @@ def test_the_summary_is_of_out_of_fold_predictions(vwlite, data, tmp_path):
     assert "softmax_probabilities" in vwlite("info", tmp_path / "m", "--json").out
 
 
-def test_sorted_and_repeated_lines(vwlite, data, tmp_path):
+def test_sorted_and_repeated_lines(vwlite, data, whole, tmp_path):
     train, test = data
     lines = Path(train).read_text().splitlines(keepends=True)
-    vwlite("train", train, *AUTO, "-m", tmp_path / "m")
-    usual = results_on(vwlite, tmp_path / "m", test)["log_loss"]
+    usual = results_on(vwlite, whole / "m", test)["log_loss"]
     vwlite("train", write(tmp_path / "sorted.vw", sorted(lines)), *AUTO, "-m", tmp_path / "sorted")
     assert results_on(vwlite, tmp_path / "sorted", test)["log_loss"] < 1.1 * usual
     twice = write(tmp_path / "twice.vw", [line for line in lines for _ in range(2)])

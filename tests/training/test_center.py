@@ -90,7 +90,14 @@ def check(vwlite, folder, loss, options, passes=("--passes", "3")):
     return one
 
 
-@pytest.mark.parametrize(("algorithm", "loss"), PAIRS)
+# Each algorithm with its usual loss, and a third of all pairs, in which each loss is.
+@pytest.mark.parametrize(
+    ("algorithm", "loss"),
+    [
+        pytest.param(name, loss, marks=() if i % 3 == 0 or loss == usual_loss(name) else pytest.mark.long)
+        for i, (name, loss) in enumerate(PAIRS)
+    ],
+)
 def test_every_algorithm_with_every_loss(vwlite, tmp_path, algorithm, loss):
     options = {"algorithm": algorithm} | OPTIONS[algorithm]
     if ALGORITHMS[algorithm].rate == "learning_rate":

@@ -17,7 +17,7 @@ KINDS = {
 }
 
 
-def lines(seed, labels, weight=lambda label: 1.0, n=600):
+def lines(seed, labels, weight=lambda label: 1.0, n=300):
     """Examples of two labels, of which the first one is more frequent."""
     draw = random.Random(seed)
     for _ in range(n):
@@ -37,7 +37,7 @@ def learned(path):
 def test_it_is_the_same_as_importances_in_the_data(vwlite, tmp_path, kind, labels):
     options = [part.format(labels=",".join(labels)) for part in KINDS[kind]]
     counted = [line.split()[0] for line in lines(1, labels)]
-    balanced = {label: 600 / (2 * counted.count(label)) for label in labels}
+    balanced = {label: len(counted) / (2 * counted.count(label)) for label in labels}
     for name, weights in {"balanced": balanced, "pairs": {labels[0]: 0.5, labels[1]: 3.0}}.items():
         plain, weighted = tmp_path / "plain.vw", tmp_path / "weighted.vw"
         plain.write_text("".join(lines(1, labels)))
@@ -54,7 +54,7 @@ def test_it_is_the_same_as_importances_in_the_data(vwlite, tmp_path, kind, label
 @pytest.mark.parametrize("labels", [("0", "1"), ("a", "b", "c")])
 def test_derived_features_of_tables_are_chosen_by_the_weights(vwlite, tmp_path, labels):
     draw, rows = random.Random(5), []
-    for _ in range(2000):
+    for _ in range(1000):
         x, word = round(draw.uniform(-3, 3), 3), draw.choice(["u", "v"])
         rows.append((labels[int(abs(x) * len(labels) / 3.01)] if draw.random() < 0.9 else labels[0], x, word))
     weights = {label: 0.5 + 2 * k for k, label in enumerate(labels)}

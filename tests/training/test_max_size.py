@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
         some = [draw.choice(words[:300] if draw.random() < 0.5 else words) for _ in range(12)]
         score = sum(strength[word] for word in some)
         lines.append((score, some))
-    (tmp_path / "two.vw").write_text("".join(f"{1 if s > 0 else -1} | {' '.join(w)}\n" for s, w in lines))
+    (tmp_path / "two.vw").write_text("".join(f"{1 if s > 0 else -1} | {' '.join(w)}\n" for s, w in lines[:500]))
     (tmp_path / "three.vw").write_text("".join(f"{1 + (s > -1) + (s > 1)} | {' '.join(w)}\n" for s, w in lines))
     return tmp_path
 

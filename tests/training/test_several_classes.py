@@ -304,7 +304,7 @@ def test_options_that_contradict_each_other(vwlite, tmp_path, options, said):
     assert done.err.rstrip("\n").endswith(said)
 
 
-ROWS = "red |f a b\ngreen |f a c\nred |f b\nbad |f x:y\nblue |f c\n |f a\ngreen |f c\n" * 20
+ROWS = "red |f a b\ngreen |f a c\nred |f b\nbad |f x:y\nblue |f c\n |f a\ngreen |f c\n" * 10
 
 
 @pytest.mark.parametrize("command", ["train", "train --algorithm gd --loss logistic", "solve --l2 0.1 --loss logistic"])
@@ -318,7 +318,7 @@ def test_the_number_of_classes_is_counted(vwlite, at, command):
         assert said.startswith("classes = 3, as counted in the data\n")
         vwlite(*run, *data, "--oaa", "3", "-m", "typed", "--quiet")
         assert (at / "counted").read_bytes() == (at / "typed").read_bytes()
-        assert "counted" not in vwlite(*run, *data, "-m", "counted", "--quiet").err
+    assert "counted" not in vwlite(*run, *data, "-m", "counted", "--quiet").err
 
 
 def test_no_more_classes_come_to_a_counted_model(vwlite, at):
@@ -348,7 +348,7 @@ def test_classes_cannot_be_counted_in_what_is_read_once(vwlite, at):
 
 def test_tune_counts_classes_once(vwlite, at):
     (at / "t.vw").write_text(ROWS.replace("bad |f x:y\n", ""))
-    out = vwlite("tune", "t.vw", "--classes", "auto", "--seconds", "1", "-m", "m").out
+    out = vwlite("tune", "t.vw", "--classes", "auto", "--seconds", "0.5", "-m", "m").out
     assert read_model("m").settings.oaa == 3
     assert "--classes auto --oaa 3" in out
 

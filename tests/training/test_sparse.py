@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import finish, start
+from running import finish, run_here, start
 from test_auto import LOGISTIC, lines_of, loss_on, model_of, write
 
 from vwlite.algorithms.settings import Settings
@@ -34,6 +34,13 @@ def sparse(vwlite, path, train, *options) -> dict:
     report = path.with_suffix(".report")
     vwlite("train", train, *options, "-m", path, "--report", report, "--quiet")
     return json.loads(report.read_text())
+
+
+@pytest.fixture(scope="module")
+def front(data, tmp_path_factory):
+    """A model of the data, and its report."""
+    path = tmp_path_factory.mktemp("front") / "m"
+    return path, sparse(run_here, path, data[0], "--sparse")
 
 
 def chosen_of(report: dict) -> dict:
@@ -99,12 +106,11 @@ def test_the_same_bytes_for_any_number_of_threads_and_from_a_cache(vwlite, data,
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 44])
-def test_learners_that_do_not_fit_learn_in_turn(vwlite, data, tmp_path, monkeypatch, at_once):
-    train, _ = data
-    one = sparse(vwlite, tmp_path / "m", train, "--sparse")
+def test_learners_that_do_not_fit_learn_in_turn(vwlite, data, front, tmp_path, monkeypatch, at_once):
+    (path, one), (train, _) = front, data
     monkeypatch.setattr(SparseTrainer, "_fit", lambda run: at_once)
     other = sparse(vwlite, tmp_path / "n", train, "--sparse")
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes() and one["front"] == other["front"]
+    assert path.read_bytes() == (tmp_path / "n").read_bytes() and one["front"] == other["front"]
 
 
 def test_a_learner_that_does_not_fit(vwlite, data, tmp_path, monkeypatch):

@@ -50,12 +50,13 @@ def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blo
 
     expected = outcome("data", "--threads", 1)
     assert read_model("model").counters["examples"] > 300
-    for size in (1, 700, 4000, 1 << 20):
+    whole_list = algorithm == "gd"  # as data arrive for all algorithms in one way
+    for size in (1, 700, 4000, 1 << 20) if whole_list else (700,):
         blocks_of(size)
-        for threads in (1, 2, 3, 5) if size == 700 else (2,):
+        for threads in (1, 2, 3, 5) if size == 700 and whole_list else (2,):
             assert outcome("data", "--threads", threads) == expected, (size, threads)
     blocks_of(1500)
-    for kind, compress in COMPRESS.items():
+    for kind, compress in list(COMPRESS.items())[: None if whole_list else 1]:
         write("packed", compress(data))
         assert outcome("packed") == expected, kind
     lines = data.splitlines(keepends=True)
@@ -65,8 +66,9 @@ def test_model_and_predictions_are_the_same_however_the_data_arrives(vwlite, blo
     assert outcome(*files) == expected
     with standard_input(Path("data")):
         assert outcome() == expected
-    with standard_input(Path(files[1])):
-        assert outcome(files[0], "-", files[2]) == expected
+    if whole_list:
+        with standard_input(Path(files[1])):
+            assert outcome(files[0], "-", files[2]) == expected
     assert outcome("data", "-c") == expected
     assert Path("data.vwlite-cache").exists()
     assert outcome("data", "-c") == expected
