@@ -74,7 +74,7 @@ def as_predicted(vwlite, frame, data):
     assert found == (expected if isinstance(found[0], str) else pytest.approx([float(x) for x in expected], abs=1e-6))
 
 
-@pytest.mark.parametrize("name", ["code", *NINE])
+@pytest.mark.parametrize("name", ["code", *(pytest.param(name, marks=pytest.mark.long) for name in NINE)])
 def test_the_folder_takes_what_pandas_reads_from_a_real_file(vwlite, name):
     import pandas as pd
 

@@ -90,6 +90,7 @@ def test_onnx_predicts_what_the_model_does(vwlite, name):
     assert_as_predicted(vwlite, values_of(vwlite, with_parts(rows_in("new.csv"))), "new.csv")
 
 
+@pytest.mark.third
 @pytest.mark.parametrize("name", NINE)
 def test_onnx_of_the_nine_tables(vwlite, name):
     pytest.importorskip("onnxruntime")

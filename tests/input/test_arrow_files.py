@@ -467,7 +467,7 @@ for words in json.load(open("commands.json")):
     last = open("said", errors="replace").read().strip().split("\\n")[-1]
     print("end", code, peak(), last, file=report, flush=True)
 """
-CHANGED = 25  # files of each kind
+CHANGED = drawn(25)  # files of each kind
 
 
 def kinds_of_files():
