@@ -59,7 +59,7 @@ COMMANDS = {name: about for name, (_, about) in _ROWS.items()}
 
 def command_of(name: str) -> click.Command:
     """One of COMMANDS."""
-    from vwlite.options.taking import declared
+    from vwlite.options.declaring import declared
 
     importlib.import_module(f"vwlite.{_ROWS[name][0]}.commands")
     return declared(name)

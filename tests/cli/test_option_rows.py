@@ -12,8 +12,8 @@ from vwlite.dask.commands import DaskSumsOptions, DaskTrainOptions
 from vwlite.errors import UsageError
 from vwlite.inspection.commands import NamesOptions
 from vwlite.merging.commands import MergeOptions
+from vwlite.options.declaring import declared, typed_again
 from vwlite.options.spec import check_rows
-from vwlite.options.taking import declared, typed_again
 from vwlite.options.types import PATH
 from vwlite.program import GROUPS
 from vwlite.runs import options

@@ -12,9 +12,9 @@ from syntax_trees import trees
 
 KINDS = {"oaa", "taus", "softmax", "class_names", "calibration", "link", "of_log"}
 LIMITS = {
-    "signatures that take a record of options": 77,
-    "conditions that ask which kind a model is": 60,
-    "lines of a class": 386,
+    "signatures that take a record of options": 75,
+    "conditions that ask which kind a model is": 59,
+    "lines of a class": 381,
     "methods of a class": 30,
 }
 
@@ -126,7 +126,8 @@ def searched(node):
 
 
 def test_no_code_reads_its_own_messages():
-    """What a part of the program tells another is a value. Texts of others are in FOREIGN; OWN only shrinks."""
+    """What a part of the program tells another is a value. Texts of others are in FOREIGN; OWN only shrinks: who
+    removes a search removes it there."""
     found = Counter()
     for file, tree in trees().items():
         names = MESSAGES | {"text"} if file in OF_MESSAGES else MESSAGES
@@ -135,4 +136,4 @@ def test_no_code_reads_its_own_messages():
             if any(is_message(text, names, exceptions) for text in searched(node)):
                 print(f"vwlite/{file}:{node.lineno}: {ast.unparse(node)}")
                 found[file] += 1
-    assert not found - (Counter(FOREIGN) + Counter(OWN))
+    assert found == Counter(FOREIGN) + Counter(OWN)

@@ -20,6 +20,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.core.solve.weights import aligned
 from vwlite.errors import DataError
 from vwlite.model import read_model
+from vwlite.runs.plan import planned
 from vwlite.runs.source import DataNames
 from vwlite.solving.commands import SolveOptions
 from vwlite.solving.problem import Examples
@@ -188,7 +189,7 @@ def parts_at(run, shards, stack):
     found = []
     for path in shards:
         options, names = SolveOptions(data=(path,), quiet=True), DataNames.of(None, run.settings)
-        examples = Examples(options, run.settings, names, stack)
+        examples = Examples(options, planned(options), run.settings, names, stack)
         examples.read()
         keys, (weights, constant) = examples.rows.keys, run.weights(best=False)
         at = aligned(keys, run.state.keys, weights)

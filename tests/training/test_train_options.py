@@ -14,7 +14,7 @@ from running import with_gd
 from vwlite.algorithms.losses import LOSSES
 from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import ALGORITHMS, CHOICES
-from vwlite.options.taking import collected
+from vwlite.options.declaring import collected
 from vwlite.options.types import Number, Whole
 from vwlite.prediction.commands import PredictOptions
 from vwlite.program import command_of

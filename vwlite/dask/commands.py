@@ -10,8 +10,8 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.errors import UsageError
 from vwlite.input.formats import BINARY
 from vwlite.merging.commands import MergeOptions
+from vwlite.options.declaring import OWN, command, group
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, option, option_of, specs_of
-from vwlite.options.taking import OWN, command, group
 from vwlite.options.types import PATH, Bytes, Number, Whole
 from vwlite.prediction.commands import PredictOptions
 from vwlite.records import record
@@ -45,8 +45,19 @@ class Scheduler(click.ParamType):
 
 
 @record(frozen=True)
-class ClusterOptions:
+class ClusterOptions(InputOptions):
     """What both commands take."""
+
+    def check(self) -> None:
+        """UsageError for options that mean nothing together."""
+        if not self.data:
+            raise UsageError("there is no data: name files or URLs, as in vwlite dask train "
+                             "'s3://bucket/day=*/*.vw.gz'")
+        if "-" in self.data:
+            raise UsageError("-: the workers cannot read standard input: name files or URLs")
+        if self.format in BINARY:
+            raise UsageError(f"--format {self.format}: workers read lines of text; convert it with vwlite convert")
+        super().check()
 
     scheduler: str = option(
         "", "--scheduler", group=CLUSTER, type=Scheduler(), required=True, metavar="ADDRESS",
@@ -100,12 +111,17 @@ not to.
               "vwlite dask train 'day*.vw' --scheduler local:2 --exact --loss logistic --l1 1e-3 -m exact.model"),
 )
 @record(frozen=True)
-class DaskTrainOptions(InputOptions, ClusterOptions):
+class DaskTrainOptions(ClusterOptions):
     """Train on all files of URL, in rounds: one model for each shard, then their best merge.
 
     URL are files, patterns such as 'logs/*.vw.gz', or URLs that fsspec supports (s3://, gs://, hdfs://). Other options
     are those of `vwlite train`. The model does not depend on the number of workers.
     """
+
+    def check(self) -> None:
+        super().check()
+        if "tolerance" in self.given and not self.exact:
+            raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
 
     model: str | None = option(
         None, "-m", "-f", "--model", group=OUT, type=PATH, required=True, metavar="FILE", writes=True,
@@ -178,16 +194,3 @@ class DaskSumsOptions(InputOptions):
     output: str | None = option(
         None, "-o", "--output", group=OUT, type=PATH, required=True, metavar="FILE", help="Write the sums to this file."
     )
-
-
-def check_urls(o: DaskTrainOptions | DaskPredictOptions) -> None:
-    """Options of the run that mean nothing together: UsageError."""
-    if not o.data:
-        raise UsageError("there is no data: name files or URLs, as in vwlite dask train 's3://bucket/day=*/*.vw.gz'")
-    if "-" in o.data:
-        raise UsageError("-: the workers cannot read standard input: name files or URLs")
-    if o.format in BINARY:
-        raise UsageError(f"--format {o.format}: workers read lines of text; convert it with vwlite convert")
-    if isinstance(o, DaskTrainOptions) and "tolerance" in o.raw and not o.exact:
-        raise UsageError("--tolerance needs --exact: rounds of merges do not use it")
-    o.check()

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vwlite.dask.cluster import Cluster, Interrupted
-from vwlite.dask.commands import PREDICTING, DaskPredictOptions, check_urls
+from vwlite.dask.commands import PREDICTING, DaskPredictOptions
 from vwlite.dask.parts import FilePart, file_system, listed
 from vwlite.dask.tables import with_roles
 from vwlite.dask.train import RoundProgress, content_of
@@ -13,7 +13,7 @@ from vwlite.dask.work import ShardJob, same
 from vwlite.dask.work import predict as predicted
 from vwlite.errors import CannotCreateError
 from vwlite.model import read_model
-from vwlite.options.taking import typed_again
+from vwlite.options.declaring import typed_again
 from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
 
@@ -22,7 +22,7 @@ SUFFIX = ".predictions"
 
 def predict(o: DaskPredictOptions) -> int:
     """Run `vwlite dask predict`; the exit code."""
-    check_urls(o)
+    o.check()
     assert o.model is not None and o.predictions is not None
     model = read_model(o.model)
     with RunFrame("dask predict", o) as frame:

@@ -8,6 +8,7 @@ from vwlite import __version__
 from vwlite.dask.commands import DaskSumsOptions
 from vwlite.errors import DataError
 from vwlite.model import read_model
+from vwlite.runs.plan import planned
 from vwlite.runs.source import DataNames
 from vwlite.solving.problem import Examples
 from vwlite.solving.rounds.shards import ShardSums, facts_of, shard_of
@@ -20,7 +21,7 @@ def sums(o: DaskSumsOptions) -> int:
     if model.program != (here := f"vwlite {__version__}"):
         raise DataError(f"the worker has {here}, and the driver {model.program}: all need the same version")
     with ExitStack() as stack:
-        examples = Examples(o, model.settings, DataNames.of(model, model.settings), stack)
+        examples = Examples(o, planned(o), model.settings, DataNames.of(model, model.settings), stack)
         examples.read()
         weights, intercept = examples.start(model, 0)
         sums, slopes, second = shard_of(examples, model.settings).sums(weights, intercept)

@@ -18,7 +18,7 @@ from vwlite.algorithms.settings import Settings
 from vwlite.algorithms.table import algorithm_of
 from vwlite.dask import ranges
 from vwlite.dask.cluster import Cluster, Interrupted
-from vwlite.dask.commands import READING, TRAINING, DaskTrainOptions, check_urls
+from vwlite.dask.commands import READING, TRAINING, DaskTrainOptions
 from vwlite.dask.exact import ExactRounds, settings_of
 from vwlite.dask.parts import listed
 from vwlite.dask.rounds import DaskRounds, digest
@@ -34,7 +34,7 @@ from vwlite.model import Model, read_model
 from vwlite.model.file import to_bytes
 from vwlite.model.read import map_model
 from vwlite.model.slots import array_of
-from vwlite.options.taking import typed_again
+from vwlite.options.declaring import typed_again
 from vwlite.output.progress import LiveLine, format_number
 from vwlite.output.results import Result, summary, values
 from vwlite.runs.frame import RunFrame
@@ -52,7 +52,7 @@ HEAD = "round  shards       examples     rows/s  holdout loss  rule           se
 
 def train(o: DaskTrainOptions) -> int:
     """Run `vwlite dask train`; the exit code."""
-    check_urls(o)
+    o.check()
     assert o.model is not None
     start = read_model(o.initial, uncalibrated=True) if o.initial else None
     settings = settings_of(o, start) if o.exact else _merged_settings(o.typed, start, o.initial)

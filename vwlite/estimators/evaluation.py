@@ -22,7 +22,7 @@ from vwlite.model.read import read_model
 from vwlite.output.json_text import json_values
 from vwlite.output.text import shown
 from vwlite.runs.opened import applied
-from vwlite.runs.options import ModelOptions
+from vwlite.runs.plan import planned
 from vwlite.runs.run import BadLines
 
 OTHER = "the other model"
@@ -84,7 +84,7 @@ def explain(model: Any, X: Any, top: int) -> list[dict[str, Any]]:
     from vwlite.evaluation.explain import Explaining
 
     with as_python():
-        opened = applied(ModelOptions(model=NAME, quiet=True), model_of(model))
+        opened = applied(model_of(model), NAME)
         explaining = Explaining(opened, top, range(len(opened.model.class_names())))
         rows = InMemory(X, None, opened).batches(explaining.parse)
         found = [json_values(example.as_dict()) for examples in explaining.over(rows) for example in examples]
@@ -115,10 +115,10 @@ def _opened(
     for name, one in models.items():
         if one is None:
             continue
-        of_model = replace(o, model=os.fspath(one) if isinstance(one, str | os.PathLike) else name)
-        opened = applied(of_model, model_of(one), keeps_text=o.by is not None and not found)
+        path = os.fspath(one) if isinstance(one, str | os.PathLike) else name
+        opened = applied(model_of(one), path, planned(o), keeps_text=o.by is not None and not found)
         if y is None:
-            bad = BadLines(stack, **of_model.of_bad_lines)
+            bad = BadLines(stack, **o.of_bad_lines)
             found.append((Evaluating(opened, bad.take), _reader(stack, o.data, o.threads)))
         else:
             found.append((Evaluating(opened), InMemory(X, y, opened).batches))

@@ -16,7 +16,6 @@ from vwlite.estimators.memory import InMemory
 from vwlite.model.contributions import Contributions
 from vwlite.model.effects import Effect, Effects, NumberAxis, effects_of
 from vwlite.runs.opened import applied
-from vwlite.runs.options import ModelOptions
 
 ACROSS = 3  # pictures beside each other
 Floats = NDArray[np.float64]
@@ -32,7 +31,7 @@ def contributions(model: Any, X: Any) -> tuple[list[str], Floats]:
     """The names of the effects, and what each contributes to the score of each row: see
     `SparseClassifier.contributions`."""
     with as_python():
-        opened = applied(ModelOptions(model=NAME, quiet=True), model_of(model))
+        opened = applied(model_of(model), NAME)
         found = Contributions(opened.model, effects_of(opened.model, NAME), NAME)
         parse = replace(opened.parse, spaces=True)
         parts = [found.of(parsed.batch).effects for parsed in InMemory(X, None, opened).batches(parse)]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import click
 
+from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import OUT, argument, option, specs_of
-from vwlite.options.taking import OWN, command
 from vwlite.options.types import PATH, Condition, ConditionType, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import (

@@ -4,8 +4,8 @@ import click
 
 from vwlite.algorithms.losses import LOSSES
 from vwlite.export import DIALECTS, EXPORTS
+from vwlite.options.declaring import command
 from vwlite.options.spec import argument, option
-from vwlite.options.taking import command
 from vwlite.options.types import PATH, Choice
 from vwlite.records import record
 

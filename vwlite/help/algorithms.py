@@ -9,8 +9,8 @@ from vwlite.algorithms.page import read_page
 from vwlite.algorithms.settings import SPECS
 from vwlite.algorithms.solvers import SOLVERS, SolverRow
 from vwlite.algorithms.table import AUTO, CHOICES, SCHEDULE, Algorithm
+from vwlite.options.declaring import parameter
 from vwlite.options.spec import shown_value
-from vwlite.options.taking import parameter
 
 WIDTH = 100
 NAMES = list(dict.fromkeys([*CHOICES, *SOLVERS]))  # some are both

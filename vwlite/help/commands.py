@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from vwlite.help.completion import SHELLS
+from vwlite.options.declaring import command, group
 from vwlite.options.spec import argument, option
-from vwlite.options.taking import command, group
 from vwlite.options.types import Choice
 from vwlite.records import record
 

@@ -49,7 +49,8 @@ class Part:
         end = b"\n" if not lines[-1] else b""
         if end:
             lines.pop()
-        kept = [*compress(lines, self._lines.get(block.source, b"")[block.first_line - 1 :])]
+        first = block.first_line - 1
+        kept = [*compress(lines, self._lines.get(block.source, b"")[first : first + len(lines)])]
         return b"\n".join(kept) + end * bool(kept)
 
     def rows(self, source: str, batch: Any, row: int) -> Any:

@@ -48,6 +48,11 @@ def check_sources(sources: Sequence[str], *, quiet: bool = False) -> None:
             say("note: reading lines from the terminal; Ctrl-D ends them")
 
 
+def is_read_once(data: Sequence[str]) -> bool:
+    """Whether some of DATA is no file, so that it cannot be read again. What is missing is for the reader to say."""
+    return any(path == "-" or (os.path.exists(path) and not os.path.isfile(path)) for path in data or ["-"])
+
+
 def unreadable_error(source: str, e: OSError) -> NoInputError:
     return NoInputError(unreadable(display_name(source), e))
 

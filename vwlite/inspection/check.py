@@ -25,7 +25,7 @@ def check(o: CheckOptions) -> int:
     from vwlite.runs.resolve import resolve
 
     plan, typed = planned(replace(o, on_error="skip")), o.typed
-    if typed.get("classes") == "auto" or plan.is_labelled:  # any number of them
+    if typed.get("classes") == "auto" or plan.is_fasttext:  # any number of them
         typed = {"oaa": MOST_CLASSES, "classes": "auto", **typed}
     settings = resolve(typed).settings
     names, or_numbers = settings.outputs.class_names(), maps_labels(settings, typed)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import click
 
 from vwlite.algorithms.settings import SPECS
+from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import IN, OTHERS, OUT, TABLES, argument, option, option_of, specs_of
-from vwlite.options.taking import OWN, command
 from vwlite.options.types import PATH, Choice, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import AS_WRITTEN, DATA, MOST_NAMES, READING, InputOptions, ModelOptions

@@ -32,7 +32,7 @@ def convert(o: ConvertOptions) -> int:
     with RunFrame("convert", o) as frame:
         bad, out, escaped = BadLines(frame, **o.of_bad_lines), Sink("-", frame), 0
         more = DerivedText(model, derived) if model is not None and derived is not None else None
-        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        batches = parsed_batches(o.data, parse, stop=frame.stopped, threads=o.threads)
         for parsed in frame.enter_context(batches):
             out.write(more.of(parsed.text) if more is not None else parsed.text)
             bad.take(parsed.bad)

@@ -71,7 +71,7 @@ def describe(o: DescribeOptions) -> int:
         frame.stop_with(lambda: os._exit(frame.code()))  # there is nothing to be finished
         bad = BadLines(frame, skip=True)
         take_bad = (lambda bad: None) if o.quiet else bad.take
-        found.read(o.data, o.format, lambda: frame.signal is not None, take_bad, threads=o.threads)
+        found.read(o.data, o.format, frame.stopped, take_bad, threads=o.threads)
         if frame.signal is None:
             facts = found.facts()
             if o.json:

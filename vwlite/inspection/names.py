@@ -45,7 +45,7 @@ def names(o: NamesOptions) -> int:
     parse = replace(parse, finder=partial(make_finder, settings, store, nonzero))
     with RunFrame("names", o) as frame:
         bad, file = BadLines(frame, **o.of_bad_lines), frame.file(output)
-        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        batches = parsed_batches(o.data, parse, stop=frame.stopped, threads=o.threads)
         for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)
             store.take(parsed.names)

@@ -2,7 +2,6 @@
 
 import io
 import math
-import os
 import re
 import zlib
 from array import array
@@ -23,7 +22,7 @@ from vwlite.core.text.numbers import whole
 from vwlite.errors import DataError, UsageError
 from vwlite.input.diagnostics import A_TIME, IS_NUMBER, shown
 from vwlite.input.formats import COMPRESSED, FORMATS, OF_TEXT, check_name
-from vwlite.input.sources import check_sources
+from vwlite.input.sources import check_sources, is_read_once
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows, rows_of
 from vwlite.output.atomic import AtomicFile
@@ -187,11 +186,6 @@ class PartFile(io.RawIOBase):
             self.file.write(self._packer.flush())
 
 
-def is_read_once(data: Sequence[str]) -> bool:
-    """Whether some of DATA is no file, so that it cannot be read again. What is missing is for the reader to say."""
-    return any(path == "-" or (os.path.exists(path) and not os.path.isfile(path)) for path in data or ["-"])
-
-
 def divided(rule: Rule, stop: Callable[[], bool]) -> Iterator[tuple[Rows, list[int]]]:
     """The rows of DATA, and the part of each. DataError for sources of several formats."""
     rule.prepare(stop)
@@ -218,7 +212,7 @@ def divide(rule: Rule, paths: Sequence[str], frame: RunFrame) -> list[PartFile]:
     with ExitStack() as stack:
         train, test = parts = [PartFile(path, stack) for path in paths]
         is_first = True
-        for rows, numbers in divided(rule, lambda: frame.signal is not None):
+        for rows, numbers in divided(rule, frame.stopped):
             for part in parts if is_first else ():
                 check_name(part.path, rows.format, rows.dialect.delimiter)
                 if rows.header:

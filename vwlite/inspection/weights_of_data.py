@@ -129,7 +129,7 @@ def beside_data(o: WeightsOptions, rows: Callable[..., Iterable[Row]]) -> int:
     found = WeightsOfData(model)
     with RunFrame("weights", o) as frame:
         bad, parse = BadLines(frame, **o.of_bad_lines), replace(model.parse, finder=found.finder)
-        batches = parsed_batches(o.data, parse, stop=lambda: frame.signal is not None, threads=o.threads)
+        batches = parsed_batches(o.data, parse, stop=frame.stopped, threads=o.threads)
         for parsed in frame.enter_context(batches):
             bad.take(parsed.bad)
             found.take(parsed.batch, parsed.names)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from vwlite.algorithms.settings import SPECS
 from vwlite.errors import UsageError
+from vwlite.options.declaring import command
 from vwlite.options.spec import OUT, option, option_name, specs_of
-from vwlite.options.taking import command
 from vwlite.options.types import PATH, Choice, Whole
 from vwlite.records import record
 from vwlite.runs.options import DATA, OF_RUN, READING, InputOptions

@@ -2,8 +2,8 @@
 
 import click
 
+from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import LEARN, OUT, RUN, option, specs_of
-from vwlite.options.taking import OWN, command
 from vwlite.options.types import PATH, Choice, NamesType, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import (

@@ -136,7 +136,7 @@ class Reading:
         self._learners += learners
         self._frame.stop_with(self._stop)
         frame = self._frame
-        batches = parsed_batches(self.data, parse, stop=lambda: frame.signal is not None, threads=frame.options.threads)
+        batches = parsed_batches(self.data, parse, stop=frame.stopped, threads=frame.options.threads)
         for parsed in frame.enter_context(batches):
             yield parsed
             if learners:

@@ -26,7 +26,7 @@ FEWEST = 2
 def with_counted_classes(typed: Typed, plan: DataPlan, stop: Callable[[], bool], part: "Part | None" = None) -> Typed:
     """The settings of a new model as typed, with --oaa K, where it is missing; not for two labels of lines of fastText,
     nor for those from a pipe. part: of the rows. UsageError for data that can be read only once."""
-    fasttext = not {"classes", "oaa", "labels", "loss"} & typed.keys() and plan.is_labelled
+    fasttext = not {"classes", "oaa", "labels", "loss"} & typed.keys() and plan.is_fasttext
     if not fasttext and (typed.get("classes") != "auto" or "oaa" in typed):
         return typed
     once = next((path for path in plan.files or ["-"] if not os.path.isfile(path)), None)

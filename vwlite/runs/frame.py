@@ -61,6 +61,10 @@ class RunFrame(ExitStack):
         """The signal that has come, if one has before the outputs were in their places: a later one is too late."""
         return None if self._committed else self._signals.number
 
+    def stopped(self) -> bool:
+        """Whether such a signal has come."""
+        return self.signal is not None
+
     def file(self, path: str) -> AtomicFile:
         """A file to write."""
         return self.enter_context(AtomicFile(path))

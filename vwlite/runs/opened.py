@@ -15,7 +15,7 @@ from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.runs.notes import KnownFeatures
 from vwlite.runs.options import ModelOptions
-from vwlite.runs.plan import planned
+from vwlite.runs.plan import NO_FILES, DataPlan, planned
 from vwlite.runs.resolve import OF_LOSS, shown_setting
 
 
@@ -39,17 +39,20 @@ def opened(
     assert o.model is not None
     o.check()
     check_sources(o.data, quiet=o.quiet)
-    return applied(o, read_model(o.model, whole=whole), written, **{"keeps_text": o.rejects is not None, **text})
+    model = read_model(o.model, whole=whole)
+    settings = _settings(model, o.model, o.typed, probabilities=getattr(o, "probabilities", False))
+    text = {"keeps_text": o.rejects is not None, **text}
+    return applied(model, o.model, planned(o), settings, written(settings), **text)
 
 
 def applied(
-    o: ModelOptions, model: Model, written: Callable[[Settings], dict[str, Any]] = lambda settings: {}, **text: Any
+    model: Model, path: str, data: DataPlan = NO_FILES, settings: Settings | None = None,
+    written: Mapping[str, Any] | None = None, **text: Any,
 ) -> Opened:
-    """The same for a model that was read. o.model: what it is called."""
-    path = str(o.model)
-    settings = _settings(model, path, o.typed, probabilities=getattr(o, "probabilities", False))
-    found = Opened(model, path, settings, **written(settings))
-    found.parse = replace(planned(o).parsing_for(model, settings, path, found.learner.class_names), **text)
+    """The same for a model that was read. path: its name in messages. settings: None: its own. written: see Opened."""
+    settings = settings or model.settings
+    found = Opened(model, path, settings, **(written or {}))
+    found.parse = replace(data.parsing_for(model, settings, path, found.learner.class_names), **text)
     return found
 
 

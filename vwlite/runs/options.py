@@ -1,6 +1,6 @@
 """The options of runs, as typed: records whose fields are the rows of options that several commands have.
 
-`command` (`vwlite/options/taking.py`) makes a command from its record. What the options mean is decided in
+`command` (`vwlite/options/declaring.py`) makes a command from its record. What the options mean is decided in
 `vwlite/runs/resolve.py`.
 """
 
@@ -303,7 +303,7 @@ class CacheOptions(InputOptions):
 _CHECKED = "a checkpoint replaces the model before it is checked"
 
 
-def _are_files(data: "tuple[str, ...]") -> bool:
+def _are_files(data: tuple[str, ...]) -> bool:
     return bool(data) and all(map(os.path.isfile, data))
 
 

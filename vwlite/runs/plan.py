@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @record(frozen=True, eq=False)
 class DataPlan:
-    """roles: of columns, and how tables are written, as far as it was typed; None: nothing was. classes: their names,
-    as typed. skip: bad lines."""
+    """The files of a run, and how they are read. roles: of columns, and how tables are written, as far as it was typed;
+    None: nothing was. classes: their names, as typed. skip: bad lines."""
 
     files: tuple[str, ...] = ()  # none: standard input
     format: str = "auto"
@@ -35,7 +35,7 @@ class DataPlan:
     quiet: bool = True
 
     @cached_property
-    def is_labelled(self) -> bool:
+    def is_fasttext(self) -> bool:
         """Whether these are lines of fastText, for which the first file is opened."""
         return is_fasttext(self.files, self.format)
 
@@ -47,7 +47,7 @@ class DataPlan:
     def table(self, columns: dict[str, Any] | None = None, *, needs_label: bool = False) -> "TableReader | None":
         """The columns of tables, as far as they are known: those of a model, and what was typed; None if nothing is.
         UsageError for roles that contradict each other or the model's."""
-        kind = "fasttext" if columns is None and self.is_labelled else self.format
+        kind = "fasttext" if columns is None and self.is_fasttext else self.format
         if not columns and self.roles is None and kind != "fasttext":
             return None
         from vwlite.input.schema import RoleOptions, Schema, SchemaError
@@ -93,18 +93,10 @@ class DataPlan:
         """How a run with these settings reads text. or_numbers: labels are the two class names, or numbers."""
         domain = settings.outputs.domain
         return ParseOptions(
-            table=table,
-            spaces=bool(settings.crosses),
-            derives=settings.derived is not None,
-            format=self.format,
-            hash_all=settings.hash == "all",
-            labels=settings.labels,
-            label_domain="ternary" if or_numbers and domain == "binary" else domain,
-            loss_name=settings.outputs.learned_by,
-            lenient_labels=lenient_labels,
-            skip=self.skip,
-            class_names=class_names,
-            or_numbers=or_numbers,
+            table=table, spaces=bool(settings.crosses), derives=settings.derived is not None, format=self.format,
+            hash_all=settings.hash == "all", labels=settings.labels, loss_name=settings.outputs.learned_by,
+            label_domain="ternary" if or_numbers and domain == "binary" else domain, lenient_labels=lenient_labels,
+            skip=self.skip, class_names=class_names, or_numbers=or_numbers,
         )
 
     def parsing_for(

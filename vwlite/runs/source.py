@@ -14,6 +14,7 @@ from vwlite.core.data.class_names import ClassNames
 from vwlite.input.parsing import Parsed, ParseOptions
 from vwlite.input.pipeline import decide_roles, parsed_batches
 from vwlite.input.reader import Tap
+from vwlite.input.sources import is_read_once
 from vwlite.model.feature_names import FeatureNames
 from vwlite.model.learners import make_finder
 from vwlite.model.row_sample import RowSample
@@ -104,8 +105,7 @@ class Source:
     @property
     def can_be_read_again(self) -> bool:
         """Whether the data are files."""
-        data = self._plan.files
-        return bool(data) and all(path != "-" and os.path.isfile(path) for path in data)
+        return not is_read_once(self._plan.files)
 
     @property
     def may_be_table(self) -> bool:

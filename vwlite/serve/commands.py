@@ -7,8 +7,8 @@ import click
 
 from vwlite.errors import UsageError
 from vwlite.input import ON_UNKNOWN
+from vwlite.options.declaring import command
 from vwlite.options.spec import IN, OUT, RUN, option, specs_of
-from vwlite.options.taking import command
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.prediction.commands import PredictOptions
 from vwlite.records import record

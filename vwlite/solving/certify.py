@@ -18,6 +18,7 @@ from vwlite.model.learners import restore
 from vwlite.options.spec import option_name
 from vwlite.output.results import Result, values
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.plan import planned
 from vwlite.runs.resolve import KEPT
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames
@@ -91,7 +92,7 @@ class Certifying(Bounds):
     ) -> None:
         self.options, self.model, self.settings, self.against = o, model, settings, against
         self.examples = Examples(
-            o, settings, DataNames.of(model, settings), frame, source=o.of_source, memory=o.memory
+            o, planned(o), settings, DataNames.of(model, settings), frame, source=o.of_source, memory=o.memory
         )
         self.objective = self.lower_bound = self.norm = 0.0
         self.nonzeros = 0

@@ -10,8 +10,8 @@ from vwlite.algorithms.settings import SPECS, Settings
 from vwlite.algorithms.solvers import SOLVERS
 from vwlite.algorithms.table import SOLVED
 from vwlite.errors import UsageError
+from vwlite.options.declaring import command
 from vwlite.options.spec import CLASSES, FEATURES, IN, OUT, RUN, TABLES, option, option_name, option_of, specs_of
-from vwlite.options.taking import command
 from vwlite.options.types import PATH, Bytes, Choice, Number, Whole
 from vwlite.output.atomic import check_apart
 from vwlite.records import record

@@ -35,7 +35,7 @@ from vwlite.output.results import Result
 from vwlite.runs.means import center, summary_of_columns
 from vwlite.runs.notes import Notes, about_names, about_options, namespaces_of, together
 from vwlite.runs.options import InputOptions, SourceOptions
-from vwlite.runs.plan import planned
+from vwlite.runs.plan import DataPlan
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import DataNames, Source
 
@@ -113,7 +113,7 @@ class Examples:
     """
 
     def __init__(
-        self, options: InputOptions, settings: Settings, known: DataNames, stack: ExitStack, *,
+        self, options: InputOptions, data: DataPlan, settings: Settings, known: DataNames, stack: ExitStack, *,
         source: SourceOptions | None = None, memory: int | None = None, gram: bool = False,
     ) -> None:
         self.options, self.settings = options, settings
@@ -128,7 +128,7 @@ class Examples:
         self.shares: array[float] | None = None  # the weight of each column in the penalty
         self._gram = gram
         self._namespaces = namespaces_of(settings)
-        self._source = Source(planned(options), settings, known, self.bad, source or SourceOptions())
+        self._source = Source(data, settings, known, self.bad, source or SourceOptions())
 
     def stop(self) -> None:
         """Stop reading. Called from the thread of the signals."""

@@ -27,7 +27,7 @@ from vwlite.output.progress import LiveLine, fit
 from vwlite.output.results import Result, values
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
-from vwlite.runs.plan import planned
+from vwlite.runs.plan import DataPlan, planned
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames, name_store
 from vwlite.solving.commands import SolveOptions, models_of_path
@@ -58,13 +58,12 @@ def solve(o: SolveOptions) -> int:
         return solve_shards(o)
     o.check()
     check_sources(o.data, quiet=o.quiet)
-    start = learned(read_model(o.initial, uncalibrated=True)) if o.initial else None
+    start, data = learned(read_model(o.initial, uncalibrated=True)) if o.initial else None, planned(o)
     with RunFrame("solve", o) as frame:
         if start is None:
-            typed = with_counted_classes(o.typed, planned(o), lambda: frame.signal is not None)
-            o = replace(o, typed=typed)
+            o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
         settings, solver = resolve_solve(o, start.settings if start else None)
-        run = Solving(o, settings, solver, start, frame)
+        run = Solving(o, data, settings, solver, start, frame)
         frame.stop_with(run.stop)
         run.examples.read()
         if not run.stopped:
@@ -100,14 +99,14 @@ class Solving:
     """The state of one run."""
 
     def __init__(
-        self, o: SolveOptions, settings: Settings, solver: str, start: Model | None, frame: RunFrame
+        self, o: SolveOptions, data: DataPlan, settings: Settings, solver: str, start: Model | None, frame: RunFrame
     ) -> None:
         self.options, self.settings, self.solver = o, settings, solver
         self.row = SOLVERS[solver]
         self.feature_names = name_store(o.names, start.names if start else NONE)
         known = DataNames.of(start, settings, self.feature_names)
         self.examples = Examples(
-            o, settings, known, frame, source=o.of_source, memory=o.memory, gram=solver == "newton"
+            o, data, settings, known, frame, source=o.of_source, memory=o.memory, gram=solver == "newton"
         )
         self.started_at = time.monotonic()
         self.limits = Limits(o.max_seconds, o.max_passes)

@@ -1,8 +1,8 @@
 """`vwlite train`: the order of its options, and its examples."""
 
 from vwlite.algorithms.settings import SPECS, Settings
+from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, RUN, TABLES, specs_of
-from vwlite.options.taking import OWN, command
 from vwlite.runs.options import DATA, CacheOptions, InputOptions, TrainOptions
 
 command(

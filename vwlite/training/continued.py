@@ -109,7 +109,7 @@ class Checks:
         check_names(fail_if, ["average_loss", "accuracy", *own], "; vwlite evaluate --fail-if has more of other data")
 
     def failed(self, settings: Settings, measures: dict[str, Result], examples: int, kept: str) -> CheckError | None:
-        """What to raise, if there is something. measures: as of `Run.measures`; examples: that were learned."""
+        """What to raise, if there is something. measures: as of `Trainer.measures`; examples: that were learned."""
         values = {key: measure.value for key, measure in measures.items()}
         values |= dict.fromkeys(settings.outputs.loss_keys, values.get("average_loss"))
         found = failures(self._fail_if, values)

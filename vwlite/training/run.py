@@ -42,7 +42,7 @@ class TrainRun(Progress):
         self._drafts = stack.enter_context(ExitStack())
         others = bool(o.model or o.cache_path or o.report or o.rejects)
         self.files = PredictionFiles(o.of_predictions, stack, others=others)
-        self.source = source_of(job, bad, o.of_source, o.class_weight)
+        self.source = source_of(job, bad)
         self.file: AtomicFile | None = None
         if o.model:
             from vwlite.model import write_model  # before the run: the program's files may be others at its end

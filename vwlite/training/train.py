@@ -52,11 +52,11 @@ def _train(o: TrainOptions) -> "int | TooLarge":
 
             model = read_model(o.initial, uncalibrated=True)
         if continuing is not None:
-            continuing.begin(model, lambda: frame.signal is not None)
+            continuing.begin(model, frame.stopped)
         if not o.initial:
             from vwlite.runs.counted import with_counted_classes
 
-            o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None))
+            o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped))
         job, unseen = prepared(o, model, data, in_place=_in_place(o.initial, o.model)), None
         if model is not None:
             from vwlite.runs.unseen import Unseen

@@ -1,16 +1,19 @@
 """Which trainer is for which options."""
 
 from contextlib import ExitStack
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from vwlite.algorithms.settings import Resolved
 from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
 from vwlite.input.formats import imported
-from vwlite.runs.options import SourceOptions
 from vwlite.runs.run import BadLines
 from vwlite.runs.source import Source
 from vwlite.training.trainer import Examples, Job, Listener, PassTrainer, Trainer
+
+if TYPE_CHECKING:
+    from vwlite.input.part import Part
 
 _FOLDER = "vwlite.training.auto."
 _OF_NUMBERS = (f"{_FOLDER}trainer:AutoTrainer", f"{_FOLDER}auto_data:AutoData")
@@ -48,14 +51,15 @@ def _not_sparse(initial: str | None, resolved: Resolved) -> str:
     return f"--sparse and {option} cannot be used together: it chooses among learners of its own (vwlite help training)"
 
 
-def source_of(job: Job, bad: BadLines, how: SourceOptions, class_weight: Any = None) -> Source:
-    """The examples of DATA, as training learns them. class_weight: as typed."""
-    source = Source(job.data, job.resolved.settings, job.known, bad, how)
+def source_of(job: Job, bad: BadLines, part: "Part | None" = None) -> Source:
+    """The examples of DATA, or of a part of its rows, as training learns them."""
+    o, settings = job.options, job.resolved.settings
+    source = Source(job.data, settings, job.known, bad, replace(o.of_source, part=part))
     source.share_numbers = job.learner.expander.unchanged
-    if class_weight is not None:
+    if o.class_weight is not None:
         from vwlite.training.class_weight import ClassWeights
 
-        source.weights = ClassWeights(class_weight, job.resolved.settings, job.known.classes)
+        source.weights = ClassWeights(o.class_weight, settings, job.known.classes)
     return source
 
 

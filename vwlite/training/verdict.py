@@ -14,7 +14,7 @@ NORMALIZATIONS = {"none": "no normalization", "center": "columns centered"}
 def result(settings: Settings, measures: dict[str, Result], rows: str) -> str:
     """`log loss 0.4113 on rows not learned; best constant 0.5756, 28.5 % better`; "" if nothing was measured.
 
-    measures: as `Run.measures` has them. rows: which they are of.
+    measures: as `Trainer.measures` has them. rows: which they are of.
     """
     key = "log_loss" if "log_loss" in measures else "average_loss"
     found = measures.get(key, Result(key, None))

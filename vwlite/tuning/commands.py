@@ -8,9 +8,10 @@ import click
 
 from vwlite.algorithms.losses import LOSS_OPTIONS
 from vwlite.algorithms.settings import SPECS, Settings
+from vwlite.algorithms.table import AUTO
 from vwlite.errors import UsageError
+from vwlite.options.declaring import OWN, command, typed_again
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, TABLES, Spec, option, option_of, specs_of
-from vwlite.options.taking import OWN, command, typed_again
 from vwlite.options.types import PATH, Number, Whole
 from vwlite.records import record
 from vwlite.runs.options import DATA, READING, CacheOptions, InputOptions, TrainOptions
@@ -69,9 +70,8 @@ class TryType(click.ParamType):
 OF_TRAIN = (
     *specs_of(InputOptions, *READING), *specs_of(Settings, IN), *specs_of(InputOptions, TABLES),
     *(spec for spec in specs_of(Settings, FEATURES, CLASSES) if spec.name not in ("normalize", "softmax")),
-    replace(SPECS["loss"], help="The loss function to minimize. One of squared, logistic, poisson, gamma, tweedie, "
-                                "quantile, huber. By default logistic if labels are two words, 0 and 1, or -1 and 1.",
-            shown="by the labels"),
+    replace(SPECS["loss"], shown="by the labels", help="The loss function to minimize. One of "
+            f"{', '.join(AUTO.losses)}. By default logistic if labels are two words, 0 and 1, or -1 and 1."),
     *map(SPECS.__getitem__, LOSS_OPTIONS), *specs_of(CacheOptions),
 )
 

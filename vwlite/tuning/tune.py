@@ -29,7 +29,7 @@ from vwlite.core.learn.learner import Learner, Reason
 from vwlite.core.learn.tally import Tally
 from vwlite.errors import CannotCreateError, DataError, UsageError
 from vwlite.input.reader import check_file
-from vwlite.input.sources import check_sources
+from vwlite.input.sources import check_sources, is_read_once
 from vwlite.model.learners import make_expander, make_loss, new_learner, restore
 from vwlite.model.snapshot import snapshot
 from vwlite.names import names_text
@@ -109,7 +109,7 @@ class SearchEnded(Exception):
 def tune(o: TuneOptions) -> int:
     """Run `vwlite tune`; the exit code."""
     o.check()
-    if not o.data or not all(os.path.isfile(path) for path in o.data if os.path.exists(path) or path == "-"):
+    if is_read_once(o.data):
         raise UsageError("vwlite tune reads DATA several times: name files, no pipe and no standard input")
     check_sources(o.data, quiet=o.quiet)
     data, words = planned(o), o.words

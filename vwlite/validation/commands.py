@@ -2,8 +2,8 @@
 
 from vwlite.algorithms.settings import Settings
 from vwlite.inspection.commands import SplitOptions
+from vwlite.options.declaring import OWN, command
 from vwlite.options.spec import CLASSES, FEATURES, IN, LEARN, OUT, PASSES, TABLES, option, option_of, specs_of
-from vwlite.options.taking import OWN, command
 from vwlite.options.types import Whole
 from vwlite.records import record
 from vwlite.runs.options import DATA, InputOptions, TrainOptions

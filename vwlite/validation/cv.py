@@ -20,9 +20,10 @@ from vwlite.evaluation.evaluate import Evaluating, Evaluation
 from vwlite.evaluation.measures import Value
 from vwlite.input.part import Part
 from vwlite.input.pipeline import parsed_batches
+from vwlite.input.sources import is_read_once
 from vwlite.inspection.commands import SplitOptions
 from vwlite.inspection.rows import Rows
-from vwlite.inspection.split import Rule, check_sizes, divided, is_read_once
+from vwlite.inspection.split import Rule, check_sizes, divided
 from vwlite.model.file import Model, read_own, to_bytes
 from vwlite.output.json_text import json_text, with_schema
 from vwlite.output.stdio import say
@@ -30,7 +31,7 @@ from vwlite.output.text import shown
 from vwlite.runs.counted import with_counted_classes
 from vwlite.runs.frame import RunFrame
 from vwlite.runs.opened import applied
-from vwlite.runs.options import InputOptions, ModelOptions, TrainOptions
+from vwlite.runs.options import InputOptions, TrainOptions
 from vwlite.runs.plan import DataPlan, planned
 from vwlite.runs.resolve import resolve
 from vwlite.runs.run import BadLines
@@ -51,10 +52,9 @@ def cv(o: CvOptions) -> int:
     with RunFrame("cv", o) as frame:
         training = _training(o)
         data = planned(training)
-        stop = lambda: frame.signal is not None  # noqa: E731
-        hashes = None if o.group else FoldHashes(training, data, o.folds, o.seed, stop, apart=o.stratify).of
+        hashes = None if o.group else FoldHashes(training, data, o.folds, o.seed, frame.stopped, apart=o.stratify).of
         rule = Rule(of_rows, [Fraction(k, o.folds) for k in range(o.folds + 1)], hashes)
-        folds = Folds(divided(rule, stop), o.folds)
+        folds = Folds(divided(rule, frame.stopped), o.folds)
         found: list[list[Value]] = []
         for k, rows in enumerate(folds.rows if frame.signal is None else (), 1):
             names = (f"the training rows of fold {k}", f"fold {k}")
@@ -118,14 +118,13 @@ def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunF
         data = to_bytes(trainer.model(), name)
         return read_own(name, io.BytesIO(data), data)
 
-    o = replace(o, typed=with_counted_classes(o.typed, data, lambda: frame.signal is not None, part))
+    o = replace(o, typed=with_counted_classes(o.typed, data, frame.stopped, part))
     job = checked(prepared(o, None, data, in_place=False))
     with ExitStack() as stack:
         bad = BadLines(stack, **o.of_bad_lines)
         progress = FitProgress(o, bad)
         progress.settled = stored
-        source = source_of(job, bad, replace(o.of_source, part=part), o.class_weight)
-        trainer = trainer_of(job, source, progress, stack)
+        trainer = trainer_of(job, source_of(job, bad, part), progress, stack)
         frame.stop_with(trainer.stop)
         trainer.run()
         return progress.model_of(trainer) if frame.signal is None else None
@@ -133,14 +132,12 @@ def _trained(o: TrainOptions, data: DataPlan, part: Part, name: str, frame: RunF
 
 def _evaluated(model: Model, name: str, data: DataPlan, part: Part, fold: int, frame: RunFrame) -> list[Value]:
     """The measures of a part of the rows; none if a signal came."""
-    how = ModelOptions(
-        model=name, data=data.files, format=data.format, on_error="skip" if data.skip else "stop", quiet=True
-    )
-    one = Evaluating(applied(how, model, part=part), BadLines(frame, skip=data.skip).take)
+    opened = applied(model, name, DataPlan(data.files, data.format, skip=data.skip), part=part)
+    one = Evaluating(opened, BadLines(frame, skip=data.skip).take)
     evaluation = Evaluation(one)
     frame.stop_with(one.learner.stop)
     parse = one.scoring.parse
-    with parsed_batches(data.files, parse, stop=lambda: frame.signal is not None, threads=data.threads) as batches:
+    with parsed_batches(data.files, parse, stop=frame.stopped, threads=data.threads) as batches:
         evaluation.read(batches)
     if frame.signal is not None:
         return []

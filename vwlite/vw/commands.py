@@ -2,8 +2,8 @@
 
 import click
 
+from vwlite.options.declaring import command
 from vwlite.options.spec import argument
-from vwlite.options.taking import command
 from vwlite.records import record
 
 

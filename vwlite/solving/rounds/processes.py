@@ -28,8 +28,8 @@ Read = Callable[[ExitStack, str], Examples]
 
 
 class Line:
-    """One end of a line between two processes. EOFError: the other end is closed. OSError: it was
-    closed before the call."""
+    """One end of a line between two processes. EOFError: the other end is closed. OSError: it was closed before the
+    call."""
 
     def __init__(self, end: socket.socket) -> None:
         self._file = end.makefile("rwb")

@@ -7,6 +7,7 @@ from vwlite.input.sources import check_sources
 from vwlite.model import read_model, write_model
 from vwlite.output.results import Result, values
 from vwlite.runs.frame import RunFrame
+from vwlite.runs.plan import planned
 from vwlite.runs.run import say
 from vwlite.runs.source import DataNames
 from vwlite.solving.commands import SolveOptions
@@ -30,7 +31,7 @@ def solve_shards(o: SolveOptions) -> int:
 
     def read(stack: ExitStack, path: str) -> Examples:
         one = replace(o, data=(path,))
-        return Examples(one, settings, known, stack, source=one.of_source, memory=o.memory)
+        return Examples(one, planned(one), settings, known, stack, source=one.of_source, memory=o.memory)
 
     # Forked before the frame opens files, which the processes would have too; ended before it ends.
     with Processes(o.data, o.shards, read, settings) as processes, RunFrame("solve", o) as frame:
